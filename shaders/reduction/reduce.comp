@@ -103,7 +103,8 @@ void main() {
   FOR_EACH_PART(q) shift = join_max(shift, load_part(q, -INFINITY)); END_EACH_PART
   shift = gather_max(shift);
   ACROSS(join_max, shift);
-  shift = mix(shift, vec4(0), isinf(shift));
+  vec4 largest = shift;
+  shift = mix(largest, vec4(0), isinf(largest));
 #endif
   vec4 total = vec4(NEUTRAL);
 #ifdef LOG_SUM_EXP
@@ -113,5 +114,9 @@ void main() {
 #endif
   total = GATHER(total);
   ACROSS(JOIN, total);
-  if (FIRST_LANE == 0) store_y(result, FINISH(total, count) + shift);
+  total = FINISH(total, count) + shift;
+#ifdef LOG_SUM_EXP
+  total = mix(total, largest, isinf(largest));  // exp(-infinity) need not be 0
+#endif
+  if (FIRST_LANE == 0) store_y(result, total);
 }

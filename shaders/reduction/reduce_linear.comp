@@ -51,10 +51,15 @@ void main() {
   shift = vec4(-INFINITY);
   for (int k = FIRST_PART; k < END_PART; k += LANES) shift = join_max(shift, load_part(base, k));
   shift = gather_max(shift);
-  shift = mix(shift, vec4(0), isinf(shift));
+  vec4 largest = shift;
+  shift = mix(largest, vec4(0), isinf(largest));
 #endif
   vec4 total = vec4(NEUTRAL);
   for (int k = FIRST_PART; k < END_PART; k += LANES) total = JOIN(total, TERM(load_part(base, k) - shift));
   total = GATHER(total);
-  if (FIRST_LANE == 0) store_y(result, FINISH(total, count) + shift);
+  total = FINISH(total, count) + shift;
+#ifdef LOG_SUM_EXP
+  total = mix(total, largest, isinf(largest));  // exp(-infinity) need not be 0
+#endif
+  if (FIRST_LANE == 0) store_y(result, total);
 }

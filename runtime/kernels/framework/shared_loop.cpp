@@ -129,7 +129,8 @@ LoopBy choose_loop(Lowering& lowering, const SharedLoop& loop) {
 }
 
 Segments split_loop(const DeviceCaps& caps, const SharedLoop& loop) {
-  constexpr uint64_t kMostIterations = 65535;
+  // On lavapipe segments are as quick from there on: 0.85 to 1.0 of the time.
+  constexpr uint64_t kMostIterations = 12288;
   constexpr int64_t kSegment = 4096;
   const uint64_t most = std::min<uint64_t>(kMostIterations, caps.max_loop_iterations);
   if (iterations(caps, loop, LoopBy::workgroup) <= most) return {.length = loop.length};

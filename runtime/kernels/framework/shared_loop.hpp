@@ -35,8 +35,8 @@ struct Segments {
   int64_t length = 0;  // rounds of each; the last one may have fewer
   bool are_many() const { return count > 1; }
 };
-// Returns one segment where a workgroup can run the loop within the bound of its iterations. The bound of CPU
-// drivers is kept on GPUs, too, where so long a dispatch may end by the driver's watchdog.
+// Returns one segment where a workgroup runs the loop within the bound of its iterations, and in few enough
+// for one workgroup to be as quick as many. That is so on GPUs, too, whose watchdog ends long dispatches.
 Segments split_loop(const DeviceCaps& caps, const SharedLoop& loop);
 // The loops over these segments, of all results.
 SharedLoop loop_of_segments(const SharedLoop& loop, const Segments& segments);
