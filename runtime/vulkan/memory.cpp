@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <iterator>
 #include <string>
 
 #include "vellum/vulkan.hpp"
@@ -35,8 +37,18 @@ std::vector<Flags> preferences(MemoryKind kind) {
 constexpr Flags kAvoided =
     Flag::eLazilyAllocated | Flag::eProtected | Flag::eDeviceCoherentAMD | Flag::eDeviceUncachedAMD;
 
-std::string megabytes(uint64_t bytes) {
-  return std::to_string(bytes) + " bytes (" + std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB)";
+// "1336320 bytes (1.3 MiB)"
+std::string readable(uint64_t bytes) {
+  constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
+  const std::string exact = std::to_string(bytes) + " bytes";
+  if (bytes < 1024) return exact;
+  double value = static_cast<double>(bytes) / 1024;
+  size_t unit = 0;
+  // 1023.95 and more would be rounded to 1024.0.
+  for (; value >= 1023.95 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
+  char text[32];
+  std::snprintf(text, sizeof text, " (%.1f %s)", value, kUnits[unit]);
+  return exact + text;
 }
 
 void check_limits(const Context::Impl& context, uint64_t bytes, uint32_t type, uint32_t allocations,
@@ -44,11 +56,11 @@ void check_limits(const Context::Impl& context, uint64_t bytes, uint32_t type, u
   const auto& properties = context.memory_properties;
   const uint64_t heap = properties.memoryHeaps[properties.memoryTypes[type].heapIndex].size;
   if (bytes > heap)
-    throw Error(ErrorCode::out_of_memory, what + ": " + context.caps.name + " has " + megabytes(heap) +
+    throw Error(ErrorCode::out_of_memory, what + ": " + context.caps.name + " has " + readable(heap) +
                                               " in all; use smaller inputs or batches, or another device");
   if (bytes > context.caps.max_allocation_bytes)
     throw Error(ErrorCode::out_of_memory, what + ": " + context.caps.name + " allocates at most " +
-                                              megabytes(context.caps.max_allocation_bytes) + " at once");
+                                              readable(context.caps.max_allocation_bytes) + " at once");
   if (allocations >= context.caps.max_allocation_count)
     throw Error(ErrorCode::out_of_memory, what + ": " + context.caps.name + " allows " +
                                               std::to_string(context.caps.max_allocation_count) +
@@ -64,9 +76,9 @@ uint32_t choose_memory_type(const Context& context, uint32_t memory_type_bits, M
       const Flags flags = properties.memoryTypes[i].propertyFlags;
       if ((memory_type_bits >> i & 1) && (flags & wanted) == wanted && !(flags & kAvoided)) return i;
     }
-  throw Error(ErrorCode::unsupported,
-              context.caps().name + ": no memory type suits all resources of " +
-                  (kind == MemoryKind::device ? "device" : "host-visible") + " memory");
+  throw Error(ErrorCode::unsupported, context.caps().name + ": no memory type suits all resources of " +
+                                          (kind == MemoryKind::device ? "device" : "host-visible") +
+                                          " memory");
 }
 
 uint32_t host_visible_memory_types(const Context& context) {
@@ -109,7 +121,7 @@ Arena::Impl::Impl(std::shared_ptr<Context> owner, uint64_t size, uint32_t memory
 void Arena::Impl::allocate() {
   Context::Impl& impl = context->impl();
   const std::string use(name(purpose.category));
-  const std::string what = "allocating " + megabytes(bytes) + " for " + use;
+  const std::string what = "allocating " + readable(bytes) + " for " + use;
   if (purpose.budget) purpose.budget->take(counted, what);
   try {
     if (impl.memory_callbacks.allocate) return ask_application(what);

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "support/gpu_test.hpp"
 #include "vulkan/buffer.hpp"
@@ -118,6 +120,29 @@ TEST(Memory, TheLimitOnTheNumberOfAllocationsIsChecked) {
   EXPECT_EQ(
       thrown_by([&] { Arena(context, 64, UINT32_MAX, MemoryKind::device, MemoryCategory::other); }).code(),
       ErrorCode::out_of_memory);
+}
+
+TEST(Memory, MessagesRoundBytesToATenthOfTheirUnit) {
+  constexpr std::pair<uint64_t, const char*> kTexts[] = {
+      {1000, "at most 1000 bytes at once"},
+      {1024, "at most 1024 bytes (1.0 KiB) at once"},
+      {1'336'320, "at most 1336320 bytes (1.3 MiB) at once"},
+      {1'048'575, "at most 1048575 bytes (1.0 MiB) at once"},
+      {uint64_t{3} << 29, "at most 1610612736 bytes (1.5 GiB) at once"},
+  };
+  for (const auto& [bytes, text] : kTexts) {
+    ContextOptions options = test::test_context_options();
+    options.adjust_caps = [most = bytes](const DeviceCaps& caps) {
+      DeviceCaps few = caps;
+      few.max_allocation_bytes = most;
+      return few;
+    };
+    const auto context = Context::create(options);
+    const Error error = thrown_by([&, more = bytes + 1] {
+      Arena(context, more, UINT32_MAX, MemoryKind::device, MemoryCategory::other);
+    });
+    EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+  }
 }
 
 TEST(Memory, WhatDoesNotFitIsNotBound) {
