@@ -7,6 +7,8 @@
 
 #include "api/session_impl.hpp"
 #include "graph/operators/movement/frame.hpp"
+#include "vulkan/buffer.hpp"
+#include "vulkan/commands.hpp"
 #include "vulkan/context.hpp"
 
 namespace vellum {
@@ -17,7 +19,7 @@ namespace {
   throw Error(code, std::string(kind) + " '" + port.name + "': " + why);
 }
 
-void check_buffer(const BufferLayout& layout, const Port& port, const char* kind,
+void check_buffer(const gpu::Context& context, const BufferLayout& layout, const Port& port, const char* kind,
                   const BufferBinding& binding, uint64_t needed) {
   if (!binding.buffer) refuse(kind, port, "the buffer is null");
   if (binding.offset % layout.alignment != 0)
@@ -28,12 +30,19 @@ void check_buffer(const BufferLayout& layout, const Port& port, const char* kind
     refuse(kind, port,
            "it takes " + std::to_string(needed) + " bytes with its padding, but " +
                std::to_string(binding.bytes) + " were given");
+  // Vulkan does not say how large a buffer is, but how much memory it takes: at least as much.
+  const uint64_t most = gpu::memory_bytes(context, binding.buffer);
+  const uint64_t bytes = binding.bytes == VK_WHOLE_SIZE ? needed : binding.bytes;
+  if (binding.offset > most || bytes > most - binding.offset)
+    refuse(kind, port,
+           std::to_string(bytes) + " bytes from the offset " + std::to_string(binding.offset) +
+               " on end beyond the buffer, whose memory is " + std::to_string(most) + " bytes");
 }
 
 BoundPort bound_buffer(const Executor& executor, const Port& port, const char* kind,
                        const BufferBinding& binding) {
   const BufferLayout layout = layout_of(executor, port, kind);
-  check_buffer(layout, port, kind, binding, layout.bytes);
+  check_buffer(*executor.context(), layout, port, kind, binding, layout.bytes);
   return {executor.program().root(port.tensor), binding.buffer, binding.offset, layout.bytes};
 }
 
@@ -45,8 +54,14 @@ gpu::ApplicationImageDesc image_desc(const ImageBinding& binding) {
           binding.array_layer};
 }
 
-// Throws Error(unsupported) for an owner that the device does not know.
+// Throws Error(invalid_argument) for a queue family that the device does not have, Error(unsupported) for an
+// owner that it does not know.
 void check_owner(const Executor& executor, const char* kind, const Port& port, uint32_t owner) {
+  const uint32_t families = gpu::queue_family_count(*executor.context());
+  if (owner >= families && owner != VK_QUEUE_FAMILY_EXTERNAL && owner != VK_QUEUE_FAMILY_FOREIGN_EXT)
+    refuse(kind, port,
+           "its owner is the queue family " + std::to_string(owner) + ", but the device has " +
+               std::to_string(families));
   if (owner == VK_QUEUE_FAMILY_FOREIGN_EXT && !gpu::knows_foreign_owners(*executor.context()))
     refuse(kind, port,
            "its owner is VK_QUEUE_FAMILY_FOREIGN_EXT, but the extension VK_EXT_queue_family_foreign is "
@@ -84,7 +99,7 @@ BoundStrides bound_strides(const Executor& executor, const Port& port, const cha
   StridedWords words = checked(
       kind, port, [&] { return strided_words(port.type.shape, element, binding.strides, is_output); });
   const uint64_t needed = (words.bytes + 3) / 4 * 4;
-  check_buffer(layout, port, kind, binding, needed);
+  check_buffer(*executor.context(), layout, port, kind, binding, needed);
   const uint64_t most = executor.context()->caps().max_storage_buffer_range;
   if (needed > most)
     refuse(kind, port,
@@ -182,6 +197,7 @@ BoundPorts bound_ports(const Executor& executor, const std::vector<TensorInfo>& 
                        const std::vector<TensorInfo>& outputs, const NetworkBindings& bindings) {
   const Program& program = executor.program();
   BoundPorts bound;
+  bound.rest_on_host = bindings.rest_on_host;
   std::vector<std::string_view> names;
   std::vector<BoundPort> ranges;  // of all buffers, inputs first
   const auto bind_buffer = [&](const char* kind, const Port& port, const BufferBinding& binding) {

@@ -31,7 +31,7 @@ Caps Caps::parse(std::string_view json, const std::string& source) {
 }
 
 std::string Caps::json() const {
-  return guard([&] { return to_json(impl_->caps); });
+  return guard([&] { return to_json(impl(*this)->caps); });
 }
 
 std::string describe(const Model& model, std::string_view stage, const SessionOptions& options,

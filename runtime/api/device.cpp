@@ -70,6 +70,11 @@ gpu::ContextOptions context_options(const DeviceOptions& options) {
   return context;
 }
 
+void check_choices(const DeviceOptions& options) {
+  check_choice(options.global_priority, GlobalPriority::realtime, "DeviceOptions::global_priority");
+  check_choice(options.self_check, SelfCheck::on, "DeviceOptions::self_check");
+}
+
 FindPacked packed_weights_of(const Model& model) {
   const std::shared_ptr<const PackedModel> packed = impl(model)->packed;
   if (!packed) return {};
@@ -174,6 +179,7 @@ void Device::Impl::set_self_check(SelfCheck option) {
 
 Device Device::open(const DeviceOptions& options) {
   return guard([&] {
+    check_choices(options);
     auto impl = std::make_shared<Impl>();
     impl->set_self_check(options.self_check);
     impl->context = gpu::Context::create(context_options(options));
@@ -187,6 +193,7 @@ DeviceRequirements Device::requirements(const VulkanPhysicalDevice& device) {
 
 Device Device::adopt(const VulkanDevice& device, const DeviceOptions& options) {
   return guard([&] {
+    check_choices(options);
     const DeviceOptions defaults;
     if (!options.device.empty() || options.validation || options.queue_priority != defaults.queue_priority ||
         options.global_priority != defaults.global_priority)
@@ -202,10 +209,17 @@ Device Device::adopt(const VulkanDevice& device, const DeviceOptions& options) {
 }
 
 uint64_t Device::validation_messages() const {
-  const gpu::ValidationCounts counts = impl_->context->validation_messages();
-  return counts.errors + counts.warnings;
+  return guard([&] {
+    const gpu::ValidationCounts counts = impl(*this)->context->validation_messages();
+    return counts.errors + counts.warnings;
+  });
 }
 
-DeviceInfo Device::info() const { return device_info(impl_->context->caps(), impl_->context->identity()); }
+DeviceInfo Device::info() const {
+  return guard([&] {
+    const gpu::Context& context = *impl(*this)->context;
+    return device_info(context.caps(), context.identity());
+  });
+}
 
 }  // namespace vellum

@@ -47,6 +47,10 @@ bool channels_come_first(const Value& input, const Shape& shape) {
 }
 
 void check_values(const FrameInput& frame) {
+  check_choice(frame.format, FrameFormat::i420, "FrameInput::format");
+  check_choice(frame.matrix, ColorMatrix::bt709, "FrameInput::matrix");
+  check_choice(frame.range, ColorRange::full, "FrameInput::range");
+  check_choice(frame.filter, FrameFilter::area, "FrameInput::filter");
   frame.bytes();
   std::vector<float> values(frame.mean.begin(), frame.mean.end());
   values.insert(values.end(), frame.scale.begin(), frame.scale.end());

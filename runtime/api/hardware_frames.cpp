@@ -48,7 +48,7 @@ struct HardwareFrames::Impl {
 
 HardwareFrames::HardwareFrames(Session& session, std::string_view input, size_t most) {
   guard([&] {
-    Session::Impl* const members = session.impl_.get();
+    Session::Impl* const members = &session.checked();
     position(members->inputs, input, "input");
     if (most == 0)
       throw Error(ErrorCode::invalid_argument, "one hardware buffer at least must stay imported");
@@ -61,28 +61,30 @@ HardwareFrames::~HardwareFrames() = default;
 HardwareFrames::HardwareFrames(HardwareFrames&&) noexcept = default;
 HardwareFrames& HardwareFrames::operator=(HardwareFrames&&) noexcept = default;
 
+HardwareFrames::Impl& HardwareFrames::checked() const { return held_by(impl_, "HardwareFrames object"); }
+
 void HardwareFrames::run(void* buffer, uint32_t width, uint32_t height) {
   guard([&] {
     // A buffer that is imported is not freed, so that no other one has its address.
-    auto found = std::ranges::find(impl_->imports, buffer, &Impl::Import::buffer);
-    if (found == impl_->imports.end()) {
-      impl_->imports.push_front(impl_->import(buffer, width, height));
-      if (impl_->imports.size() > impl_->most) impl_->imports.pop_back();
-      found = impl_->imports.begin();
+    auto found = std::ranges::find(checked().imports, buffer, &Impl::Import::buffer);
+    if (found == checked().imports.end()) {
+      checked().imports.push_front(checked().import(buffer, width, height));
+      if (checked().imports.size() > checked().most) checked().imports.pop_back();
+      found = checked().imports.begin();
     } else if (found->width != width || found->height != height) {
       throw Error(ErrorCode::invalid_argument, "the hardware buffer has " + std::to_string(found->width) +
                                                    " x " + std::to_string(found->height) + " pixels, not " +
                                                    std::to_string(width) + " x " + std::to_string(height));
-    } else if (!impl_->members->is_runnable(impl_->members->drained(), *found->recording.network_)) {
-      impl_->bind(*found);
+    } else if (!checked().members->is_runnable(checked().members->drained(), *found->recording.network_)) {
+      checked().bind(*found);
     }
-    impl_->imports.splice(impl_->imports.begin(), impl_->imports, found);
-    impl_->session->run(found->recording);
+    checked().imports.splice(checked().imports.begin(), checked().imports, found);
+    checked().session->run(found->recording);
   });
 }
 
-size_t HardwareFrames::imported() const { return impl_->imports.size(); }
+size_t HardwareFrames::imported() const { return checked().imports.size(); }
 
-void HardwareFrames::forget() { impl_->imports.clear(); }
+void HardwareFrames::forget() { checked().imports.clear(); }
 
 }  // namespace vellum

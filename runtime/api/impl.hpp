@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "api/guard.hpp"
 #include "api/packed_model.hpp"
 #include "compile/compile.hpp"
 #include "exec/cooperative_check.hpp"
@@ -33,9 +34,20 @@ struct Handles {
   static Model model(std::shared_ptr<const Model::Impl> impl) { return Model(std::move(impl)); }
 };
 
-inline const std::shared_ptr<Device::Impl>& impl(const Device& device) { return Handles::impl(device); }
-inline const std::shared_ptr<const Model::Impl>& impl(const Model& model) { return Handles::impl(model); }
-inline const std::shared_ptr<const Caps::Impl>& impl(const Caps& caps) { return Handles::impl(caps); }
+// These throw Error(invalid_argument) for a handle that was moved from.
+inline const std::shared_ptr<Device::Impl>& impl(const Device& device) {
+  held_by(Handles::impl(device), "device");
+  return Handles::impl(device);
+}
+inline const std::shared_ptr<const Model::Impl>& impl(const Model& model) {
+  held_by(Handles::impl(model), "model");
+  return Handles::impl(model);
+}
+inline const std::shared_ptr<const Caps::Impl>& impl(const Caps& caps) {
+  held_by(Handles::impl(caps), "Caps object");
+  return Handles::impl(caps);
+}
+// Null for the default: no pool.
 inline const std::shared_ptr<ArenaPool>& impl(const MemoryPool& pool) { return Handles::pool(pool); }
 
 struct Model::Impl {
@@ -117,6 +129,9 @@ struct Device::Impl {
   std::shared_ptr<const TuningTable> tuning_;
   std::optional<std::optional<ProcessTraits>> calibration_;  // once it was looked for
 };
+
+// Throws Error(invalid_argument) for an enumeration out of range.
+void check_choices(const SessionOptions& options);
 
 // Converts a session's options to compile options: without measurements of a device, with modelled memory.
 CompileOptions compile_options(const SessionOptions& options);

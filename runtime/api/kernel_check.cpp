@@ -7,7 +7,15 @@
 namespace vellum {
 
 std::vector<KernelCheck> check_kernels(const Device& device, const KernelCheckOptions& options) {
-  return guard([&] { return check_kernels(impl(device)->context, options); });
+  return guard([&] {
+    KernelCheckOptions guarded = options;
+    if (options.progress)
+      guarded.progress = [&](size_t done, size_t total) {
+        return call_application("the function that is told of progress",
+                                [&] { return options.progress(done, total); });
+      };
+    return check_kernels(impl(device)->context, guarded);
+  });
 }
 
 }  // namespace vellum

@@ -99,6 +99,7 @@ struct LargePicture::Impl {
         target(&device) {
     options.session = by_tensor_name(model.inputs(), options.session);
     check_options(options);
+    check_choices(options.session);  // also those that have no effect here
     check_memory_budget(options.session);
     if (impl(model)->packed) impl(device)->context->pipelines().add_precompiled_shaders(impl(model)->packed);
     options.session.tuned = false;
@@ -262,7 +263,8 @@ struct LargePicture::Impl {
                 const WriteRegion& write) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       values.resize(checked_bytes(shaped(i, tile), images[i].element_bytes));
-      read({i, rows.begin, columns.begin, tile.height, tile.width, images[i].rows_axis}, values);
+      const PictureRegion region{i, rows.begin, columns.begin, tile.height, tile.width, images[i].rows_axis};
+      call_application("the function that reads a region", [&] { read(region, values); });
       executor->set_input(i, std::span<const std::byte>(values));
     }
     executor->run();
@@ -277,7 +279,7 @@ struct LargePicture::Impl {
       if (region.height == 0 || region.width == 0) continue;
       crop({whole_tile.data(), whole_tile.byte_size()}, whole_tile.shape(), output_images[i], rows.first[i],
            columns.first[i], region, values);
-      write(region, values);
+      call_application("the function that writes a region", [&] { write(region, values); });
     }
   }
 
@@ -307,25 +309,28 @@ LargePicture::~LargePicture() = default;
 LargePicture::LargePicture(LargePicture&&) noexcept = default;
 LargePicture& LargePicture::operator=(LargePicture&&) noexcept = default;
 
-const std::vector<TensorInfo>& LargePicture::inputs() const { return impl_->inputs; }
-const std::vector<TensorInfo>& LargePicture::outputs() const { return impl_->outputs; }
+LargePicture::Impl& LargePicture::checked() const { return held_by(impl_, "large picture"); }
+
+const std::vector<TensorInfo>& LargePicture::inputs() const { return checked().inputs; }
+const std::vector<TensorInfo>& LargePicture::outputs() const { return checked().outputs; }
 PictureTiles LargePicture::tiles() const {
-  return {impl_->tile.height, impl_->tile.width, impl_->down.size(), impl_->across.size()};
+  return {checked().tile.height, checked().tile.width, checked().down.size(), checked().across.size()};
 }
-uint64_t LargePicture::peak_bytes() const { return impl_->budget ? impl_->budget->peak() : 0; }
+uint64_t LargePicture::peak_bytes() const { return checked().budget ? checked().budget->peak() : 0; }
 
 void LargePicture::run(const ReadRegion& read, const WriteRegion& write, const TileProgress& progress) {
   guard([&] {
     const size_t total = tiles().count();
     size_t done = 0;
     const auto tell = [&] {
-      if (progress && !progress(done, total))
+      if (progress &&
+          !call_application("the function that is told of progress", [&] { return progress(done, total); }))
         throw Error(ErrorCode::cancelled, "the run over a large picture was cancelled");
     };
     tell();
-    for (const PicturePart& rows : impl_->down)
-      for (const PicturePart& columns : impl_->across) {
-        impl_->run_tile(rows, columns, read, write);
+    for (const PicturePart& rows : checked().down)
+      for (const PicturePart& columns : checked().across) {
+        checked().run_tile(rows, columns, read, write);
         ++done;
         tell();
       }

@@ -27,7 +27,9 @@ MemoryFrontier memory_frontier(const Target& target, const Model& model, Session
   options.memory_budget = UINT64_MAX;
   check_memory_budget(options);
   const auto tell = [&](size_t done, size_t total) {
-    if (frontier_options.progress) frontier_options.progress(done, total);
+    if (frontier_options.progress)
+      call_application("the function that is told of progress",
+                       [&] { frontier_options.progress(done, total); });
   };
   BudgetFitter fitter(target, model, options);
   std::vector<uint64_t> budgets = frontier_options.budgets;

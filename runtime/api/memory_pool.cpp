@@ -7,7 +7,10 @@
 namespace vellum {
 
 MemoryPool::MemoryPool(const Device& device, const MemoryPoolOptions& options)
-    : pool_(guard([&] { return std::make_shared<ArenaPool>(impl(device)->context, options.overlap); })) {}
+    : pool_(guard([&] {
+        check_choice(options.overlap, PoolOverlap::refuse, "MemoryPoolOptions::overlap");
+        return std::make_shared<ArenaPool>(impl(device)->context, options.overlap);
+      })) {}
 
 uint64_t MemoryPool::bytes() const {
   return guard([&] { return pool_ ? pool_->bytes() : 0; });

@@ -93,6 +93,13 @@ std::shared_ptr<const Model::Impl> read_model(const Source& source, const LoadLi
   return model;
 }
 
+// An empty span is an empty file, and may have no address.
+std::span<const std::byte> checked_bytes(std::span<const std::byte> bytes) {
+  if (!bytes.data() && !bytes.empty())
+    throw Error(ErrorCode::invalid_argument, "the pointer to the bytes of the model is null");
+  return bytes;
+}
+
 }  // namespace
 
 Model::Impl::Impl(Graph imported, const std::shared_ptr<const packfile::File>& file, bool trusts_shaders)
@@ -107,7 +114,7 @@ Model Model::load(const std::filesystem::path& file, const LoadLimits& limits) {
 }
 
 Model Model::load(std::span<const std::byte> bytes, const LoadLimits& limits) {
-  return guard([&] { return Model(read_model(bytes, limits)); });
+  return guard([&] { return Model(read_model(checked_bytes(bytes), limits)); });
 }
 
 Model Model::load(const std::filesystem::path& file, const LoadLimits& limits, std::string_view signature) {
@@ -115,27 +122,28 @@ Model Model::load(const std::filesystem::path& file, const LoadLimits& limits, s
 }
 
 Model Model::load(std::span<const std::byte> bytes, const LoadLimits& limits, std::string_view signature) {
-  return guard([&] { return Model(read_model(bytes, limits, signature)); });
+  return guard([&] { return Model(read_model(checked_bytes(bytes), limits, signature)); });
 }
 
 Model Model::load(std::shared_ptr<const std::byte> bytes, size_t byte_count, const LoadLimits& limits) {
   return guard([&] {
-    const std::span<const std::byte> all(bytes.get(), byte_count);
+    const std::span<const std::byte> all = checked_bytes({bytes.get(), byte_count});
     if (model_format(all) != ModelFormat::packed) return Model(read_model(all, limits));
     return Model(bundled_model(std::make_shared<const packfile::File>(std::move(bytes), byte_count), limits));
   });
 }
 
-const std::vector<TensorInfo>& Model::inputs() const { return impl_->inputs; }
-const std::vector<TensorInfo>& Model::outputs() const { return impl_->outputs; }
-const std::vector<std::string>& Model::signatures() const { return impl_->graph.signatures; }
+const std::vector<TensorInfo>& Model::inputs() const { return impl(*this)->inputs; }
+const std::vector<TensorInfo>& Model::outputs() const { return impl(*this)->outputs; }
+const std::vector<std::string>& Model::signatures() const { return impl(*this)->graph.signatures; }
 
 std::vector<NodeInfo> Model::nodes(const InputShapes& shapes, const InputTensors& values) const {
   return guard([&] {
-    const InputTensors known = by_tensor_name(impl_->inputs, values);
-    check_input_values(impl_->graph, impl_->shape_inputs, known);
-    Graph graph = impl_->graph;
-    infer_shapes_and_fold(graph, by_tensor_name(impl_->inputs, shapes), known);
+    const Impl& model = *impl(*this);
+    const InputTensors known = by_tensor_name(model.inputs, values);
+    check_input_values(model.graph, model.shape_inputs, known);
+    Graph graph = model.graph;
+    infer_shapes_and_fold(graph, by_tensor_name(model.inputs, shapes), known);
     std::vector<NodeInfo> result;
     for (const Node& node : graph.nodes) result.push_back(node_info(graph, node));
     if (graph.tail)

@@ -248,9 +248,12 @@ PackSummary pack_with_variants(std::span<const std::byte> model, const PackSink&
                                const SessionOptions& options, const PackVariants& variants) {
   return guard([&] {
     if (!sink) throw Error(ErrorCode::invalid_argument, "there is no function that takes the bundle");
+    if (!model.data() && !model.empty())
+      throw Error(ErrorCode::invalid_argument, "the pointer to the bytes of the model is null");
     Imported imported(model, variants.signature);
     const auto hand_over = [&](std::span<const std::span<const std::byte>> pieces) {
-      for (const std::span<const std::byte> piece : pieces) sink(piece);
+      for (const std::span<const std::byte> piece : pieces)
+        call_application("the function that takes the bundle", [&] { sink(piece); });
     };
     return write_bundle(imported, hand_over, caps, options, variants);
   });

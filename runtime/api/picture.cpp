@@ -22,6 +22,9 @@ namespace {
 }
 
 void check_picture(const PictureOutput& picture) {
+  check_choice(picture.colors, PictureColors::rgb, "PictureOutput::colors");
+  check_choice(picture.filter, PictureFilter::nearest, "PictureOutput::filter");
+  check_choice(picture.channels, ChannelOrder::last, "PictureOutput::channels");
   for (const uint32_t size : {picture.width, picture.height})
     if (size > kMostPicturePixels)
       refuse_picture("of " + std::to_string(size) + " pixels: width and height must be in 1.." +

@@ -26,7 +26,7 @@ Recording Session::record(VkCommandBuffer commands, std::span<const BufferBindin
 }
 
 Recording Session::record(VkCommandBuffer commands, const NetworkBindings& bindings) {
-  guard([&] { impl_->require_adopted_device(); });
+  guard([&] { checked().require_adopted_device(); });
   Recording recording = bind(bindings);
   recording.record(commands);
   return recording;
@@ -38,16 +38,17 @@ Recording Session::bind(std::span<const BufferBinding> inputs, std::span<const B
 
 Recording Session::bind(const NetworkBindings& bindings) {
   return guard([&] {
-    const RequestQueue::Lock lock = impl_->drained();
-    Executor& executor = bindings.rest_on_host ? impl_->own(lock).executor() : impl_->first_executor();
-    if (impl_->options.check_finite)
+    const SessionUses::Exclusive use(checked().uses);
+    const RequestQueue::Lock lock = checked().drained();
+    Executor& executor = bindings.rest_on_host ? checked().own(lock).executor() : checked().first_executor();
+    if (checked().options.check_finite)
       throw Error(
           ErrorCode::unsupported,
           "the inference cannot be recorded: check_finite checks values on the host; use run() or submit()");
     check_recordable(executor);
     Recording recording;
     recording.network_ = std::make_shared<RecordedNetwork>(
-        executor, bound_ports(executor, impl_->inputs, impl_->outputs, bindings));
+        executor, bound_ports(executor, checked().inputs, checked().outputs, bindings));
     return recording;
   });
 }
@@ -57,6 +58,9 @@ bool Session::Impl::is_runnable(const RequestQueue::Lock& lock, const RecordedNe
 }
 
 void Session::Impl::run(const std::shared_ptr<RecordedNetwork>& recording) {
+  if (!recording->rest_on_host())
+    throw Error(ErrorCode::invalid_argument,
+                "the recording was bound without NetworkBindings::rest_on_host: use Recording::run()");
   const RequestQueue::Lock lock = drained();
   if (!is_runnable(lock, *recording))
     throw Error(ErrorCode::invalid_argument,
@@ -78,21 +82,24 @@ void Session::run(const Recording& recording) {
   guard([&] {
     if (!recording.network_)
       throw Error(ErrorCode::invalid_argument, "nothing is bound: Session::bind() was not called");
-    impl_->run(recording.network_);
+    const SessionUses::Exclusive use(checked().uses);
+    checked().run(recording.network_);
   });
 }
 
 BufferLayout Session::input_buffer(std::string_view name) const {
   return guard([&] {
-    const Executor& executor = impl_->first_executor();
-    return layout_of(executor, executor.program().inputs[position(impl_->inputs, name, "input")], "input");
+    const SessionUses::Exclusive use(checked().uses);
+    const Executor& executor = checked().first_executor();
+    return layout_of(executor, executor.program().inputs[position(checked().inputs, name, "input")], "input");
   });
 }
 
 BufferLayout Session::output_buffer(std::string_view name) const {
   return guard([&] {
-    const Executor& executor = impl_->first_executor();
-    return layout_of(executor, executor.program().outputs[position(impl_->outputs, name, "output")],
+    const SessionUses::Exclusive use(checked().uses);
+    const Executor& executor = checked().first_executor();
+    return layout_of(executor, executor.program().outputs[position(checked().outputs, name, "output")],
                      "output");
   });
 }

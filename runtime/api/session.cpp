@@ -63,6 +63,7 @@ Session::Impl::Impl(const Device& target, const Model& source, const SessionOpti
       outputs(model.outputs()),
       queue(std::make_shared<RequestQueue>(signature_names(outputs))) {
   if (impl(model)->packed) impl(device)->context->pipelines().add_precompiled_shaders(impl(model)->packed);
+  check_choices(options);
   // Throws for an unknown name.
   if (options.memory == MemoryMode::offsets)
     planner::offset_strategy_from_name(options.planning.strategy);
@@ -173,6 +174,7 @@ void Session::Impl::set_shape_input(size_t index, const Tensor& tensor) {
 
 void Session::Impl::set_input(const RequestQueue::Lock& lock, size_t index, const Tensor& tensor) {
   const TensorInfo& declared = model.inputs()[index];
+  check_holds_values(declared.name, tensor);
   if (tensor.dtype() != declared.dtype)
     throw Error(ErrorCode::invalid_argument,
                 "input '" + declared.name + "' wants " + std::string(name(declared.dtype)) + " " +
@@ -242,26 +244,29 @@ Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 
-const std::vector<TensorInfo>& Session::inputs() const { return impl_->inputs; }
-const std::vector<TensorInfo>& Session::outputs() const { return impl_->outputs; }
-const std::vector<std::string>& Session::warnings() const { return impl_->warnings; }
+Session::Impl& Session::checked() const { return held_by(impl_, "session"); }
+
+const std::vector<TensorInfo>& Session::inputs() const { return checked().inputs; }
+const std::vector<TensorInfo>& Session::outputs() const { return checked().outputs; }
+const std::vector<std::string>& Session::warnings() const { return checked().warnings; }
 size_t Session::dispatch_count() const {
-  return impl_->is_ready() ? impl_->first_executor().dispatch_count() : 0;
+  return checked().is_ready() ? checked().first_executor().dispatch_count() : 0;
 }
 size_t Session::pipeline_count() const {
-  return impl_->is_ready() ? impl_->first_executor().pipeline_count() : 0;
+  return checked().is_ready() ? checked().first_executor().pipeline_count() : 0;
 }
 size_t Session::barrier_count() const {
-  return impl_->is_ready() ? impl_->first_executor().barrier_count() : 0;
+  return checked().is_ready() ? checked().first_executor().barrier_count() : 0;
 }
 
 void Session::prepare(const InputShapes& shapes) {
   guard([&] {
-    const InputShapes of_tensors = by_tensor_name(impl_->inputs, shapes);
-    check_input_shapes(impl(impl_->model)->graph, of_tensors);
-    InputKey wanted = impl_->wanted_key();
+    const SessionUses::Exclusive use(checked().uses);
+    const InputShapes of_tensors = by_tensor_name(checked().inputs, shapes);
+    check_input_shapes(impl(checked().model)->graph, of_tensors);
+    InputKey wanted = checked().wanted_key();
     for (const auto& [name, shape] : of_tensors) {
-      const size_t index = position(impl_->inputs, name, "input");
+      const size_t index = position(checked().inputs, name, "input");
       if (const auto values = wanted.values.find(index);
           values != wanted.values.end() && values->second.shape() != shape)
         throw Error(
@@ -269,19 +274,23 @@ void Session::prepare(const InputShapes& shapes) {
             "the values of input '" + name + "' decide shapes: set them with their new shape instead");
       wanted.shapes[index] = shape;
     }
-    impl_->switch_to(impl_->drained(), wanted);
+    checked().switch_to(checked().drained(), wanted);
   });
 }
 
 void Session::set_input(std::string_view name, const Tensor& tensor) {
-  guard([&] { impl_->set_input(impl_->drained(), position(impl_->inputs, name, "input"), tensor); });
+  guard([&] {
+    const SessionUses::Exclusive use(checked().uses);
+    checked().set_input(checked().drained(), position(checked().inputs, name, "input"), tensor);
+  });
 }
 
 void Session::set_input(std::string_view name, std::span<const std::byte> values) {
   guard([&] {
-    const size_t index = position(impl_->inputs, name, "input");
-    impl_->check_input_values(index, values);
-    const TensorInfo& input = impl_->inputs[index];
+    const SessionUses::Exclusive use(checked().uses);
+    const size_t index = position(checked().inputs, name, "input");
+    checked().check_input_values(index, values);
+    const TensorInfo& input = checked().inputs[index];
     if (input.decides_shapes) {
       if (!is_known(input.shape))
         throw Error(ErrorCode::invalid_argument,
@@ -289,70 +298,80 @@ void Session::set_input(std::string_view name, std::span<const std::byte> values
       check_byte_size("input", input.name, {input.dtype, input.shape}, values.size());
       Tensor tensor(input.dtype, input.shape);
       if (!values.empty()) std::memcpy(tensor.mutable_data(), values.data(), values.size());
-      const RequestQueue::Lock lock = impl_->drained();
-      return impl_->set_shape_input(index, tensor);
+      const RequestQueue::Lock lock = checked().drained();
+      return checked().set_shape_input(index, tensor);
     }
-    impl_->own(impl_->drained()).set_input(index, values);
-    impl_->staged.erase(index);
+    checked().own(checked().drained()).set_input(index, values);
+    checked().staged.erase(index);
   });
 }
 
 void Session::run() {
-  guard([&] { impl_->run(); });
+  guard([&] {
+    const SessionUses::Exclusive use(checked().uses);
+    checked().run();
+  });
 }
 
 void Session::trim(TrimLevel level) {
   guard([&] {
-    const RequestQueue::Lock lock = impl_->drained();
-    while (impl_->executors.size() > 1) impl_->executors.pop_back();
-    if (!impl_->is_ready()) return;
-    for (const auto& executor : impl_->executors.front().second) executor->trim(level == TrimLevel::weights);
+    const SessionUses::Exclusive use(checked().uses);
+    check_choice(level, TrimLevel::weights, "TrimLevel");
+    const RequestQueue::Lock lock = checked().drained();
+    while (checked().executors.size() > 1) checked().executors.pop_back();
+    if (!checked().is_ready()) return;
+    for (const auto& executor : checked().executors.front().second)
+      executor->trim(level == TrimLevel::weights);
   });
 }
 
 Tensor Session::output(std::string_view name) const {
   return guard([&] {
-    const size_t index = position(impl_->outputs, name, "output");
-    return impl_->finished_run(index).output(index);
+    const SessionUses::Exclusive use(checked().uses);
+    const size_t index = position(checked().outputs, name, "output");
+    return checked().finished_run(index).output(index);
   });
 }
 
 void Session::output(std::string_view name, std::span<std::byte> to) const {
   guard([&] {
-    const size_t index = position(impl_->outputs, name, "output");
-    impl_->finished_run(index).output(index, to);
+    const SessionUses::Exclusive use(checked().uses);
+    const size_t index = position(checked().outputs, name, "output");
+    checked().finished_run(index).output(index, to);
   });
 }
 
 std::map<std::string, Tensor> Session::run(const std::map<std::string, Tensor>& inputs) {
   return guard([&] {
-    for (const auto& [name, tensor] : by_tensor_name(impl_->inputs, inputs)) set_input(name, tensor);
+    const SessionUses::Exclusive use(checked().uses);
+    for (const auto& [name, tensor] : by_tensor_name(checked().inputs, inputs)) set_input(name, tensor);
     run();
     std::map<std::string, Tensor> results;
-    for (const TensorInfo& info : impl_->outputs) results[info.name] = output(info.name);
+    for (const TensorInfo& info : checked().outputs) results[info.name] = output(info.name);
     return results;
   });
 }
 
 MemoryReport Session::memory() const {
   return guard([&] {
-    if (!impl_->is_ready()) return MemoryReport();
-    MemoryReport report = memory_report(impl_->first_executor().model());
+    const SessionUses::Exclusive use(checked().uses);
+    if (!checked().is_ready()) return MemoryReport();
+    MemoryReport report = memory_report(checked().first_executor().model());
     report.allocated_bytes = 0;
-    for (const auto& executor : impl_->executors.front().second)
+    for (const auto& executor : checked().executors.front().second)
       report.in_out_bytes += executor->allocated().in_out;
-    const std::set<std::shared_ptr<ArenaPool>> pools(impl_->pools.begin(), impl_->pools.end());
+    const std::set<std::shared_ptr<ArenaPool>> pools(checked().pools.begin(), checked().pools.end());
     for (const auto& pool : pools) report.allocated_bytes += pool->bytes();
-    report.in_flight = impl_->options.in_flight;
-    report.weights_bytes = impl_->weights_bytes();
+    report.in_flight = checked().options.in_flight;
+    report.weights_bytes = checked().weights_bytes();
     report.peak_weights_bytes = report.weights_bytes;  // all weights stay for as long as the session lives
-    const WeightBytes weights = impl_->first_executor().weight_bytes();
+    const WeightBytes weights = checked().first_executor().weight_bytes();
     report.total_weights_bytes = weights.in_all;
     report.streamed_weights_bytes = weights.streamed;
-    if (impl_->memory_budget) {
-      report.memory_budget = impl_->memory_budget->limit();
-      report.budget_used_bytes = impl_->memory_budget->used();
-      report.budget_peak_bytes = impl_->memory_budget->peak();
+    if (checked().memory_budget) {
+      report.memory_budget = checked().memory_budget->limit();
+      report.budget_used_bytes = checked().memory_budget->used();
+      report.budget_peak_bytes = checked().memory_budget->peak();
     }
     return report;
   });
@@ -360,13 +379,14 @@ MemoryReport Session::memory() const {
 
 std::vector<LayerTime> Session::layer_times() const {
   return guard([&] {
-    if (!impl_->options.profile)
+    const SessionUses::Exclusive use(checked().uses);
+    if (!checked().options.profile)
       throw Error(ErrorCode::invalid_argument,
                   "the session measures no times: it was made without SessionOptions::profile");
     std::vector<LayerTime> times;
-    if (!impl_->is_ready()) return times;
-    const std::vector<Executor::TaskSpan> spans = impl_->first_executor().task_spans();
-    const Program& program = impl_->first_executor().program();
+    if (!checked().is_ready()) return times;
+    const std::vector<Executor::TaskSpan> spans = checked().first_executor().task_spans();
+    const Program& program = checked().first_executor().program();
     for (size_t i = 0; i < program.tasks.size(); ++i) {
       if (const std::optional<HostPartition>& host = program.tasks[i].host) {
         for (const Node& node : host->graph->nodes) times.push_back(host_layer(node));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/impl.hpp"
+#include "api/session_use.hpp"
 #include "api/tensor_names.hpp"
 #include "exec/executor.hpp"
 #include "exec/request_queue.hpp"
@@ -57,6 +58,8 @@ struct Session::Impl {
   Request* own_request = nullptr;
   // The network of the last run, if that run was recorded by the application.
   std::shared_ptr<RecordedNetwork> last_recording;
+  // Of this session's functions; mutable: those that only read wait for runs, too.
+  mutable SessionUses uses;
   // While a submit() prepares other shapes, which takes long, under the queue's lock.
   std::atomic<bool> is_switching = false;
   // Inputs that are not in the own request yet: they have other shapes than its executor, or there is none.

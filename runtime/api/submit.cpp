@@ -165,6 +165,7 @@ std::vector<InputValues> Session::Impl::values_of(const std::map<std::string, Te
   std::vector<InputValues> values;
   for (const auto& [name, tensor] : tensors) {
     const DType wanted = model.inputs()[position(model.inputs(), name, "input")].dtype;
+    check_holds_values(name, tensor);
     if (tensor.dtype() != wanted)
       throw Error(ErrorCode::invalid_argument, "input '" + name + "' wants " +
                                                    std::string(vellum::name(wanted)) + " but got " +
@@ -176,47 +177,52 @@ std::vector<InputValues> Session::Impl::values_of(const std::map<std::string, Te
 
 Run Session::submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs) {
   return guard([&] {
-    Request& request = impl_->begin_request(inputs);
-    impl_->submit(request, inputs, outputs, false);
-    return Run(impl_->queue, &request);
+    const SessionUses::Shared use(checked().uses);
+    Request& request = checked().begin_request(inputs);
+    checked().submit(request, inputs, outputs, false);
+    return Run(checked().queue, &request);
   });
 }
 
 Run Session::submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs,
                     const SubmitSemaphores& semaphores) {
   return guard([&] {
+    const SessionUses::Shared use(checked().uses);
     check_semaphores(semaphores);
-    Request& request = impl_->begin_request(inputs);
-    impl_->submit(request, inputs, outputs, false, semaphores);
-    return Run(impl_->queue, &request);
+    Request& request = checked().begin_request(inputs);
+    checked().submit(request, inputs, outputs, false, semaphores);
+    return Run(checked().queue, &request);
   });
 }
 
 Run Session::submit(const std::map<std::string, Tensor>& inputs) {
   return guard([&] {
-    const std::vector<InputValues> values = impl_->values_of(inputs);
-    Request& request = impl_->begin_request(values);
-    impl_->submit(request, values, {}, true);
-    return Run(impl_->queue, &request);
+    const SessionUses::Shared use(checked().uses);
+    const std::vector<InputValues> values = checked().values_of(inputs);
+    Request& request = checked().begin_request(values);
+    checked().submit(request, values, {}, true);
+    return Run(checked().queue, &request);
   });
 }
 
 Run Session::try_submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs) {
   return guard([&] {
-    Request* const request = impl_->try_begin_request(inputs);
+    const SessionUses::Shared use(checked().uses);
+    Request* const request = checked().try_begin_request(inputs);
     if (!request) return Run();
-    impl_->submit(*request, inputs, outputs, false);
-    return Run(impl_->queue, request);
+    checked().submit(*request, inputs, outputs, false);
+    return Run(checked().queue, request);
   });
 }
 
 Run Session::try_submit(const std::map<std::string, Tensor>& inputs) {
   return guard([&] {
-    const std::vector<InputValues> values = impl_->values_of(inputs);
-    Request* const request = impl_->try_begin_request(values);
+    const SessionUses::Shared use(checked().uses);
+    const std::vector<InputValues> values = checked().values_of(inputs);
+    Request* const request = checked().try_begin_request(values);
     if (!request) return Run();
-    impl_->submit(*request, values, {}, true);
-    return Run(impl_->queue, request);
+    checked().submit(*request, values, {}, true);
+    return Run(checked().queue, request);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/fit_budget.hpp"
+#include "api/guard.hpp"
 #include "api/tensor_names.hpp"
 #include "exec/device_tensors.hpp"
 #include "passes/passes.hpp"
@@ -58,7 +59,16 @@ Graph graph_for_shapes(const Model& model, const DeviceCaps& caps, CompileOption
 
 }  // namespace
 
+void check_choices(const SessionOptions& options) {
+  check_choice(options.precision, Precision::fp16, "SessionOptions::precision");
+  check_choice(options.arithmetic, Arithmetic::automatic, "SessionOptions::arithmetic");
+  check_choice(options.storage, StorageChoice::buffer, "SessionOptions::storage");
+  check_choice(options.memory, MemoryMode::offsets, "SessionOptions::memory");
+  check_choice(options.winograd, Winograd::f4, "SessionOptions::winograd");
+}
+
 CompileOptions compile_options(const SessionOptions& options) {
+  check_choices(options);
   return {.input_shapes = options.input_shapes,
           .input_values = options.input_values,
           .disabled_passes = options.debug.disabled_passes,

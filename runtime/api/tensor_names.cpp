@@ -48,13 +48,19 @@ InputShapes by_tensor_name(const std::vector<TensorInfo>& inputs, const InputSha
 }
 
 InputTensors by_tensor_name(const std::vector<TensorInfo>& inputs, const InputTensors& tensors) {
+  for (const auto& [name, tensor] : tensors) check_holds_values(name, tensor);
   return by_name(inputs, tensors);
 }
 
 SessionOptions by_tensor_name(const std::vector<TensorInfo>& inputs, SessionOptions options) {
   options.input_shapes = by_name(inputs, options.input_shapes);
-  options.input_values = by_name(inputs, options.input_values);
+  options.input_values = by_tensor_name(inputs, options.input_values);
   return options;
+}
+
+void check_holds_values(const std::string& input, const Tensor& tensor) {
+  if (!tensor.data())
+    throw Error(ErrorCode::invalid_argument, "the tensor for input '" + input + "' holds nothing");
 }
 
 }  // namespace vellum

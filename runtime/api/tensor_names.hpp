@@ -17,4 +17,7 @@ InputShapes by_tensor_name(const std::vector<TensorInfo>& inputs, const InputSha
 InputTensors by_tensor_name(const std::vector<TensorInfo>& inputs, const InputTensors& tensors);
 SessionOptions by_tensor_name(const std::vector<TensorInfo>& inputs, SessionOptions options);
 
+// Error(invalid_argument) for a tensor that was moved from, or that nothing was ever put in.
+void check_holds_values(const std::string& input, const Tensor& tensor);
+
 }  // namespace vellum

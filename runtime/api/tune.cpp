@@ -89,7 +89,8 @@ class Tuner {
 
  private:
   void report_progress(const TuneProgress& progress) const {
-    if (tune_options_.progress) tune_options_.progress(progress);
+    if (tune_options_.progress)
+      call_application("the function that is told of progress", [&] { tune_options_.progress(progress); });
   }
 
   // The network as a session with this table runs it; null: without measurements.

@@ -36,7 +36,8 @@ Executor::Executor(std::shared_ptr<gpu::Context> context, std::shared_ptr<const 
       weights_(weights ? std::move(weights) : std::make_shared<WeightStore>(context_)),
       options_(options),
       pool_(options.pool ? options.pool : std::make_shared<ArenaPool>(context_)),
-      tensors_(context_, program(), model_->plan, options.memory_budget) {
+      tensors_(context_, program(), model_->plan, options.memory_budget),
+      has_input_(std::make_shared<InputFlags>(program().inputs.size())) {
   auto pipelines = make_pipelines();
   // Before the intermediates, so that by then the staging memory of their upload is free.
   tensors_.set_weights(weights_->acquire(program(), options_.progress));
@@ -189,6 +190,7 @@ void Executor::set_input(size_t index, const HostTensor& tensor) {
 void Executor::set_input(size_t index, std::span<const std::byte> values) {
   const Port& port = program().inputs.at(index);
   check_byte_size("input", port.name, port.type, values.size());
+  (*has_input_)[index] = true;
   if (port.constant) {
     if (!values.empty() && std::memcmp(values.data(), port.constant->data(), values.size()) != 0)
       throw Error(ErrorCode::internal, "input '" + port.name + "' decides shapes and has other values now");
@@ -197,6 +199,10 @@ void Executor::set_input(size_t index, std::span<const std::byte> values) {
   const gpu::Buffer& buffer = tensors_.buffer(port.tensor);
   write_linear(program().tensors[port.tensor].desc, port.type.dtype, values, {buffer.data(), buffer.size()});
   buffer.flush();
+}
+
+void Executor::forget_inputs() {
+  for (std::atomic<bool>& flag : *has_input_) flag = false;
 }
 
 HostTensor Executor::read(const Port& port) const {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <future>
 #include <memory>
 #include <span>
@@ -47,6 +48,9 @@ struct AllocatedBytes {
 std::shared_ptr<const CompiledModel> compile_program(const std::shared_ptr<gpu::Context>& context,
                                                      Program program, const PlanMemoryOptions& options = {});
 
+// Which inputs have been set, by position; recordings share them with their executor.
+using InputFlags = std::deque<std::atomic<bool>>;
+
 // Throws Error(invalid_argument) unless `bytes` is the size of values of that type. kind: "input" or
 // "output"; port: its name.
 void check_byte_size(const char* kind, const std::string& port, const TensorType& type, size_t bytes);
@@ -84,6 +88,10 @@ class Executor final : private ArenaPool::Tenant {
   const TensorType& output_type(size_t index) const;
   // The value that was set last.
   HostTensor input(size_t index) const;
+  // Whether the input was set since forget_inputs().
+  bool has_input(size_t index) const { return (*has_input_)[index]; }
+  void forget_inputs();
+  std::shared_ptr<const InputFlags> input_flags() const { return has_input_; }
 
   // Runs one inference and returns when it is done.
   void run();
@@ -165,6 +173,7 @@ class Executor final : private ArenaPool::Tenant {
   ExecutorOptions options_;
   std::shared_ptr<ArenaPool> pool_;
   DeviceTensors tensors_;
+  std::shared_ptr<InputFlags> has_input_;
   uint64_t pool_generation_ = 0;          // of the objects in tensors_
   Pipelines pipelines_;                   // per dispatch
   std::vector<size_t> dispatch_of_task_;  // index into pipelines_ and sets_

@@ -144,6 +144,8 @@ RecordedNetwork::RecordedNetwork(Executor& executor, const BoundPorts& ports)
       weights_(executor.weight_source()),
       tensors_(executor.complete_tensors()),
       replaced_(replaced_roots(executor.program(), ports)),
+      rest_on_host_(ports.rest_on_host),
+      has_input_(executor.input_flags()),
       strided_(strided_ports(executor, ports)),
       frames_(frame_views(executor, ports)),
       pictures_(picture_images(executor, ports)),
@@ -175,7 +177,18 @@ void RecordedNetwork::record(gpu::CommandBuffer& commands) const {
   commands.release(owned_);
 }
 
+void RecordedNetwork::check_inputs() const {
+  const Program& program = model_->program;
+  for (size_t i = 0; i < program.inputs.size(); ++i) {
+    const Port& port = program.inputs[i];
+    if (port.constant || port.tensor == kNoTensor || (*has_input_)[i] || replaces(program.root(port.tensor)))
+      continue;
+    throw Error(ErrorCode::invalid_argument, "input '" + port.name + "' was neither set nor bound");
+  }
+}
+
 void RecordedNetwork::record(VkCommandBuffer commands) const {
+  check_inputs();
   gpu::CommandBuffer recorded_to(context_, commands);
   record(recorded_to);
 }
@@ -192,10 +205,12 @@ const gpu::CommandBuffer& RecordedNetwork::recorded_once() {
 }
 
 void RecordedNetwork::submit(const SubmitSemaphores& semaphores) {
+  check_inputs();
   gpu::submit_without_fence(*context_, recorded_once(), {.application = semaphores});
 }
 
 void RecordedNetwork::run(const SubmitSemaphores& semaphores) {
+  check_inputs();
   const gpu::CommandBuffer& commands = recorded_once();
   gpu::Fence fence(context_);
   gpu::submit(*context_, commands, fence, {.application = semaphores});

@@ -46,6 +46,7 @@ struct BoundPorts {
   std::vector<BoundFrame> frames;
   std::vector<BoundPicture> pictures;
   std::vector<gpu::OwnedResource> owned;  // of all of them: those that others own before and afterwards
+  bool rest_on_host = false;
 };
 
 // The frames that the port's bytes are; null for an input that is none. Of the executor's model.
@@ -70,6 +71,8 @@ class RecordedNetwork {
   // Whether it reads and writes the executor's inputs and outputs, but for those that `replaces()` names.
   bool is_of(const Executor& executor) const { return tensors_.shares_in_out_with(executor.tensors()); }
   bool replaces(TensorId root) const { return replaced_.contains(root); }
+  // Whether inputs and outputs that are not bound are the session's: NetworkBindings::rest_on_host.
+  bool rest_on_host() const { return rest_on_host_; }
 
   // Makes no Vulkan objects. The device waits for earlier work of the queue.
   void record(VkCommandBuffer commands) const;
@@ -78,6 +81,8 @@ class RecordedNetwork {
   void run(const SubmitSemaphores& semaphores);  // submits and waits
 
  private:
+  // Throws Error(invalid_argument) for an input that is not bound and has no values.
+  void check_inputs() const;
   const gpu::CommandBuffer& recorded_once();
   void record(gpu::CommandBuffer& commands) const;
   void record_strided(gpu::CommandBuffer& commands, bool outputs) const;
@@ -87,8 +92,10 @@ class RecordedNetwork {
   std::shared_ptr<WeightSource> weights_;
   DeviceTensors tensors_;
   std::set<TensorId> replaced_;
-  std::vector<StridedPort> strided_;           // one for each of BoundPorts
-  std::vector<gpu::ApplicationImage> frames_;  // one for each of BoundPorts
+  bool rest_on_host_;
+  std::shared_ptr<const InputFlags> has_input_;  // of the executor
+  std::vector<StridedPort> strided_;             // one for each of BoundPorts
+  std::vector<gpu::ApplicationImage> frames_;    // one for each of BoundPorts
   std::vector<OutputImage> pictures_;
   Pipelines pipelines_;
   std::vector<gpu::OwnedResource> owned_;

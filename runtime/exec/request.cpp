@@ -20,9 +20,9 @@ void Request::check_type(size_t output) const {
   const TensorType& type = executor_->output_type(output);
   if (type != port.type)
     throw Error(ErrorCode::invalid_argument,
-                "the model declares output '" + port.name + "' as " + std::string(name(port.type.dtype)) + " " +
-                    to_string(port.type.shape) + ", but the run computed " + std::string(name(type.dtype)) + " " +
-                    to_string(type.shape) + ": let the run keep it");
+                "the model declares output '" + port.name + "' as " + std::string(name(port.type.dtype)) +
+                    " " + to_string(port.type.shape) + ", but the run computed " +
+                    std::string(name(type.dtype)) + " " + to_string(type.shape) + ": let the run keep it");
 }
 
 void Request::copy_outputs() {
@@ -31,7 +31,8 @@ void Request::copy_outputs() {
   if (reusable_) return;  // they stay in the executor
   const std::vector<Port>& outputs = executor_->program().outputs;
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (keeps_outputs_ || (outputs[i].host_output && !writes_output(i))) kept_.emplace_back(outputs[i].name, executor_->output(i));
+    if (keeps_outputs_ || (outputs[i].host_output && !writes_output(i)))
+      kept_.emplace_back(outputs[i].name, executor_->output(i));
 }
 
 void Request::check_finite_outputs() const {

@@ -34,9 +34,8 @@ class Request {
   template <typename Values>
   void set_input(size_t input, const Values& values) {
     executor_->set_input(input, values);
-    input_set_[input] = true;
   }
-  bool has_input(size_t input) const { return input_set_[input]; }
+  bool has_input(size_t input) const { return executor_->has_input(input); }
 
   // Before submit(): writes the output to `to`, which must stay valid until the request has completed.
   void write_output(size_t output, std::span<std::byte> to) { targets_.emplace_back(output, to); }
@@ -63,13 +62,12 @@ class Request {
 
   Executor* executor_ = nullptr;
   State state_ = State::completed;
-  uint64_t number_ = 0;   // requests complete in the order of their numbers
-  bool in_use_ = false;   // from try_begin() to release()
+  uint64_t number_ = 0;  // requests complete in the order of their numbers
+  bool in_use_ = false;  // from try_begin() to release()
   bool reusable_ = false;
   bool keeps_outputs_ = false;
   bool checks_outputs_ = false;
   bool succeeded_ = false;
-  std::vector<bool> input_set_;
   std::vector<std::pair<size_t, std::span<std::byte>>> targets_;
   KeptOutputs kept_;
   std::optional<Error> error_;

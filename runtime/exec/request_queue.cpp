@@ -37,8 +37,8 @@ Request* RequestQueue::begin(bool reusable) {
   auto unused = std::ranges::find_if(requests_, [](const auto& request) { return !request->in_use_; });
   if (unused == requests_.end()) unused = requests_.insert(requests_.end(), std::make_unique<Request>());
   Request& request = **unused;
-  request.input_set_.assign(free_.back()->program().inputs.size(), false);
   request.executor_ = free_.back();
+  request.executor_->forget_inputs();
   free_.pop_back();
   request.state_ = reusable ? Request::State::completed : Request::State::recording;
   request.number_ = begun_++;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <type_traits>
 
 #include "graph/tensor.hpp"
@@ -94,7 +95,8 @@ decltype(auto) visit_element(DType dtype, Visitor&& visitor) {
     case DType::boolean:
       return visitor(ElementTag<Bool>{});
   }
-  throw Error(ErrorCode::internal, "unknown element type");
+  throw Error(ErrorCode::invalid_argument,
+              "DType has no value " + std::to_string(static_cast<unsigned>(dtype)));
 }
 
 // Calls visitor(ElementTag<T>) with an unsigned integer of the size of `dtype`, for operators that only move

@@ -126,17 +126,27 @@ std::shared_ptr<std::byte> allocate_zeroed(size_t bytes) {
   return {static_cast<std::byte*>(memory), [](std::byte* pointer) { std::free(pointer); }};
 }
 
+size_t bytes_of(const TensorType& type) {
+  const auto count = static_cast<uint64_t>(element_count(type.shape));
+  // size_t has 32 bits on small phones.
+  if (count > SIZE_MAX / size_of(type.dtype)) {
+    throw Error(ErrorCode::out_of_memory,
+                "a tensor of shape " + to_string(type.shape) + " does not fit in memory");
+  }
+  return static_cast<size_t>(count) * size_of(type.dtype);
+}
+
 }  // namespace
 
 HostTensor::HostTensor(DType dtype, Shape shape) : type_{dtype, std::move(shape)}, writable_(true) {
   checked_element_count(type_.shape);
-  data_ = allocate_zeroed(byte_size());
+  data_ = allocate_zeroed(bytes_of(type_));
 }
 
 HostTensor::HostTensor(DType dtype, Shape shape, std::shared_ptr<const std::byte> data)
     : type_{dtype, std::move(shape)}, data_(std::move(data)) {
   checked_element_count(type_.shape);
-  const size_t bytes = byte_size();
+  const size_t bytes = bytes_of(type_);
   if (reinterpret_cast<uintptr_t>(data_.get()) % size_of(dtype) != 0 || data_ == nullptr) {
     if (data_ == nullptr && bytes != 0) throw Error(ErrorCode::internal, "a tensor without data");
     auto copy = allocate_zeroed(bytes);
@@ -182,15 +192,7 @@ HostTensor HostTensor::i64(Shape shape, std::span<const int64_t> elements) {
 
 int64_t HostTensor::elements() const { return data_ == nullptr ? 0 : element_count(type_.shape); }
 
-size_t HostTensor::byte_size() const {
-  const auto count = static_cast<uint64_t>(element_count(type_.shape));
-  // size_t has 32 bits on small phones.
-  if (count > SIZE_MAX / size_of(type_.dtype)) {
-    throw Error(ErrorCode::out_of_memory,
-                "a tensor of shape " + to_string(type_.shape) + " does not fit in memory");
-  }
-  return static_cast<size_t>(count) * size_of(type_.dtype);
-}
+size_t HostTensor::byte_size() const { return data_ == nullptr ? 0 : bytes_of(type_); }
 
 std::byte* HostTensor::mutable_data() {
   if (data_ == nullptr) return nullptr;
@@ -253,6 +255,8 @@ void HostTensor::check_element(size_t element_size, ElementKind kind) const {
 }
 
 HostTensor cast(const HostTensor& tensor, DType dtype) {
+  if (tensor.data() == nullptr)
+    throw Error(ErrorCode::invalid_argument, "a tensor that holds nothing has no elements to convert");
   if (tensor.dtype() == dtype) return tensor;
   HostTensor result(dtype, tensor.shape());
   visit_element(tensor.dtype(), [&](auto from_tag) {

@@ -18,6 +18,19 @@ std::string name_of(const vk::raii::PhysicalDevice& device) {
   return device.getProperties().deviceName.data();
 }
 
+void check_locks(const VulkanQueue& queue, const char* name) {
+  if (!queue.lock != !queue.unlock)
+    throw Error(ErrorCode::invalid_argument,
+                std::string(name) + " has one callback of two: set both lock and unlock, or none");
+}
+
+void check_extension_names(std::span<const char* const> extensions) {
+  if (!extensions.data() && !extensions.empty())
+    throw Error(ErrorCode::invalid_argument, "VulkanDevice::extensions is null");
+  for (size_t i = 0; i < extensions.size(); ++i)
+    require_handle(extensions[i], ("VulkanDevice::extensions: name " + std::to_string(i)).c_str());
+}
+
 // The families of the application's queues.
 QueueFamilies checked_families(const vk::raii::PhysicalDevice& physical, const VulkanDevice& device) {
   using Queue = vk::QueueFlagBits;
@@ -76,6 +89,9 @@ PhysicalDevice describe_adopted(const Instance& instance, const VulkanDevice& de
     require_handle(device.device, "VulkanDevice::device");
     const vk::raii::PhysicalDevice handle = adopted_physical_device(instance, device.physical);
     const QueueFamilies families = checked_families(handle, device);
+    check_locks(device.compute, "VulkanDevice::compute");
+    if (device.transfer) check_locks(*device.transfer, "VulkanDevice::transfer");
+    check_extension_names(device.extensions);
     const EnabledFeatures enabled{device.extensions, device.features};
     require_enabled(describe_device(handle, instance.api_version(), families, nullptr), enabled);
     return describe_device(handle, instance.api_version(), families, &enabled);

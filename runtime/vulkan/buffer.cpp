@@ -25,6 +25,13 @@ struct Buffer::Impl {
   vk::raii::Buffer handle{nullptr};  // last, so destroyed before the memory
 };
 
+uint64_t memory_bytes(const Context& context, VkBuffer buffer) {
+  const vk::raii::Device& device = context.impl().device;
+  VkMemoryRequirements requirements{};
+  device.getDispatcher()->vkGetBufferMemoryRequirements(*device, buffer, &requirements);
+  return requirements.size;
+}
+
 MemoryRequirements buffer_requirements(const Context& context, uint64_t bytes, VkBufferUsageFlags usage) {
   const Context::Impl& impl = context.impl();
   const vk::BufferCreateInfo info = buffer_info(bytes, usage);

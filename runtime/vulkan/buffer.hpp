@@ -23,6 +23,9 @@ inline constexpr VkBufferUsageFlags kStorageBuffer =
 MemoryRequirements buffer_requirements(const Context& context, uint64_t bytes,
                                        VkBufferUsageFlags usage = kStorageBuffer);
 
+// Returns how much memory a buffer of the application takes.
+uint64_t memory_bytes(const Context& context, VkBuffer buffer);
+
 class Buffer {
  public:
   // A storage buffer may be larger than caps().max_storage_buffer_range; shaders can then bind ranges of it

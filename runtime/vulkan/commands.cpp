@@ -25,6 +25,10 @@ struct CommandBuffer::Impl {
   }
 };
 
+uint32_t queue_family_count(const Context& context) {
+  return static_cast<uint32_t>(context.impl().physical.handle.getQueueFamilyProperties().size());
+}
+
 bool knows_foreign_owners(const Context& context) {
   return context.impl().physical.external_extensions.foreign_queues;
 }

@@ -58,6 +58,7 @@ struct OwnedResource {
   uint32_t mip_level = 0, array_layer = 0;
 };
 
+uint32_t queue_family_count(const Context& context);
 // Whether VK_QUEUE_FAMILY_FOREIGN_EXT can be an owner.
 bool knows_foreign_owners(const Context& context);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "vellum/error.hpp"
 #include "vulkan/adopted_device.hpp"
 #include "vulkan/device_uses.hpp"
 #include "vulkan/error_translation.hpp"
@@ -17,14 +18,21 @@ struct DeviceRequirements::Impl {
   std::vector<gpu::FeatureChain> chains;  // of enable_features(): their structures
 };
 
-const std::vector<DeviceUse>& DeviceRequirements::uses() const { return impl_->uses; }
-const std::vector<const char*>& DeviceRequirements::extensions() const { return impl_->extensions; }
-uint32_t DeviceRequirements::compute_family() const { return impl_->families.compute; }
-std::optional<uint32_t> DeviceRequirements::transfer_family() const { return impl_->families.transfer; }
+DeviceRequirements::Impl& DeviceRequirements::checked() const {
+  if (!impl_)
+    throw Error(ErrorCode::invalid_argument,
+                "the requirements of a device hold nothing: they were moved from");
+  return *impl_;
+}
+
+const std::vector<DeviceUse>& DeviceRequirements::uses() const { return checked().uses; }
+const std::vector<const char*>& DeviceRequirements::extensions() const { return checked().extensions; }
+uint32_t DeviceRequirements::compute_family() const { return checked().families.compute; }
+std::optional<uint32_t> DeviceRequirements::transfer_family() const { return checked().families.transfer; }
 
 void* DeviceRequirements::enable_features(void* chain) const {
-  gpu::FeatureChain& own = impl_->chains.emplace_back(chain);
-  for (const gpu::Feature& feature : impl_->features) own.enable(feature);
+  gpu::FeatureChain& own = checked().chains.emplace_back(chain);
+  for (const gpu::Feature& feature : checked().features) own.enable(feature);
   return own.head();
 }
 

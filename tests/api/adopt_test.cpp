@@ -167,6 +167,20 @@ TEST(Adopt, RefusesWhatCannotWork) {
   refused(invalid, "VulkanDevice::compute.queue is null",
           [](Change& device, auto&) { device.compute.queue = nullptr; });
   refused(invalid, "queue families", [](Change& device, auto&) { device.compute.family = 99; });
+  refused(invalid, "VulkanDevice::compute has one callback of two",
+          [](Change& device, auto&) { device.compute.lock = [] {}; });
+  refused(invalid, "VulkanDevice::compute has one callback of two",
+          [](Change& device, auto&) { device.compute.unlock = [] {}; });
+  refused(invalid, "VulkanDevice::transfer has one callback of two", [](Change& device, auto&) {
+    device.transfer = device.compute;
+    device.transfer->lock = [] {};
+  });
+  const char* const names[] = {VK_KHR_SWAPCHAIN_EXTENSION_NAME, nullptr};
+  refused(invalid, "VulkanDevice::extensions: name 1 is null",
+          [&](Change& device, auto&) { device.extensions = names; });
+  refused(invalid, "VulkanDevice::extensions is null", [](Change& device, auto&) {
+    device.extensions = std::span(static_cast<const char* const*>(nullptr), 2);
+  });
   refused(ErrorCode::unsupported, "Vulkan 1.0",
           [](Change& device, auto&) { device.physical.api_version = VK_API_VERSION_1_0; });
   refused(invalid, "DeviceOptions::device", [](Change&, DeviceOptions& options) { options.device = "0"; });

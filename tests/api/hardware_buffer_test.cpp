@@ -323,6 +323,12 @@ TEST_F(ImportedHardwareBuffers, FramesAreRefusedByName) {
   FakeHardwareBuffer buffer{.bytes = 64 << 10, .format = VK_FORMAT_R8G8B8A8_UNORM};
   EXPECT_VELLUM_ERROR(no_frames.run(&buffer, 11, 9), ErrorCode::unsupported, "only frames do");
   EXPECT_EQ(buffer.imports, 0u);
+  const HardwareFrames moved(std::move(no_frames));
+  // NOLINTBEGIN(bugprone-use-after-move)
+  EXPECT_VELLUM_ERROR(no_frames.run(&buffer, 11, 9), ErrorCode::invalid_argument, "moved from");
+  EXPECT_VELLUM_ERROR(no_frames.imported(), ErrorCode::invalid_argument, "moved from");
+  EXPECT_VELLUM_ERROR(no_frames.forget(), ErrorCode::invalid_argument, "moved from");
+  // NOLINTEND(bugprone-use-after-move)
   const Device without = Device::open(device_options());
   Session elsewhere(without, load(small_model()));
   EXPECT_VELLUM_ERROR(HardwareFrames(elsewhere, "x"), ErrorCode::unsupported,

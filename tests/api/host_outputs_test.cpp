@@ -66,8 +66,8 @@ OnnxModel padded_model() {
   return model;
 }
 
-// `x` in as many rows as it has numbers that are not 0, which the shape rules cannot follow: the file declares
-// how many.
+// `x` in as many rows as it has numbers that are not 0, which the shape rules cannot follow: the file
+// declares how many.
 OnnxModel reshaped_model(const std::vector<int64_t>& declared) {
   OnnxModel model;
   model.input("x", {4, 3})
@@ -85,7 +85,7 @@ OnnxModel reshaped_model(const std::vector<int64_t>& declared) {
   return model;
 }
 
-DeviceOptions options_of_device() {
+DeviceOptions options_without_host_warnings() {
   DeviceOptions options = device_options();
   options.log = [log = options.log](LogLevel level, std::string_view message) {
     if (message.find("on the host: the shape of its output") == std::string_view::npos) log(level, message);
@@ -116,10 +116,10 @@ class Targets {
 
 class HostOutputs : public testing::Test {
  protected:
-  Device device = Device::open(options_of_device());
+  Device device = Device::open(options_without_host_warnings());
 
-  // Every subset of the outputs whose shapes are known goes to the caller's memory; the others of the tail are
-  // kept, and nothing else.
+  // Every subset of the outputs whose shapes are known goes to the caller's memory; the others of the tail
+  // are kept, and nothing else.
   void sweep(const OnnxModel& source, const std::string& input, const Shape& shape) {
     const Model model = load(source);
     Session plain(device, model);
@@ -140,7 +140,8 @@ class HostOutputs : public testing::Test {
     for (size_t i = 0; i < outputs.size(); ++i)
       if ((subset >> i & 1) != 0 && is_known(outputs[i].shape)) targets.add(outputs[i]);
     const std::vector<OutputValues> values = targets.values();
-    const vellum::Run run = subset % 2 ? session.submit({&input, 1}, values) : session.try_submit({&input, 1}, values);
+    const vellum::Run run =
+        subset % 2 ? session.submit({&input, 1}, values) : session.try_submit({&input, 1}, values);
     ASSERT_TRUE(run.valid());
     run.wait();
     for (const auto& [name, tensor] : targets.tensors()) {

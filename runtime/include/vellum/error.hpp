@@ -18,7 +18,9 @@ enum class ErrorCode {
   out_of_memory,     // host or device memory
   device_lost,       // the device stopped answering
   internal,          // a bug in Vellum
-  cancelled          // the caller cancelled it: Run::cancel(), SessionCreation::cancel()
+  // The caller ended it: Run::cancel(), SessionCreation::cancel(), or a function of the application's that
+  // Vellum called, which returned false or threw; the message has the text of what it threw.
+  cancelled
 };
 
 // what() is one line that names the cause (file, operator, tensor) and the remedy, if there is one. Control

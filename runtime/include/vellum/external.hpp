@@ -177,6 +177,7 @@ class VELLUM_API HardwareFrames {
 
  private:
   struct Impl;
+  Impl& checked() const;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -82,11 +82,13 @@ class VELLUM_API LargePicture {
   // Called before the first tile and after each. False: run() ends with Error(cancelled).
   using TileProgress = std::function<bool(size_t done, size_t total)>;
 
-  // Runs the network over the whole picture. An Error that the functions throw ends it and is passed on.
+  // Runs the network over the whole picture. An Error that the functions throw ends it and is passed on;
+  // anything else that they throw becomes Error(cancelled) with its text.
   void run(const ReadRegion& read, const WriteRegion& write, const TileProgress& progress = {});
 
  private:
   struct Impl;
+  Impl& checked() const;
   std::unique_ptr<Impl> impl_;
 };
 

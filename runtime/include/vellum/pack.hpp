@@ -82,8 +82,8 @@ VELLUM_API PackSummary pack_with_variants(const std::filesystem::path& model,
 using PackSink = std::function<void(std::span<const std::byte> piece)>;
 
 // Does the same from memory to `sink`: nothing is read from or written to a file. A model with external data
-// is refused. Throws the errors of the functions above but those of files, and what `sink` throws, if it is
-// no Error as Error(internal).
+// is refused. Throws the errors of the functions above but those of files, and what `sink` throws: an Error
+// as it is, anything else as Error(cancelled) with its text.
 VELLUM_API PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,
                             const SessionOptions& options = {}, std::span<const PackFrame> frames = {});
 VELLUM_API PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,

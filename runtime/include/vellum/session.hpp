@@ -153,10 +153,10 @@ class VELLUM_API Session {
   //
   // `outputs`: the memory to write to. It belongs to the library until wait() returns, done() returns true or
   // the Run is destroyed. Any output whose shape is known can be listed, wherever it is computed; one that is
-  // not known before the run is kept for Run::output() instead. Other outputs that are not listed are not read.
-  // The run ends with Error(invalid_argument) if the file declares another shape for an output than the run
-  // computes, where no shape rule tells before. Once in_flight Runs have been under way, submit and wait do not
-  // allocate memory.
+  // not known before the run is kept for Run::output() instead. Other outputs that are not listed are not
+  // read. The run ends with Error(invalid_argument) if the file declares another shape for an output than the
+  // run computes, where no shape rule tells before. Once in_flight Runs have been under way, submit and wait
+  // do not allocate memory.
   Run submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs);
   // Does the same, in an order with other work: of the application's on its device (Device::adopt()), or of
   // another process (ExternalSemaphore of vellum/external.hpp). What the run does on the device begins after
@@ -221,6 +221,7 @@ class VELLUM_API Session {
   friend class HardwareFrames;
   struct Impl;
   explicit Session(std::unique_ptr<Impl> impl);
+  Impl& checked() const;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -37,7 +37,7 @@ typedef enum vellum_status {
   VELLUM_OUT_OF_MEMORY = 7,    /* of the host or the device */
   VELLUM_DEVICE_LOST = 8,      /* the device stopped answering */
   VELLUM_INTERNAL = 9,         /* a bug in Vellum */
-  VELLUM_CANCELLED = 10        /* the caller cancelled it */
+  VELLUM_CANCELLED = 10        /* the caller ended it, or a function of the caller's that Vellum called */
 } vellum_status;
 
 #define VELLUM_MESSAGE_BYTES 512

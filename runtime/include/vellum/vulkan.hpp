@@ -9,8 +9,9 @@
 //                             .extensions = extensions, .features = device_info.pNext};
 //   vellum::Device device = vellum::Device::adopt(mine);
 //   vellum::Session session(device, model);
-//   vellum::BufferBinding image{"image", camera, 0, camera_bytes}, scores{"scores", results, 0,
-//   result_bytes}; vellum::Recording recording = session.record(commands, {&image, 1}, {&scores, 1});
+//   vellum::BufferBinding image{"image", camera, 0, camera_bytes};
+//   vellum::BufferBinding scores{"scores", results, 0, result_bytes};
+//   vellum::Recording recording = session.record(commands, {&image, 1}, {&scores, 1});
 //
 // docs/embedding.md has a whole program.
 #pragma once
@@ -71,6 +72,7 @@ class VELLUM_API DeviceRequirements {
  private:
   friend class Device;
   explicit DeviceRequirements(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  Impl& checked() const;
   std::shared_ptr<Impl> impl_;
 };
 
@@ -134,7 +136,7 @@ struct BufferBinding {
   std::string_view name;  // of the input or output
   VkBuffer buffer = VK_NULL_HANDLE;
   VkDeviceSize offset = 0;
-  VkDeviceSize bytes = 0;  // from `offset` on, at least BufferLayout::bytes
+  VkDeviceSize bytes = 0;  // from `offset` on, at least BufferLayout::bytes; VK_WHOLE_SIZE: to the end
   // The bytes from an element to its neighbour along each dimension of the input's or output's shape, for
   // rows with padding, interleaved channels, or a part of a larger array; `bytes` is then at least what they
   // reach. Multiples of the size of the elements, which have four bytes; frames have FrameInput::row_bytes
@@ -197,6 +199,8 @@ struct NetworkBindings {
   std::span<const ImageBinding> input_images = {}, output_images = {};
   // Inputs that are not listed have the values of Session::set_input(), and outputs that are not listed are
   // read with Session::output(), after Session::run() of the recording. Otherwise every input is listed.
+  // Recording::record(), submit() and run() throw Error(invalid_argument) while one that is not listed has
+  // not been set.
   bool rest_on_host = false;
 };
 
