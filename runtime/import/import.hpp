@@ -27,7 +27,8 @@ Graph import_model(std::span<const std::byte> bytes, const LoadLimits& limits = 
 // Throws Error(not_found) unless `signature` is empty, for the formats without signatures.
 void refuse_signature(std::string_view signature, const std::string& source);
 
-Graph import_onnx(const std::filesystem::path& file);
+// `links_within`: LoadLimits.
+Graph import_onnx(const std::filesystem::path& file, const std::filesystem::path& links_within);
 Graph import_onnx(std::span<const std::byte> bytes, const std::filesystem::path& external_data_folder = {});
 
 // Reads a TFLite model. Four-dimensional tensors are N, C, H, W in the graph; graph inputs and outputs keep

@@ -23,7 +23,8 @@ struct NodeRecord {
 };
 
 // Do the same as import_onnx() of import.hpp and fill `record`.
-Graph import_onnx(const std::filesystem::path& file, GraphRecord& record);
+Graph import_onnx(const std::filesystem::path& file, GraphRecord& record,
+                  const std::filesystem::path& links_within = {});
 Graph import_onnx(std::span<const std::byte> bytes, GraphRecord& record);
 
 }  // namespace vellum

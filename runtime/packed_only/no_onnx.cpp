@@ -17,12 +17,14 @@ namespace {
 
 }  // namespace
 
-Graph import_onnx(const std::filesystem::path& file) {
+Graph import_onnx(const std::filesystem::path& file, const std::filesystem::path&) {
   check_model_file(file);
   refuse(platform::to_utf8(file));
 }
 
-Graph import_onnx(const std::filesystem::path& file, GraphRecord&) { return import_onnx(file); }
+Graph import_onnx(const std::filesystem::path& file, GraphRecord&, const std::filesystem::path& links_within) {
+  return import_onnx(file, links_within);
+}
 Graph import_onnx(std::span<const std::byte>, GraphRecord&) { refuse("model in memory"); }
 Graph import_onnx(std::span<const std::byte>, const std::filesystem::path&) { refuse("model in memory"); }
 

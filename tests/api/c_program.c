@@ -281,6 +281,8 @@ int misuse_in_c(const void* model_bytes, size_t model_size, char what[512]) {
   EXPECT(model == NULL);
   vellum_load_limits_init(&limits);
   EXPECT(limits.nodes > 10000 && limits.nesting > 1);
+  EXPECT(limits.links_within == NULL);
+  limits.links_within = "no such folder";  /* of links, which this model has none of */
   limits.nodes = 2;
   FAILS(vellum_model_load_bytes_within(model_bytes, model_size, &limits, &model, &error), VELLUM_UNSUPPORTED,
         "4 nodes");

@@ -120,6 +120,67 @@ TEST_F(ExternalData, LinksOutOfTheFolderAreRefused) {
                       "symbolic link");
 }
 
+// A model hub's cache: snapshots/1/m.onnx and its data are links into blobs.
+class HubCache : public ExternalData {
+ protected:
+  void SetUp() override {
+    fs::create_directories(folder_ / "hub/blobs");
+    fs::create_directories(folder_ / "hub/snapshots/1/onnx");
+    model_with({{"location", "m.onnx_data"}}).save(folder_ / "hub/blobs/aa");
+    folder_.write("hub/blobs/bb", floats({1, 2}));
+    std::error_code error;
+    fs::create_symlink("../../../blobs/aa", model_, error);
+    if (error) GTEST_SKIP() << "no symbolic links here: " << error.message();
+    link("m.onnx_data", "../../../blobs/bb");
+  }
+  void link(const std::string& name, const fs::path& target) const {
+    fs::remove(model_.parent_path() / name);
+    fs::create_symlink(target, model_.parent_path() / name);
+  }
+  Graph import_within(const fs::path& folder) const {
+    LoadLimits limits;
+    limits.links_within = folder;
+    return import_model(model_, limits);
+  }
+  const fs::path model_ = folder_ / "hub/snapshots/1/onnx/m.onnx";
+};
+
+TEST_F(HubCache, LinksAreRefusedUnlessAFolderIsNamed) {
+  EXPECT_VELLUM_ERROR(import_model(model_), ErrorCode::corrupt_model, "symbolic link", "links_within");
+  EXPECT_EQ(evaluate(import_within(folder_ / "hub"), {})[0].to_floats(), (std::vector<float>{1, 2}));
+  EXPECT_EQ(evaluate(import_within(folder_ / "hub/blobs/."), {})[0].to_floats(), (std::vector<float>{1, 2}));
+  // Named through a link, and with dots.
+  fs::create_directory_symlink(folder_ / "hub", folder_ / "named");
+  EXPECT_EQ(evaluate(import_within(folder_ / "named/snapshots/.."), {})[0].to_floats(),
+            (std::vector<float>{1, 2}));
+}
+
+TEST_F(HubCache, LinksThatLeaveTheNamedFolderAreRefused) {
+  fs::create_directories(folder_ / "hub-other");
+  folder_.write("hub-other/w", floats({6, 6}));
+  fs::create_symlink(folder_ / "secret.bin", folder_ / "hub/blobs/way-out");
+  fs::create_directory_symlink(folder_.path(), folder_ / "hub/blobs/up");
+  for (const fs::path& target : {folder_ / "secret.bin", folder_ / "hub-other/w", folder_ / "hub/blobs/way-out",
+                                 folder_ / "hub/blobs/up/secret.bin", fs::path("../../../../secret.bin"),
+                                 folder_ / "hub/blobs/../../secret.bin"}) {
+    link("m.onnx_data", target);
+    EXPECT_VELLUM_ERROR(import_within(folder_ / "hub"), ErrorCode::corrupt_model, "symbolic link") << target;
+  }
+  link("m.onnx_data", "../../../blobs");  // the folder itself
+  EXPECT_VELLUM_ERROR(import_within(folder_ / "hub/blobs"), ErrorCode::corrupt_model, "must not leave");
+  EXPECT_VELLUM_ERROR(import_within(folder_ / "hub"), ErrorCode::corrupt_model, "not a regular file");
+  EXPECT_VELLUM_ERROR(import_within(folder_ / "absent"), ErrorCode::invalid_argument, "links_within", "absent");
+}
+
+// The folder for links is for links alone: a path of the file must stay in the model's folder.
+TEST_F(HubCache, PathsOutOfTheModelsFolderAreRefusedAllTheSame) {
+  for (const std::string& location :
+       {std::string("../../../blobs/bb"), (folder_ / "hub/blobs/bb").string(), std::string("../m.onnx_data")}) {
+    model_with({{"location", location}}).save(folder_ / "hub/blobs/aa");
+    EXPECT_VELLUM_ERROR(import_within(folder_ / "hub"), ErrorCode::corrupt_model, "must") << location;
+  }
+}
+
 TEST_F(ExternalData, LinksInsideTheFolderAreFollowed) {
   std::error_code error;
   fs::create_symlink("weights/w.bin", folder_ / "model/link.bin", error);

@@ -133,7 +133,8 @@ void add_expert_options(OptionGroup group, Options& options, const std::string& 
   group
       .value("--load-limit", options.load_limits,
              "NAME=N: a limit on the model file; NAME is nodes, elements, folded-bytes, "
-             "folded-work or nesting; trusts-shaders=1: the SPIR-V of a bundle is not validated; repeatable")
+             "folded-work or nesting; trusts-shaders=1: the SPIR-V of a bundle is not validated; "
+             "links-within=FOLDER: external data may be links to files below it; repeatable")
       ->allow_extra_args(false);
   group.value("--signature", options.signature,
               "which signature of a TFLite file (`vellum inspect` lists them); serving_default or the first "
@@ -220,6 +221,10 @@ LoadLimits load_limits(const Options& options) {
   for (const std::string& text : options.load_limits) {
     const size_t equals = std::min(text.find('='), text.size());
     const std::string name = text.substr(0, equals);
+    if (name == "links-within" && equals + 1 < text.size()) {
+      limits.links_within = samples::FileName(text.substr(equals + 1)).path();
+      continue;
+    }
     uint64_t number = 0;
     const char* const end = text.data() + text.size();
     const auto [stop, failure] = std::from_chars(std::min(text.data() + equals + 1, end), end, number);
@@ -234,7 +239,7 @@ LoadLimits load_limits(const Options& options) {
       throw Error(ErrorCode::invalid_argument,
                   "--load-limit " + text +
                       ": write it like nodes=1000; the names are nodes, elements, folded-bytes, folded-work, "
-                      "nesting and trusts-shaders, which is 0 or 1");
+                      "nesting, trusts-shaders, which is 0 or 1, and links-within, which is a folder");
     if (limit) *limit = number;
     if (nesting) limits.nesting = static_cast<uint32_t>(number);
     if (trusts_shaders) limits.trusts_shaders = number == 1;

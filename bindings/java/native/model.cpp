@@ -11,7 +11,7 @@ using vellum::jni::guarded;
 using vellum::jni::JavaDevice;
 using vellum::jni::JavaObject;
 using vellum::jni::Listener;
-using vellum::jni::load_limits;
+using vellum::jni::LoadLimits;
 using vellum::jni::make_object;
 using vellum::jni::memory_of;
 using vellum::jni::SessionOptions;
@@ -34,11 +34,11 @@ void release(void* user) {
 VELLUM_JNI(jlong, modelLoad)
 (JNIEnv* env, jclass, jstring file, jobject java_limits, jstring signature) {
   return guarded(env, [&] {
-    const auto limits = load_limits(env, java_limits);
+    const LoadLimits limits(env, java_limits);
     vellum_error error;
     vellum_model* model = nullptr;
     check(env,
-          vellum_model_load_signature(to_utf8(env, file).c_str(), limits ? &*limits : nullptr,
+          vellum_model_load_signature(to_utf8(env, file).c_str(), limits.get(),
                                       signature ? to_utf8(env, signature).c_str() : nullptr, &model, &error),
           error);
     return to_long(model);
@@ -48,12 +48,12 @@ VELLUM_JNI(jlong, modelLoad)
 VELLUM_JNI(jlong, modelLoadBytes)
 (JNIEnv* env, jclass, jobject bytes, jint offset, jint count, jobject java_limits, jstring signature) {
   return guarded(env, [&] {
-    const auto limits = load_limits(env, java_limits);
+    const LoadLimits limits(env, java_limits);
     const std::byte* memory = memory_of(env, bytes, offset, count);
     vellum_error error;
     vellum_model* model = nullptr;
     check(env,
-          vellum_model_load_bytes_signature(memory, static_cast<size_t>(count), limits ? &*limits : nullptr,
+          vellum_model_load_bytes_signature(memory, static_cast<size_t>(count), limits.get(),
                                             signature ? to_utf8(env, signature).c_str() : nullptr, &model,
                                             &error),
           error);
@@ -65,13 +65,13 @@ VELLUM_JNI(jlong, modelLend)
 (JNIEnv* env, jclass, jobject bytes, jint offset, jint count, jobject java_limits, jobject released) {
   return guarded(env, [&] {
     auto listener = std::make_unique<Listener>(env, released, "run", "(Ljava/lang/Runnable;)V");
-    const auto limits = load_limits(env, java_limits);
+    const LoadLimits limits(env, java_limits);
     const std::byte* memory = memory_of(env, bytes, offset, count);
     vellum_error error;
     vellum_model* model = nullptr;
     // The library calls `release` from here on.
     check(env,
-          vellum_model_load_borrowed(memory, static_cast<size_t>(count), limits ? &*limits : nullptr, release,
+          vellum_model_load_borrowed(memory, static_cast<size_t>(count), limits.get(), release,
                                      listener.release(), &model, &error),
           error);
     return to_long(model);

@@ -86,18 +86,19 @@ DeviceOptions::DeviceOptions(JNIEnv* env, jobject options) {
   options_.debug_labels = java.get_bool("debugLabels");
 }
 
-std::optional<vellum_load_limits> load_limits(JNIEnv* env, jobject limits) {
-  if (!limits) return {};
+LoadLimits::LoadLimits(JNIEnv* env, jobject limits) {
+  vellum_load_limits_init(&limits_);
+  if (!limits) return;
   const JavaObject java(env, limits);
-  vellum_load_limits given;
-  vellum_load_limits_init(&given);
-  given.nodes = static_cast<uint64_t>(java.get_long("nodes"));
-  given.elements = static_cast<uint64_t>(java.get_long("elements"));
-  given.folded_bytes = static_cast<uint64_t>(java.get_long("foldedBytes"));
-  given.folded_work = static_cast<uint64_t>(java.get_long("foldedWork"));
-  given.nesting = static_cast<uint32_t>(java.get_int("nesting"));
-  given.trusts_shaders = java.get_bool("trustsShaders") ? 1 : 0;
-  return given;
+  limits_.nodes = static_cast<uint64_t>(java.get_long("nodes"));
+  limits_.elements = static_cast<uint64_t>(java.get_long("elements"));
+  limits_.folded_bytes = static_cast<uint64_t>(java.get_long("foldedBytes"));
+  limits_.folded_work = static_cast<uint64_t>(java.get_long("foldedWork"));
+  limits_.nesting = static_cast<uint32_t>(java.get_int("nesting"));
+  limits_.trusts_shaders = java.get_bool("trustsShaders") ? 1 : 0;
+  bool no_folder = false;
+  links_within_ = java.get_string("linksWithin", &no_folder);
+  if (!no_folder) limits_.links_within = links_within_.c_str();
 }
 
 }  // namespace vellum::jni

@@ -53,7 +53,17 @@ class DeviceOptions {
 std::vector<vellum_input_shape> input_shapes(JNIEnv* env, const std::vector<std::string>& names,
                                              const std::vector<std::vector<int64_t>>& dims);
 
-// Empty for null: the defaults.
-std::optional<vellum_load_limits> load_limits(JNIEnv* env, jobject limits);
+class LoadLimits {
+ public:
+  // `limits` may be null: the defaults.
+  LoadLimits(JNIEnv* env, jobject limits);
+  LoadLimits(const LoadLimits&) = delete;
+  LoadLimits& operator=(const LoadLimits&) = delete;
+  const vellum_load_limits* get() const { return &limits_; }
+
+ private:
+  std::string links_within_;
+  vellum_load_limits limits_;
+};
 
 }  // namespace vellum::jni

@@ -57,6 +57,7 @@ def test_models_say_what_they_take_and_limits_are_kept(face: vellum.Model, face_
     with pytest.raises(vellum.Error, match="nodes") as raised:
         vellum.Model(face_file, limits=vellum.LoadLimits(nodes=10))
     assert raised.value.code == ErrorCode.UNSUPPORTED
+    assert vellum.Model(face_file, limits=vellum.LoadLimits(links_within=face_file.parent)).inputs  # it has no links
 
 
 def test_the_command_line_is_the_tool(face_file: Path) -> None:

@@ -30,6 +30,7 @@ class LoadLimits:
     folded_work: int | None = None  # elementary operations on constants
     nesting: int | None = None  # of graphs
     trusts_shaders: bool | None = None  # True: a bundle's SPIR-V is not validated, for the app has made sure where the file comes from
+    links_within: str | os.PathLike[str] | None = None  # external data may be links to files below this folder, as in hubs' caches
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def _c_limits(limits: LoadLimits) -> _c_api.vellum_load_limits:
     struct = defaults(_c_api.vellum_load_limits)
     for name, value in vars(limits).items():
         if value is not None:
-            set_field(struct, name, value)
+            set_field(struct, name, os.fspath(value).encode() if name == "links_within" else value)
     return struct
 
 

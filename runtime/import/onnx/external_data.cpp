@@ -54,9 +54,27 @@ fs::path path_of(const std::string& location, const std::string& what) {
   }
 }
 
+// Both are canonical, and so have no links left in them.
+bool is_within(const fs::path& file, const fs::path& folder) {
+  const auto [in_folder, in_file] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
+  return in_folder == folder.end() && in_file != file.end();
+}
+
+// A folder for links that cannot be read is the caller's mistake, not the file's.
+bool is_allowed_link(const fs::path& file, const fs::path& links_within, const std::string& what) {
+  if (links_within.empty()) return false;
+  std::error_code error;
+  const fs::path folder = fs::canonical(links_within, error);
+  if (error)
+    throw Error(ErrorCode::invalid_argument, what + ": LoadLimits::links_within " +
+                                                 platform::to_utf8(links_within) + ": " +
+                                                 platform::system_message(error));
+  return is_within(file, folder);
+}
+
 // A model file is untrusted: it must not make us read /etc/passwd into a tensor that an application then
 // shows.
-fs::path resolve(const std::string& location, const std::string& what, const fs::path& folder) {
+fs::path resolve(const std::string& location, const std::string& what, const ExternalFiles& files) {
   const auto refuse = [&](const std::string& why) {
     return Error(ErrorCode::corrupt_model, what + ": external data " + quoted_name(location) + " " + why);
   };
@@ -68,16 +86,19 @@ fs::path resolve(const std::string& location, const std::string& what, const fs:
     throw refuse("must not leave the model's folder");
   }
   std::error_code error;
-  const fs::path root = fs::canonical(folder, error);
+  const fs::path root = fs::canonical(files.folder(), error);
   if (error) throw refuse("cannot be read: the model's folder: " + platform::system_message(error));
   fs::path file = fs::canonical(root / relative, error);
   if (error) {
     throw Error(ErrorCode::not_found, what + ": external data " + quoted_name(location) + " not found in " +
                                           platform::to_utf8(root) + ": " + platform::system_message(error));
   }
-  // `file` has no links left in it, so this catches a link that points outside.
-  const auto [in_root, in_file] = std::mismatch(root.begin(), root.end(), file.begin(), file.end());
-  if (in_root != root.end()) throw refuse("must not leave the model's folder through a symbolic link");
+  if (!is_within(file, root) && !is_allowed_link(file, files.links_within(), what))
+    throw refuse("must not leave the model's folder through a symbolic link" +
+                 (files.links_within().empty()
+                      ? std::string("; LoadLimits::links_within (--load-limit links-within=FOLDER) may name a "
+                                    "folder into which links may lead")
+                      : ", nor " + platform::to_utf8(files.links_within()) + ", the folder for links"));
   if (!fs::is_regular_file(file, error)) throw refuse("is not a regular file");
   return file;
 }
@@ -118,7 +139,7 @@ std::shared_ptr<const std::byte> read_external_data(const schema::TensorProto& t
                     "folder to look in; import the model from its file");
   }
   const Location location = parse_location(tensor, what);
-  const fs::path file = resolve(location.file, what, files.folder());
+  const fs::path file = resolve(location.file, what, files);
   std::error_code error;
   const uint64_t file_size = fs::file_size(file, error);
   if (error)

@@ -398,11 +398,12 @@ class GraphReader {
 
 }  // namespace
 
-Graph take_graph(schema::ModelProto& model, const std::filesystem::path& folder, GraphRecord* record) {
+Graph take_graph(schema::ModelProto& model, const std::filesystem::path& folder, GraphRecord* record,
+                 const std::filesystem::path& links_within) {
   const int opset = read_versions(model);
   inline_functions(model, opset);
   refuse_unknown_operators(model);
-  ExternalFiles files(folder);
+  ExternalFiles files(folder, links_within);
   GraphReader reader(*model.mutable_graph(), files, opset, nullptr);
   Graph graph = reader.read();
   if (record) *record = reader.take_record();

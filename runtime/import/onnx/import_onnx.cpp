@@ -32,19 +32,19 @@ Graph naming_source(const std::string& source, Work&& work) {
 
 }  // namespace
 
-Graph import_onnx(const fs::path& file, GraphRecord& record) {
+Graph import_onnx(const fs::path& file, GraphRecord& record, const fs::path& links_within) {
   return naming_source(platform::to_utf8(file), [&] {
     onnx::schema::ModelProto model = onnx::read_model(file);
     const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-    Graph graph = onnx::take_graph(model, folder, &record);
+    Graph graph = onnx::take_graph(model, folder, &record, links_within);
     if (graph.name.empty()) graph.name = platform::to_utf8(file.stem());
     return graph;
   });
 }
 
-Graph import_onnx(const fs::path& file) {
+Graph import_onnx(const fs::path& file, const fs::path& links_within) {
   GraphRecord unused;
-  return import_onnx(file, unused);
+  return import_onnx(file, unused, links_within);
 }
 
 Graph import_onnx(std::span<const std::byte> bytes, GraphRecord& record) {

@@ -27,6 +27,7 @@ typedef struct vellum_load_limits {
   uint64_t folded_work;  /* elementary operations on constants */
   uint32_t nesting;      /* of graphs */
   uint32_t trusts_shaders; /* 1: a bundle's SPIR-V is not validated, for the app has made sure where the file comes from */
+  const char* links_within; /* NULL, or a folder: external data may be links to files below it; see vellum/limits.hpp */
 } vellum_load_limits;
 
 /* The defaults, which the two functions above have. */

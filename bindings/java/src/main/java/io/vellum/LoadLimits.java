@@ -1,6 +1,7 @@
 package io.vellum;
 
 import org.jetbrains.annotations.NotNull;
+import org.jetbrains.annotations.Nullable;
 
 /** Limits on what a model file may ask of the machine; one that exceeds them is refused. The setters return the object. */
 public final class LoadLimits {
@@ -11,6 +12,7 @@ public final class LoadLimits {
   private long foldedWork;
   private int nesting;
   private boolean trustsShaders;
+  private String linksWithin;
 
   /** Makes the defaults. */
   public LoadLimits() {
@@ -53,6 +55,15 @@ public final class LoadLimits {
    */
   public @NotNull LoadLimits trustsShaders(boolean trusted) {
     trustsShaders = trusted;
+    return this;
+  }
+
+  /**
+   * A folder whose files the model may read: external data of an ONNX file may be symbolic links to files below it, as in caches
+   * of model hubs. Null, the default: links must stay in the model's own folder.
+   */
+  public @NotNull LoadLimits linksWithin(@Nullable String folder) {
+    linksWithin = folder;
     return this;
   }
 }
