@@ -1,6 +1,7 @@
 #include "kernels/framework/contract.hpp"
 
 #include "graph/operator_support.hpp"
+#include "kernels/framework/contract_tile.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
 #include "shaders/matmul/contract.h"
@@ -27,6 +28,7 @@ bool fits_contract(const Contraction& c) {
 }
 
 void contract(Lowering& lowering, TensorId a, TensorId b, TensorId y, const Contraction& c) {
+  if (b != kNoTensor && contract_by_tiles(lowering, a, b, y, c)) return;
   LoopNest nest = collapse(c.kept);
   const LoopNest summed = collapse(c.summed);
   const int64_t count = element_count(nest.dims);
