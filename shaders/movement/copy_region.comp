@@ -9,6 +9,7 @@
 #include "copy_region.h"
 #include "tensor.glsl"
 #include "texel.glsl"
+#include "divide.glsl"
 #include "pad.glsl"
 
 TENSOR_IN(x)

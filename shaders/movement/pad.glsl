@@ -4,11 +4,12 @@
 #define PAD_REFLECT 2
 #define PAD_WRAP 3
 
-// The coordinate in [0, size) whose value the padded tensor has at coordinate i.
+// The coordinate in [0, size) whose value the padded tensor has at coordinate i. divide.glsl is included before: drivers for
+// CPUs divide integers lane by lane.
 int pad_source(int i, int size, int mode) {
   if (mode == PAD_EDGE) return clamp(i, 0, size - 1);
-  int period = mode == PAD_REFLECT ? max(2 * (size - 1), 1) : size;
-  i %= period;
-  if (i < 0) i += period;
+  if (mode == PAD_WRAP) return i < 0 ? size - 1 - divide(-i - 1, size).y : divide(i, size).y;
+  int period = max(2 * (size - 1), 1);
+  i = divide(abs(i), period).y;
   return i < size ? i : period - i;
 }

@@ -11,31 +11,46 @@
 LINEAR_IN(x)
 LINEAR_OUT(y)
 
-SCALAR element(int i) {
-  int at = 0, stride = 1;
-  bool inside = true;
-  for (int d = rank - 1; d >= 0; --d) {
-    ivec2 split = divide(i, y_dims[d]);
+// Where the row of y begins in x, but for the padding of its first dimension; -1 if all of it is the fill.
+int row_start(int row) {
+  int at = 0, stride = x_dims[rank - 1];
+  for (int d = rank - 2; d >= 0; --d) {
+    ivec2 split = divide(row, y_dims[d]);
     int c = split.y - begin[d];
-    if (mode != PAD_CONSTANT)
-      c = pad_source(c, x_dims[d], mode);
-    else
-      inside = inside && c >= 0 && c < x_dims[d];
+    if (mode != PAD_CONSTANT) c = pad_source(c, x_dims[d], mode);
+    else if (c < 0 || c >= x_dims[d]) return -1;
     at += c * stride;
     stride *= x_dims[d];
-    i = split.x;
+    row = split.x;
   }
+  return at;
+}
+
+SCALAR element(int start, int column) {
+  int c = column - begin[rank - 1], width = x_dims[rank - 1];
+  if (mode != PAD_CONSTANT) return load_x(start + pad_source(c, width, mode));
 #ifdef INTEGER
-  return inside ? load_x(at) : integer_fill;
+  return start >= 0 && c >= 0 && c < width ? load_x(start + c) : integer_fill;
 #else
-  return inside ? load_x(at) : fill;
+  return start >= 0 && c >= 0 && c < width ? load_x(start + c) : fill;
 #endif
 }
 
 void main() {
   int i4 = flat_index();
   if (4 * i4 >= count) return;
+  int width = y_dims[rank - 1];
+  ivec2 at = divide(4 * i4, width);  // row, column
+  int start = row_start(at.x);
   VECTOR v;
-  for (int j = 0; j < 4; ++j) v[j] = element(min(4 * i4 + j, count - 1));
+  for (int j = 0; j < 4; ++j) {
+    if (at.y == width) {
+      at = ivec2(at.x + 1, 0);
+      // Behind the last element anything will do.
+      if (4 * i4 + j < count) start = row_start(at.x);
+    }
+    v[j] = element(start, at.y);
+    ++at.y;
+  }
   store_y(i4, v);
 }

@@ -55,7 +55,31 @@ TEST(Pad, ContinuesTheTensor) {
   check_operator(pad_case({1, 1, 1, 3}, {0, 0, 2, 0, 0, 0, 1, 0}, "edge"));
 }
 
+// Rows shorter than the four elements of an invocation, dimensions that merge, padding of several periods, and
+// dimensions of one element.
+TEST(Pad, ContinuesTensorsOfEveryForm) {
+  for (const char* mode : {"reflect", "edge", "wrap", "constant"}) {
+    check_operator(pad_case({3, 2}, {0, 1, 0, 0}, mode));
+    check_operator(pad_case({7, 1, 2}, {0, 0, 1, 0, 0, 1}, mode));
+    check_operator(pad_case({2, 3, 4, 5, 3}, {0, 0, 2, 0, 0, 0, 0, 1, 0, 0}, mode));
+    check_operator(pad_case({2, 3, 4, 5, 3}, {0, 0, 0, 3, 1, 0, 0, 0, 2, 2}, mode));
+    check_operator(pad_case({3, 2, 4, 3}, {1, 0, 0, 2, 1, 0, 0, 1}, mode));
+    check_operator(pad_case({2, 3, 5}, {0, 0, 0, 0, 0, 0}, mode));
+    check_operator(pad_case({1, 2, 9, 11}, {0, 0, 8, 10, 0, 0, 8, 10}, mode));
+    check_operator(pad_case({2, 3, 6, 5}, {0, 0, -1, 2, 0, 0, -2, 1}, mode));
+  }
+  for (const char* mode : {"edge", "wrap"}) check_operator(pad_case({2, 3}, {1, 7, 0, 8}, mode));
+}
+
 TEST(Pad, Integers) {
+  for (const char* mode : {"reflect", "edge", "wrap"}) {
+    OperatorCase test{.type = "Pad",
+                      .inputs = {counted({2, 3, 4}), ints({0, 1, 2, 0, 2, 3})},
+                      .constants = {1},
+                      .opset = 19};
+    test.attributes.set("mode", std::string(mode));
+    check_operator(test);
+  }
   check_operator(
       {.type = "Pad",
        .inputs = {counted({2, 3}), ints({1, 0, 0, 2}), HostTensor::i64({}, std::array<int64_t, 1>{-9})},

@@ -51,19 +51,50 @@ struct Fill {
   int64_t integer = 0;
 };
 
+// The dimensions of a Pad as its kernel sees them.
+struct PaddedDims {
+  Shape y, x;
+  std::vector<int64_t> begin;
+};
+
+// Without dimensions of 1, and with neighbours merged of which neither is padded, or of which the second is not
+// if all of the padding is one value: each takes the kernel a division.
+PaddedDims merged(const Shape& y, const Shape& x, const std::vector<int64_t>& begin, bool constant) {
+  PaddedDims result;
+  bool mergeable = false;  // the dimension before
+  for (size_t d = 0; d < y.size(); ++d) {
+    const bool padded = begin[d] != 0 || y[d] != x[d];
+    if (y[d] == 1 && !padded) continue;
+    if (mergeable && !padded) {
+      result.y.back() *= y[d];
+      result.x.back() *= x[d];
+      result.begin.back() *= x[d];
+      continue;
+    }
+    result.y.push_back(y[d]);
+    result.x.push_back(x[d]);
+    result.begin.push_back(begin[d]);
+    mergeable = constant || !padded;
+  }
+  if (result.y.empty()) return {{1}, {1}, {0}};
+  return result;
+}
+
 void pad_linear(Lowering& lowering, TensorId x, TensorId y, int64_t mode, Fill fill,
                 const std::vector<int64_t>& begin) {
-  const Shape &x_shape = lowering.tensor(x).desc.shape, &shape = lowering.tensor(y).desc.shape;
+  const Shape& shape = lowering.tensor(y).desc.shape;
+  const PaddedDims dims =
+      merged(shape, lowering.tensor(x).desc.shape, begin, mode == shader_mode(PadMode::constant));
   Dispatch dispatch = make_dispatch("pad_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
                                     {reads("x", x), writes("y", y)},
                                     PadLinearParameters{.count = element_count(shape),
-                                                        .rank = shape.size(),
+                                                        .rank = dims.y.size(),
                                                         .mode = mode,
                                                         .fill = fill.number,
                                                         .integer_fill = fill.integer,
-                                                        .y_dims = shape,
-                                                        .x_dims = x_shape,
-                                                        .begin = begin});
+                                                        .y_dims = dims.y,
+                                                        .x_dims = dims.x,
+                                                        .begin = dims.begin});
   define_element(dispatch, lowering.tensor(y));
   lowering.dispatch(std::move(dispatch));
 }
