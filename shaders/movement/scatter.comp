@@ -1,6 +1,7 @@
 // y[offset + sum of indices[first + k] * steps[k]] = COMBINE(y[...], updates[i]) of linear tensors, where the loops over the
 // updates determine offset and first: ScatterElements, ScatterND. With UNRAVEL one index counts through all the indexed
-// dimensions (MaxUnpool). An invocation applies one update. The order of updates of the same element is undefined.
+// dimensions (MaxUnpool). An invocation applies one update; the order of updates of the same element is undefined. PLAIN: elements
+// are words, and updates replace them.
 // https://onnx.ai/onnx/operators/onnx__ScatterElements.html, onnx__ScatterND.html, onnx__MaxUnpool.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -57,11 +58,15 @@ void main() {
   int at = position(i);
   if (at < 0) return;
   SCALAR update = load_updates(i);
-  // Another invocation may write the same element, or the other half of the same word.
   int word = word_of_y(at);
+#ifdef PLAIN
+  y_data[word] = with_part_y(0u, at, update);
+#else
+  // Another invocation may write the same element, or the other half of the same word.
   uint seen = y_data[word], before;
   do {
     before = seen;
     seen = atomicCompSwap(y_data[word], before, with_part_y(before, at, COMBINE(part_y(before, at), update)));
   } while (seen != before);
+#endif
 }

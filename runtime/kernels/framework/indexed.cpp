@@ -56,6 +56,7 @@ void scatter(Lowering& lowering, TensorId indices, TensorId updates, TensorId y,
                         .sizes = loops.sizes,
                         .steps = loops.steps});
   define(dispatch, "COMBINE", "combine_" + combine);
+  if (combine == "none" && lowering.tensor(y).desc.element != ElementType::f16) define(dispatch, "PLAIN");
   if (unravel) define(dispatch, "UNRAVEL");
   define_element(dispatch, lowering.tensor(y));
   lowering.dispatch(std::move(dispatch));
