@@ -3,6 +3,7 @@
 // With ADD the sums are added to those of y. The order of the terms makes no difference to integers, which wrap around.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 
 #include "contract_tile.h"
 #include "tensor.glsl"
@@ -48,7 +49,7 @@ void main() {
   ivec4 b_at = corner.y + min(ivec4(0, 1, 2, 3), ivec4(last_column)) * b_strides[columns];
   int a_at[TILE_ROWS];
   ivec4 sum[TILE_ROWS];
-  for (int r = 0; r < TILE_ROWS; ++r) {
+  [[unroll]] for (int r = 0; r < TILE_ROWS; ++r) {
     a_at[r] = corner.x + min(r, last_row) * a_strides[rows];
     sum[r] = ivec4(0);
   }
@@ -59,7 +60,7 @@ void main() {
     ivec2 at = offsets(part, kept, last);
     for (int k = 0; k < dims[last]; ++k, at += step) {
       ivec4 factors = ivec4(load_b(b_at.x + at.y), load_b(b_at.y + at.y), load_b(b_at.z + at.y), load_b(b_at.w + at.y));
-      for (int r = 0; r < TILE_ROWS; ++r) sum[r] += load_a(a_at[r] + at.x) * factors;
+      [[unroll]] for (int r = 0; r < TILE_ROWS; ++r) sum[r] += load_a(a_at[r] + at.x) * factors;
     }
   }
   for (int r = 0; r <= last_row; ++r)

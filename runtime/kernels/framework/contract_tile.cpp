@@ -7,6 +7,7 @@
 #include "kernels/elementwise/elementwise.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "shaders/matmul/contract_tile.h"
 
 namespace vellum {
@@ -91,6 +92,13 @@ void divide_sum(LoopNest summed, int64_t a_first, int64_t b_first, std::vector<P
   for (int64_t i = 0; i < count; ++i) divide_sum(rest, a_first + i * a_step, b_first + i * b_step, parts);
 }
 
+// Each part of the outer summed loops finds its offsets by a loop over them, before the inner loop.
+uint64_t iterations_of(const Shape& summed) {
+  const int64_t inner = summed.back(), outer = element_count(summed) / std::max<int64_t>(inner, 1);
+  const uint64_t offsets = loop_iterations(static_cast<int64_t>(summed.size()));
+  return kShortLoops + loop_iterations(outer, offsets + loop_iterations(inner));
+}
+
 }  // namespace
 
 bool contract_by_tiles(Lowering& lowering, TensorId a, TensorId b, TensorId y, const Contraction& c) {
@@ -115,17 +123,18 @@ bool contract_by_tiles(Lowering& lowering, TensorId a, TensorId b, TensorId y, c
     const TensorId to = is_last ? y : integer_workspace(lowering, "sums", lowering.tensor(y).desc.shape);
     std::vector<Binding> bindings{reads("a", tile->a), reads("b", tile->b), writes("y", to)};
     if (sums != kNoTensor) bindings.push_back(reads("before", sums));
-    Dispatch dispatch =
-        make_dispatch("contract_tile", grid_1d(lowering.caps(), tiles), std::move(bindings),
-                      ContractTileParameters{.count = tiles,
-                                             .loops = static_cast<int64_t>(kept.dims.size() | nest.dims.size() << 8 |
-                                                                           tile->columns << 16 | tile->rows << 24),
-                                             .a_first = parts[i].a_first,
-                                             .b_first = parts[i].b_first,
-                                             .dims = nest.dims,
-                                             .a_strides = nest.strides[0],
-                                             .b_strides = nest.strides[1]});
+    Dispatch dispatch = make_dispatch(
+        "contract_tile", grid_1d(lowering.caps(), tiles), std::move(bindings),
+        ContractTileParameters{.count = tiles,
+                               .loops = static_cast<int64_t>(kept.dims.size() | nest.dims.size() << 8 |
+                                                             tile->columns << 16 | tile->rows << 24),
+                               .a_first = parts[i].a_first,
+                               .b_first = parts[i].b_first,
+                               .dims = nest.dims,
+                               .a_strides = nest.strides[0],
+                               .b_strides = nest.strides[1]});
     dispatch.macs = static_cast<uint64_t>(element_count(kept.dims) * element_count(part.dims));
+    dispatch.iterations = iterations_of(part.dims);
     define(dispatch, "TILE_ROWS", std::to_string(tile->row_count));
     if (sums != kNoTensor) define(dispatch, "ADD");
     lowering.dispatch(std::move(dispatch));
