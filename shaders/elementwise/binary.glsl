@@ -13,13 +13,36 @@ vec4 DivBySqrt(vec4 a, vec4 b) { return a / sqrt(b); }
 vec4 Max(vec4 a, vec4 b) { return mix(mix(b, a, greaterThan(a, b)), a, isnan(a)); }
 vec4 Min(vec4 a, vec4 b) { return mix(mix(b, a, lessThan(a, b)), a, isnan(a)); }
 vec4 PRelu(vec4 a, vec4 slope) { return mix(a, slope * a, lessThan(a, vec4(0))); }
-// Mod has the sign of the divisor (Python's %), Fmod the sign of the dividend (C's fmod).
-// An infinite divisor, whose product with a quotient of 0 would be NaN, leaves a dividend of its sign unchanged.
-bvec4 is_beyond(vec4 a, vec4 b) { return bvec4(ivec4(isinf(b)) * ivec4(lessThan(abs(a), abs(b)))); }
-vec4 Mod(vec4 a, vec4 b) {
-  return mix(a - b * floor(a / b), mix(b, a, greaterThanEqual(a * sign(b), vec4(0))), is_beyond(a, b));
+
+// Mod has the sign of the divisor (Python's %), Fmod the sign of the dividend (C's fmod). Both are exact: a - b * trunc(a / b)
+// is not, because the quotient is rounded. The whole numbers that floats are multiples of powers of two of are divided instead,
+// eight bits of the quotient at a time: 35 times at most, as exponents differ by less than 277.
+uint significand(uint bits) { return (bits & 0x7fffffu) | (bits >= 0x800000u ? 0x800000u : 0u); }
+int exponent_of(uint bits) { return max(int(bits >> 23), 1); }
+float fmod_exactly(float x, float y) {
+  uint a = floatBitsToUint(x) & 0x7fffffffu, b = floatBitsToUint(y) & 0x7fffffffu;
+  uint sign_bit = floatBitsToUint(x) & 0x80000000u;
+  if (a >= 0x7f800000u || b == 0u || b > 0x7f800000u) return uintBitsToFloat(0x7fc00000u);
+  if (a < b) return x;
+  uint divisor = significand(b), rest = significand(a) % divisor;
+  int exponent = exponent_of(b);
+  for (int left = exponent_of(a) - exponent; left > 0 && rest != 0u; left -= 8) rest = (rest << min(left, 8)) % divisor;
+  if (rest == 0u) return uintBitsToFloat(sign_bit);
+  int shift = min(23 - findMSB(rest), exponent - 1);
+  rest <<= shift;
+  exponent = rest < 0x800000u ? 0 : exponent - shift;
+  return uintBitsToFloat(sign_bit | uint(exponent) << 23 | (rest & 0x7fffffu));
 }
-vec4 Fmod(vec4 a, vec4 b) { return mix(a - b * trunc(a / b), a, is_beyond(a, b)); }
+float mod_exactly(float x, float y) {
+  float rest = fmod_exactly(x, y);
+  return rest != 0.0 && (rest < 0.0) != (y < 0.0) ? rest + y : rest;
+}
+vec4 Mod(vec4 a, vec4 b) {
+  return vec4(mod_exactly(a.x, b.x), mod_exactly(a.y, b.y), mod_exactly(a.z, b.z), mod_exactly(a.w, b.w));
+}
+vec4 Fmod(vec4 a, vec4 b) {
+  return vec4(fmod_exactly(a.x, b.x), fmod_exactly(a.y, b.y), fmod_exactly(a.z, b.z), fmod_exactly(a.w, b.w));
+}
 
 // GLSL's pow needs a positive base and is an exp2 of a log2; small whole exponents are products instead.
 float power(float a, float b) {

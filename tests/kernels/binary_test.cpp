@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "exec/executor.hpp"
+#include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
@@ -93,6 +95,39 @@ TEST(Binary, Mod) {
   test.attributes.set("fmod", int64_t{1});
   test.sweep.fp16_tolerance = 2e-2;
   check_operator(test);
+}
+
+// The quotient is rounded, the remainder is not: to the bit, for quotients up to 2^200.
+TEST(Binary, ModIsExact) {
+  std::vector<float> a, b;
+  for (int i = -200; i < 200; ++i) {
+    a.push_back(static_cast<float>(i) / 10.0f);
+    b.push_back(i % 3 == 0 ? -0.1f : 0.1f);
+  }
+  const auto factors = random_tensor({2000}, 41, -1.0f, 1.0f).to_floats();
+  for (size_t i = 0; i + 1 < factors.size(); i += 2) {
+    a.push_back(std::ldexp(factors[i], static_cast<int>(i % 180) - 60));
+    b.push_back(std::ldexp(factors[i + 1], static_cast<int>(i % 37) - 60));
+  }
+  for (const auto& [x, y] :
+       {std::pair{9007199.0f, 3.0f}, {-16777215.0f, 7.0f}, {3e38f, 1e-30f}, {5.0f, 5.0f}}) {
+    a.push_back(x);
+    b.push_back(y);
+  }
+  const Shape shape{static_cast<int64_t>(a.size())};
+  const std::vector<HostTensor> inputs{HostTensor::f32(shape, a), HostTensor::f32(shape, b)};
+  for (const int64_t fmod : {0, 1}) {
+    OperatorCase test{.type = "Mod", .inputs = {inputs[0], inputs[1]}, .opset = 13};
+    test.attributes.set("fmod", fmod);
+    const Graph graph = single_node_graph(test);
+    const auto want = evaluate(graph, inputs)[0].to_floats();
+    Executor executor(test_context(),
+                      compile_program(test_context(), lower(graph, test_context()->caps(), {})));
+    for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
+    executor.run();
+    const auto got = executor.output(0).to_floats();
+    for (size_t i = 0; i < a.size(); ++i) EXPECT_EQ(got[i], want[i]) << a[i] << " mod " << b[i];
+  }
 }
 
 TEST(Binary, ModOfAnInfiniteDivisor) {

@@ -118,31 +118,26 @@ void convert_not_equal(const Call& call) {
   call.emit(make_unary(UnaryKind::logical_not), {equal}, image);
 }
 
-// The quotient rounded down. Division of integers rounds towards zero, so the remainder is subtracted first.
+// The quotient rounded down. Division of integers rounds towards zero, and that of floats may round up to a
+// whole number, so the remainder is subtracted first.
 void convert_floor_div(const Call& call) {
   const bool image = call.prefers_image();
   const ValueId x = call.broadcast_input(0, image), y = call.broadcast_input(1, image);
-  if (is_float(call.writer.type(call.output()).dtype)) {
-    call.emit(make_unary(UnaryKind::floor), {call.emit_inner(make_binary(BinaryKind::div), {x, y})}, image);
-    return;
-  }
   const ValueId remainder = call.emit_inner(make_binary(BinaryKind::mod), {x, y});
   const ValueId multiple = call.emit_inner(make_binary(BinaryKind::sub), {x, remainder});
+  if (is_float(call.writer.type(call.output()).dtype)) {
+    call.emit(make_unary(UnaryKind::round), {call.emit_inner(make_binary(BinaryKind::div), {multiple, y})},
+              image);
+    return;
+  }
   call.emit(make_binary(BinaryKind::div), {multiple, y}, image);
 }
 
 // The remainder with the sign of the divisor.
 void convert_floor_mod(const Call& call) {
   const bool image = call.prefers_image();
-  const ValueId x = call.broadcast_input(0, image), y = call.broadcast_input(1, image);
-  if (!is_float(call.writer.type(call.output()).dtype)) {
-    call.emit(make_binary(BinaryKind::mod), {x, y}, image);
-    return;
-  }
-  const ValueId quotient =
-      call.emit_inner(make_unary(UnaryKind::floor), {call.emit_inner(make_binary(BinaryKind::div), {x, y})});
-  const ValueId multiple = call.emit_inner(make_binary(BinaryKind::mul), {quotient, y});
-  call.emit(make_binary(BinaryKind::sub), {x, multiple}, image);
+  call.emit(make_binary(BinaryKind::mod), {call.broadcast_input(0, image), call.broadcast_input(1, image)},
+            image);
 }
 
 void convert_add_n(const Call& call) {
