@@ -118,6 +118,10 @@ void print_activation(Attributes& attributes, const Activation& activation) {
   if (activation.beta != 0.0f) attributes.set("activation_beta", activation.beta);
   if (activation.scale != 1.0f) attributes.set("activation_scale", activation.scale);
   if (activation.shift != 0.0f) attributes.set("activation_shift", activation.shift);
+  if (activation.bounds_sum()) {
+    attributes.set("sum_low", activation.sum_low);
+    attributes.set("sum_high", activation.sum_high);
+  }
   print_rounding(attributes, activation);
 }
 

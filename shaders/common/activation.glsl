@@ -1,7 +1,8 @@
 // vec4 activate(vec4 v): the activation function that the macro ACTIVATION names (graph/operators/elementwise/activation.hpp).
 //
 // Include it after parameters with the field `vec4 activation_params` = (alpha, beta, gamma, 0), with
-// ACTIVATION_SCALED (alpha, beta, scale, shift), or of rounded_... (alpha, least, most, step).
+// ACTIVATION_SCALED (alpha, beta, scale, shift), of rounded_... (alpha, least, most, step), with SUM_BOUNDS (alpha, beta, and
+// the bounds of a sum before its residual, residual.glsl).
 // No function overflows on the way to a finite result: every exp() has an argument that is bounded from above.
 
 vec4 activation_constants = activation_params;  // read once, see EXTENT_DECL_ in tensor.glsl

@@ -1,7 +1,11 @@
 // vec4 with_residual(vec4 v, ivec4 p): v, plus with RESIDUAL the texel that the residual has at p. It may have fewer
-// channels, and the missing ones count as zero. Include it after TENSOR_IN(residual).
+// channels, and the missing ones count as zero. With SUM_BOUNDS v is within the bounds in activation_params.zw first.
+// Include it after TENSOR_IN(residual) and activation.glsl.
 vec4 with_residual(vec4 v, ivec4 p) {
 #ifdef RESIDUAL
+#ifdef SUM_BOUNDS
+  v = min(max(v, vec4(activation_constants.z)), vec4(activation_constants.w));
+#endif
   int residual_slices = slices(residual_shape.z);
   vec4 r = load_residual(ivec4(p.xy, min(p.z, residual_slices - 1), p.w));
   v += p.z < residual_slices ? r : vec4(0);

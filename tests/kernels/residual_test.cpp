@@ -15,6 +15,7 @@ namespace {
 
 struct Window {
   int64_t kernel = 1, stride = 1, group = 1;
+  bool clips = false;  // what the residual is added to, as tensors of a quantised model are
 };
 
 Shape residual_shape(const Shape& x, int64_t channels, const Window& window) {
@@ -52,6 +53,12 @@ Graph residual_block(const Shape& x, int64_t filters, int64_t residual_channels,
   Attributes pads;
   pads.set("pads", Attributes::Ints{0, 0, 0, 0, 0, filters - residual_channels, 0, 0});
   if (residual_channels < filters) residual = add_node("Pad", pads, {residual}, 2);
+  if (window.clips) {
+    Attributes bounds;
+    bounds.set("min", -0.4f);
+    bounds.set("max", 0.3f);
+    graph.outputs[0] = add_node("Clip", bounds, {graph.outputs[0]}, 6);
+  }
   const ValueId sum = add_node("Add", {}, {graph.outputs[0], residual}, 13);
   graph.outputs = {add_node("Relu", {}, {sum}, 13)};
   return graph;
@@ -117,6 +124,16 @@ TEST(ConvResidual, OfGroupsAndDepthwise) {
   check_block({1, 16, 5, 7}, 24, 24, {3, 2, 2});
   check_block({2, 6, 5, 9}, 6, 6, {3, 1, 6});
   check_block({1, 9, 4, 5}, 9, 4, {5, 2, 9});
+}
+
+// Bounds of the sum that the residual is added to, in each algorithm.
+TEST(ConvResidual, OfAClippedSum) {
+  check_block({2, 5, 3, 7}, 6, 6, {1, 1, 1, true});
+  check_block({1, 8, 5, 6}, 20, 7, {1, 1, 1, true});
+  check_block({1, 3, 9, 10}, 13, 13, {3, 2, 1, true});
+  check_block({1, 9, 5, 7}, 9, 7, {3, 1, 3, true});
+  check_block({2, 6, 5, 9}, 6, 6, {3, 1, 6, true});
+  check_block({2, 36, 13, 17}, 41, 41, {3, 1, 1, true}, Winograd::f2);
 }
 
 TEST(ConvResidual, OfTransformedTiles) {

@@ -95,6 +95,8 @@ void Writer::make_real(Tensor& tensor, const schema::Tensor& entry) {
     tensor.constant = to_real(*tensor.constant, q);
   } else if (q.scale.elements() != 1) {
     refuse_unsupported("it is computed, and quantised per channel");
+  } else {
+    is_quantised_ = true;
   }
   tensor.quantisation = std::move(q);
 }
@@ -113,12 +115,17 @@ ValueId Writer::read_input(Tensor& input) {
   if (is_stored) type.dtype = input.quantisation->stored;
   const ValueId given = graph_.add_value(input.name, type, true);
   graph_.inputs.push_back(given);
-  if (!is_stored) return given;
+  if (!is_stored) {
+    if (input.quantisation && is_byte(input.quantisation->stored))
+      ranges_[given] = range_of(*input.quantisation).values;
+    return given;
+  }
   const ValueId real = add_value(input.name + "_real");
   add_node(std::make_shared<DequantizeLinear>(),
            {given, add_constant(input.name + "_scale", input.quantisation->scale),
             add_constant(input.name + "_zero_point", input.quantisation->zero_point)},
            {real});
+  if (is_byte(input.quantisation->stored)) ranges_[real] = range_of(*input.quantisation).values;
   return real;
 }
 
@@ -329,6 +336,7 @@ void Writer::add_node(std::shared_ptr<const Operator> op, std::vector<ValueId> i
   node.op = std::move(op);
   node.inputs = std::move(inputs);
   node.outputs = std::move(outputs);
+  note_range(node);
   graph_.nodes.push_back(std::move(node));
 }
 

@@ -13,6 +13,7 @@
 #include "graph/operator_support.hpp"
 #include "import/tflite/schema.hpp"
 #include "import/tflite/subgraph.hpp"
+#include "import/tflite/value_range.hpp"
 
 namespace vellum::tflite {
 
@@ -54,6 +55,9 @@ class Writer {
                 std::vector<ValueId> outputs);
   // Returns a new value for the operator that computes `tensor`.
   ValueId define(int32_t tensor, bool image);
+  // Clips the value of a quantised tensor to what its integers stand for; call it after the operator that
+  // computes the tensor was converted.
+  void clip_to_range(int32_t tensor);
   // Computes a graph of these inputs; returns its outputs.
   std::vector<ValueId> call(const Graph& graph, const std::vector<ValueId>& inputs);
 
@@ -95,6 +99,11 @@ class Writer {
   static Quantisation read_quantisation(const schema::Tensor& entry, const TensorType& type);
   void make_real(Tensor& tensor, const schema::Tensor& entry);
   HostTensor to_real(const HostTensor& stored, const Quantisation& quantisation);
+  HostTensor stored_and_real(const HostTensor& real, const Quantisation& quantisation);
+  static StoredRange range_of(const Quantisation& quantisation);
+  ValueRange range_of(ValueId value);
+  void note_range(const Node& node);
+  ValueId clipped(ValueId value, const StoredRange& stored);
   ValueId read_input(Tensor& input);
   ValueId write_output(int32_t tensor);
   ValueId copied(ValueId value, const std::string& name);
@@ -113,6 +122,8 @@ class Writer {
   bool is_called_;  // by an operator: inputs and outputs are real numbers
   Graph graph_;
   std::vector<Tensor> tensors_;
+  bool is_quantised_ = false;                       // a tensor that is no constant
+  std::unordered_map<ValueId, ValueRange> ranges_;  // in a quantised graph: of its values, as far as known
   std::map<std::string, int32_t> variables_;  // the tensor with the value of each, from its first use on
   std::map<std::string, std::string> variable_inputs_;  // their names
   std::vector<std::string> assigned_;                   // in the order of their first assignment

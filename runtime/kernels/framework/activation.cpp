@@ -11,9 +11,10 @@ void define(Dispatch& dispatch, const std::string& macro, std::string_view varia
             const Activation& activation) {
   dispatch.defines.emplace_back(macro, (activation.is_rounded() ? "rounded_" : "") + std::string(variant));
   if (activation.is_scaled()) dispatch.defines.emplace_back(macro + "_SCALED", "1");
+  if (activation.bounds_sum()) dispatch.defines.emplace_back("SUM_BOUNDS", "1");
 }
 
-bool is_bounds(const Activation& activation) {
+bool is_bounds_or_none(const Activation& activation) {
   const ActivationKind kind = activation.kind;
   return !activation.is_rounded() &&
          (kind == ActivationKind::none || kind == ActivationKind::relu || kind == ActivationKind::clip);
@@ -26,11 +27,13 @@ void define_activation(Dispatch& dispatch, const Activation& activation) {
 }
 
 void define_activation_or_bounds(Dispatch& dispatch, const Activation& activation, const std::string& macro) {
-  define(dispatch, macro, is_bounds(activation) ? "bounds" : name(activation.kind), activation);
+  define(dispatch, macro, is_bounds_or_none(activation) ? "bounds" : name(activation.kind), activation);
 }
 
 vec4 activation_params(const Activation& activation) {
   if (activation.is_rounded()) return {activation.alpha, activation.least, activation.most, activation.step};
+  if (activation.bounds_sum())
+    return {activation.alpha, activation.beta, activation.sum_low, activation.sum_high};
   const float third = activation.is_scaled() ? activation.scale : activation.gamma;
   return {activation.alpha, activation.beta, third, activation.shift};
 }
@@ -40,7 +43,7 @@ namespace {
 // Bounds that cross mean that there are none. Those of a Clip may cross too: the upper one wins, as in ONNX.
 Activation as_bounds(const Activation& activation) {
   Activation bounds = activation;
-  if (!is_bounds(activation)) return bounds;
+  if (!is_bounds_or_none(activation)) return bounds;
   if (activation.kind == ActivationKind::none) {
     bounds.alpha = 1;
     bounds.beta = 0;

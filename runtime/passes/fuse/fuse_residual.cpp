@@ -1,3 +1,7 @@
+#include <cmath>
+#include <memory>
+#include <optional>
+
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/matmul/matmul.hpp"
 #include "passes/passes.hpp"
@@ -36,22 +40,54 @@ ValueId without_padded_channels(const GraphEditor& editor, ValueId value) {
   return pad->input;
 }
 
+// The sum that an operand of the Add is, and the bounds that a Clip gives it: a quantised model clips each
+// tensor.
+struct Sum {
+  ValueId value = kNoValue;
+  Activation clip;
+};
+
+std::optional<Sum> sum_of(const GraphEditor& editor, size_t add, ValueId operand) {
+  if (editor.only_reader(operand) != add) return std::nullopt;
+  const auto applied = match_activation(editor, operand);
+  if (!applied) return Sum{operand, {}};
+  const Activation& clip = applied->activation;
+  const auto source = editor.producer(operand);
+  if (clip.kind != ActivationKind::clip || !is_bounds(clip) || !(clip.alpha < clip.beta)) return std::nullopt;
+  if (!std::isfinite(clip.alpha) || !std::isfinite(clip.beta)) return std::nullopt;
+  if (applied->input == kNoValue || editor.only_reader(applied->input) != source) return std::nullopt;
+  return Sum{applied->input, clip};
+}
+
+std::shared_ptr<const Operator> with_bounds(const Node& node, const Activation& clip) {
+  if (!clip) return node.op;
+  Activation bounds;
+  bounds.sum_low = clip.alpha;
+  bounds.sum_high = clip.beta;
+  return node.op->with_activation(bounds);
+}
+
 // The Add becomes the Conv or Gemm, not the other way round: the other operand may be computed after the
 // Conv.
 bool fuse_operand(GraphEditor& editor, size_t index, size_t slot) {
-  const ValueId result = editor.node(index).inputs[slot], other = editor.node(index).inputs[1 - slot];
+  const ValueId operand = editor.node(index).inputs[slot], other = editor.node(index).inputs[1 - slot];
   const ValueId output = editor.node(index).outputs[0];
+  const auto sum = sum_of(editor, index, operand);
+  if (!sum) return false;
+  const ValueId result = sum->value;
   const auto gemm = match_producer<Gemm>(editor, result);
   const auto conv = match_producer<Conv>(editor, result);
-  if ((!gemm && !conv) || editor.only_reader(result) != index) return false;
+  if (!gemm && !conv) return false;
   if (gemm ? !can_add_residual(editor, gemm) : !can_add_residual(editor, conv)) return false;
   if (editor.type(result) != editor.type(output) || editor.type(other) != editor.type(output)) return false;
   const size_t source = gemm ? gemm.index : conv.index;
   auto inputs = editor.node(source).inputs;
   inputs.resize(3, kNoValue);
   inputs.push_back(conv ? without_padded_channels(editor, other) : other);
-  editor.replace(index, editor.node(source).op, std::move(inputs));
+  const auto clipped = sum->clip ? editor.producer(operand) : std::nullopt;
+  editor.replace(index, with_bounds(editor.node(source), sum->clip), std::move(inputs));
   editor.remove(source);
+  if (clipped) editor.remove(*clipped);
   return true;
 }
 

@@ -148,7 +148,8 @@ std::vector<HostTensor> Conv::evaluate(HostInputs inputs) const {
                const double offset = has_bias ? static_cast<double>(bias[static_cast<size_t>(filter)]) : 0.0;
                for (const double sum : plane) {
                  const double more = filter < residual_channels ? static_cast<double>(*added++) : 0.0;
-                 *out++ = apply_real(activation, static_cast<Real>(sum + offset + more));
+                 *out++ =
+                     apply_real(activation, static_cast<Real>(bounded_sum(activation, sum + offset) + more));
                }
              });
     return std::vector{cast(y, type.dtype)};

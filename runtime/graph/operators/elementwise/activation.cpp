@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "graph/real.hpp"
 
@@ -150,21 +151,51 @@ std::optional<Activation> round(const Activation& first, const Activation& round
   }
 }
 
+// Both keep order, so that the bounds of the second one's results are those of the first, clipped.
+Activation clip_bounds(const Activation& first, const Activation& then) {
+  if (first == then) return first;
+  const bool from_zero = first.kind == ActivationKind::relu;
+  const float low = from_zero ? 0.0f : std::min(first.alpha, first.beta);
+  const float high = from_zero ? std::numeric_limits<float>::infinity() : first.beta;
+  return {ActivationKind::clip, apply_unscaled(then, low), apply_unscaled(then, high)};
+}
+
 }  // namespace
+
+bool is_bounds(const Activation& activation) {
+  return (activation.kind == ActivationKind::relu || activation.kind == ActivationKind::clip) &&
+         !activation.is_scaled() && !activation.is_rounded() && !activation.bounds_sum();
+}
 
 std::optional<Activation> combine(const Activation& first, const Activation& then) {
   if (!first) return then;
   if (!then) return first;
+  if (first.bounds_sum()) {
+    Activation without = first;
+    without.sum_low = without.sum_high = 0.0f;
+    auto both = combine(without, then);
+    if (!both || both->is_scaled() || both->is_rounded()) return std::nullopt;
+    both->sum_low = first.sum_low;
+    both->sum_high = first.sum_high;
+    return both;
+  }
   if (first.is_rounded()) return std::nullopt;
   if (then.is_rounded()) {
     if (then.kind != ActivationKind::none || first.is_scaled()) return std::nullopt;
     return round(first, then);
   }
+  if (is_bounds(first) && is_bounds(then)) return clip_bounds(first, then);
   if (then.kind != ActivationKind::none || first.kind == ActivationKind::selu) return std::nullopt;
   Activation both = first;
   both.scale *= then.scale;
   both.shift = both.shift * then.scale + then.shift;
   return both;
+}
+
+double bounded_sum(const Activation& activation, double sum) {
+  if (!activation.bounds_sum()) return sum;
+  const double low = activation.sum_low, high = activation.sum_high;
+  return sum < low ? low : sum > high ? high : sum;
 }
 
 float apply(const Activation& activation, float x) { return apply_all(activation, x); }

@@ -237,8 +237,8 @@ std::vector<HostTensor> Unary::evaluate(HostInputs inputs) const {
 }
 
 std::shared_ptr<const Operator> Unary::with_activation(const Activation& added) const {
-  const bool rounds = kind == UnaryKind::activation && added.is_rounded();
-  return rounds ? copy_with_activation(*this, added) : nullptr;
+  const bool takes = kind == UnaryKind::activation && !added.is_scaled();
+  return takes ? copy_with_activation(*this, added) : nullptr;
 }
 
 Attributes Unary::attributes() const {

@@ -44,7 +44,8 @@ struct Unary : Operator {
   std::string_view type() const override;
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
-  std::shared_ptr<const Operator> with_activation(const Activation& added) const override;  // rounding alone
+  std::shared_ptr<const Operator> with_activation(
+      const Activation& added) const override;  // rounding, bounds
   Attributes attributes() const override;
 };
 

@@ -171,7 +171,7 @@ std::vector<HostTensor> Gemm::evaluate(HostInputs inputs) const {
   for_each_offset<1>(type.shape, {broadcast_strides(c.shape(), type.shape)}, {0}, [&](const auto& at) {
     const double bias = has_c ? static_cast<double>(beta) * added[static_cast<size_t>(at[0])] : 0.0;
     out[i] = static_cast<double>(alpha) * out[i] + bias;
-    if (has_residual) out[i] += residuals[i];
+    if (has_residual) out[i] = bounded_sum(activation, out[i]) + residuals[i];
     if (activation && type.dtype == DType::f64) {
       out[i] = apply_in_double(activation, out[i]);
     } else if (activation) {
