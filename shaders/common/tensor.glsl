@@ -55,7 +55,31 @@ vec4 keep_channels(vec4 v, int channels) {
 }
 
 vec4 unpack_half4(uvec2 bits) { return vec4(unpackHalf2x16(bits.x), unpackHalf2x16(bits.y)); }
-uvec2 pack_half4(vec4 v) { return uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw)); }
+// Masks have the lowest number of floats, or -1e9, for minus infinity, and a row of infinities has no softmax. With
+// FINITE_HALVES, which elementwise kernels and kernels that move elements define, such a number becomes the lowest half, and
+// stays it where something is added to it. Other numbers beyond halves become infinite, so that they are seen. FINITE_HALVES
+// is 2 where elements are only chosen: there positive ones count too.
+#ifdef FINITE_HALVES
+#define LOWEST_HALF -65504.0
+bvec4 has_lowest_operand = bvec4(false);
+vec4 within_halves(vec4 v) {
+  bvec4 is_finite = lessThan(floatBitsToUint(v) & 0x7fffffffu, uvec4(0x7f800000u));
+#if FINITE_HALVES == 2
+  bvec4 stands_for_infinity = greaterThan(abs(v), vec4(1e8));
+#else
+  bvec4 stands_for_infinity = lessThan(v, vec4(-1e8));
+#endif
+  vec4 within = mix(v, clamp(v, vec4(LOWEST_HALF), vec4(-LOWEST_HALF)), stands_for_infinity);
+  within = mix(within, max(within, vec4(LOWEST_HALF)), has_lowest_operand);
+  return mix(v, within, is_finite);
+}
+#else
+vec4 within_halves(vec4 v) { return v; }
+#endif
+uvec2 pack_half4(vec4 v) {
+  v = within_halves(v);
+  return uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw));
+}
 
 // A store to an image of halves may round toward zero (on lavapipe it does), which biases every layer. Packing rounds to
 // nearest, so that the store does not round.

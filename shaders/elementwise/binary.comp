@@ -2,6 +2,7 @@
 // numpy; else all are channels4, and BROADCAST is defined if their shapes differ.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define FINITE_HALVES 1
 
 #ifdef LINEAR
 #include "binary_linear.h"
@@ -14,6 +15,10 @@
 #include "activation.glsl"
 #include "binary.glsl"
 #include "divide.glsl"
+
+void note_lowest(vec4 a, vec4 b) {
+  for (int i = 0; i < 4; ++i) has_lowest_operand[i] = a[i] == LOWEST_HALF || b[i] == LOWEST_HALF;
+}
 
 #ifdef LINEAR
 
@@ -47,6 +52,7 @@ void main() {
       b[j] = load_b(at.y);
     }
   }
+  note_lowest(a, b);
   store_y(i4, activate(FUNCTION(a, b)));
 }
 
@@ -69,6 +75,7 @@ void main() {
   if (!output_texel(y_shape, p)) return;
   vec4 a = operand(load_a(operand_position(p, a_shape)), a_shape);
   vec4 b = operand(load_b(operand_position(p, b_shape)), b_shape);
+  note_lowest(a, b);
   store_y(p, activate(FUNCTION(a, b)));
 }
 

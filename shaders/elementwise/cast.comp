@@ -2,6 +2,7 @@
 // rounds towards zero, clamps to [low, high] and makes NaN 0; or TO_BOOL from either, 1 where the element is not zero.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define FINITE_HALVES 1
 
 #include "cast.h"
 #include "inf_nan.glsl"

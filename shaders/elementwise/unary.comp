@@ -2,6 +2,7 @@
 // With LINEAR both tensors are linear.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define FINITE_HALVES 1
 
 #ifdef LINEAR
 #include "unary_linear.h"

@@ -1,6 +1,7 @@
 // y = condition ? a : b of linear tensors with numpy's broadcasting.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define FINITE_HALVES 2
 
 #include "where.h"
 #include "tensor.glsl"

@@ -100,6 +100,14 @@ const int RUN_KEYS = 4 * HALF_PRODUCTS;
 #define LOWEST -3.402823466e38  // what the largest score starts from: unlike infinity it leaves differences defined
 #define MINUS_INFINITY uintBitsToFloat(0xff800000u)
 
+#if defined(MASK) && !defined(MASK_BOOLEAN)
+#define MASK_IS_HALF_LINEAR_F32 false
+#define MASK_IS_HALF_LINEAR_TEXEL_F32 false
+#define MASK_IS_HALF_LINEAR_F16 true
+#define MASK_IS_HALF_LINEAR_TEXEL_F16 true
+const bool mask_is_half = CAT(MASK_IS_HALF_, TENSOR_mask);
+#endif
+
 // Returns the scores of a token of Q and four keys with the mask added; minus infinity excludes a key, and `behind`
 // excludes keys after the last one. Uses selects instead of branches, of which unrolling would make dozens.
 vec4 masked(vec4 scores, int query, ivec4 key, int mask_base, vec4 behind) {
@@ -109,7 +117,10 @@ vec4 masked(vec4 scores, int query, ivec4 key, int mask_base, vec4 behind) {
   ivec4 sees = ivec4(load_mask(at.x), load_mask(at.y), load_mask(at.z), load_mask(at.w));
   scores = mix(scores, vec4(MINUS_INFINITY), equal(sees, ivec4(0)));
 #else
-  scores += vec4(load_mask(at.x), load_mask(at.y), load_mask(at.z), load_mask(at.w));
+  vec4 mask = vec4(load_mask(at.x), load_mask(at.y), load_mask(at.z), load_mask(at.w));
+  // The lowest half stands for the lowest float, beside which scores vanish.
+  if (mask_is_half) mask = mix(mask, vec4(0.5 * LOWEST), equal(mask, vec4(-65504)));
+  scores += mask;
 #endif
 #endif
 #ifdef CAUSAL

@@ -2,6 +2,7 @@
 // are multiples of four. Otherwise a group of four elements of y that only partly comes from x is read, changed and written.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define FINITE_HALVES 1
 
 #include "concat_linear.h"
 #include "tensor.glsl"

@@ -1,6 +1,7 @@
 // linear -> linear, perhaps in another precision: four elements an invocation.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define FINITE_HALVES 1
 
 #include "copy_linear.h"
 #include "tensor.glsl"

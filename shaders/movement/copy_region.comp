@@ -5,6 +5,7 @@
 // UNALIGNED: offset.z is not a multiple of four, or a channel outside of x must not become zero.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define FINITE_HALVES 1
 
 #include "copy_region.h"
 #include "tensor.glsl"

@@ -4,6 +4,7 @@
 // https://onnx.ai/onnx/operators/onnx__Gather.html, onnx__GatherElements.html, onnx__GatherND.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define FINITE_HALVES 1
 
 #include "gather.h"
 #include "tensor.glsl"

@@ -1,6 +1,7 @@
 // Pad of linear tensors: element (c0, c1, ...) of y is element (c0 - begin0, ...) of x, continued as `mode` says.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define FINITE_HALVES 2
 
 #include "pad_linear.h"
 #include "tensor.glsl"

@@ -2,6 +2,7 @@
 // Expand, Tile. GROUPS: all parameters are in groups of four elements, whose order is the same in x and y.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define FINITE_HALVES 1
 
 #include "strided_copy.h"
 #include "tensor.glsl"

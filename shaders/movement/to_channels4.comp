@@ -1,6 +1,7 @@
 // linear -> channels4: an invocation computes one texel.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define FINITE_HALVES 1
 
 #include "to_channels4.h"
 #include "tensor.glsl"

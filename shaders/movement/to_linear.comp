@@ -1,6 +1,7 @@
 // channels4 -> linear: an invocation gathers four consecutive elements of the row-major order.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define FINITE_HALVES 1
 
 #include "to_linear.h"
 #include "tensor.glsl"

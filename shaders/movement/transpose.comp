@@ -2,6 +2,7 @@
 // dimensions that a tensor of lower rank does not have are 1.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define FINITE_HALVES 1
 
 #include "transpose.h"
 #include "tensor.glsl"

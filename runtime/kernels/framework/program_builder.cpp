@@ -7,6 +7,7 @@
 #include "graph/one_node.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/number_range.hpp"
 #include "program/packing.hpp"
 #include "program/weights.hpp"
 #include "shaders/movement/to_channels4.h"
@@ -93,6 +94,9 @@ Program ProgramBuilder::build() {
   add_outputs();
   if (used_wrong_kernel(first_task)) throw ConversionIsWrong("the conversion of outputs");
   warn_of_avoided_kernels();
+  if (options_.precision == Precision::fp16)
+    for (std::string& warning : warnings_of_running_exponentials(graph_))
+      program_.warnings.push_back(std::move(warning));
   return std::move(program_);
 }
 
@@ -297,7 +301,11 @@ TensorId ProgramBuilder::add_tensor(VirtualTensor tensor) {
 TensorId ProgramBuilder::constant_tensor(ValueId value, Layout layout) {
   TensorDesc desc = describe_value(value, layout);
   if (desc.fold > 0) desc.storage = Storage::buffer, desc.fold = 0;  // the host packs no folded images
-  const HostTensor tensor = *graph_.values[value].constant;
+  HostTensor tensor = *graph_.values[value].constant;
+  if (desc.element == ElementType::f16 && exceeds_halves(tensor))
+    desc.element = ElementType::f32, desc.storage = Storage::buffer;
+  if (desc.element == ElementType::i32 && exceeds_32_bits(tensor) && only_order_matters(graph_, value))
+    tensor = within_32_bits(tensor);
   VirtualTensor weight{graph_.values[value].name, desc, TensorRole::weight, kNoTensor, {}};
   if (desc.element == ElementType::i32)
     weight.pack = [tensor, desc] { return pack_ints(desc, tensor.to_ints()); };
