@@ -77,6 +77,46 @@ TEST(LargeLayers, GiveTheSameResultsInParts) {
   }
 }
 
+// 64 channels of 32x32 pixels, 256 KiB, between small inputs and outputs.
+OnnxModel wide_in_between() {
+  const auto same = attributes({{"pads", Attributes::Ints{1, 1, 1, 1}}});
+  OnnxModel model;
+  model.input("x", {1, 3, 32, 32})
+      .initializer("w0", random_tensor({64, 3, 3, 3}, 1))
+      .initializer("w1", random_tensor({64, 1, 3, 3}, 2))
+      .initializer("w2", random_tensor({3, 64, 1, 1}, 3));
+  model.node("Conv", {"x", "w0"}, {"a"}, same, "first")
+      .node("Relu", {"a"}, {"b"})
+      .node("Conv", {"b", "w1"}, {"c"},
+            attributes({{"pads", Attributes::Ints{1, 1, 1, 1}}, {"group", int64_t{64}}}), "depthwise")
+      .node("Sigmoid", {"c"}, {"d"})
+      .node("Add", {"b", "d"}, {"e"})
+      .node("Conv", {"e", "w2"}, {"y"}, {}, "last")
+      .output("y");
+  return model;
+}
+
+// Devices that prefer buffers take images for what no binding of a buffer reaches; where the caller wants
+// buffers, the error says what helps.
+TEST(LargeTensors, AreImagesWhereBuffersAreTooSmall) {
+  gpu::ContextOptions context_options = test_context_options();
+  context_options.adjust_caps = [adjust = context_options.adjust_caps](const DeviceCaps& real) {
+    DeviceCaps caps = adjust ? adjust(real) : real;
+    caps.max_storage_buffer_range = kRange;
+    caps.prefers_images = false;
+    return caps;
+  };
+  const std::shared_ptr<gpu::Context> context = gpu::Context::create(context_options);
+  const Graph graph = wide_in_between().graph();
+  const HostTensor input = random_tensor({1, 3, 32, 32}, 6);
+  const HostTensor want = evaluate(graph, std::vector{input})[0];
+  for (const Precision precision : {Precision::fp32, Precision::fp16})
+    EXPECT_TRUE(close(run(context, graph, {.precision = precision}, input), want,
+                      precision == Precision::fp32 ? 1e-4 : 5e-2));
+  EXPECT_VELLUM_ERROR(run(context, graph, {.storage = StorageChoice::buffer}, input), ErrorCode::unsupported,
+                      "storage buffer range", "--storage image2d", "--precision fp16", "tiles");
+}
+
 TEST(LargeLayers, AreRefusedByNameWhereTheyCannotBeSplit) {
   OnnxModel model;
   model.input("x", {1, 128, 4, 4}).initializer("w", random_tensor({128, 64, 3, 3}, 1));

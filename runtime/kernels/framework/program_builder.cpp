@@ -180,7 +180,12 @@ void ProgramBuilder::choose_storage(TensorDesc& desc, StorageChoice choice) cons
   const bool has_format = float_element() == ElementType::f16 ? caps_.rgba16f_images : caps_.rgba32f_images;
   desc.storage = Storage::buffer;
   desc.fold = 0;
-  if (choice == StorageChoice::buffer || !has_format) return;
+  if (!has_format) return;
+  if (choice == StorageChoice::buffer) {
+    // One that no buffer's binding reaches becomes an image, unless the caller wants buffers.
+    if (options_.storage != StorageChoice::automatic || desc.byte_size() <= caps_.max_storage_buffer_range)
+      return;
+  }
   TensorDesc image = desc;
   if (choice == StorageChoice::image3d) {
     image.storage = Storage::image3d;
@@ -288,12 +293,23 @@ bool ProgramBuilder::exists_in(ValueId value, Layout layout) const {
   return (layout == Layout::channels4 ? tensors.channels4 : tensors.linear) != kNoTensor;
 }
 
+void ProgramBuilder::refuse_large(const VirtualTensor& tensor) const {
+  // Inputs and outputs are buffers of fp32 whatever the options.
+  std::string remedies;
+  if (tensor.desc.layout == Layout::channels4)
+    remedies += "images of --storage image2d (SessionOptions::storage), ";
+  if (tensor.desc.element == ElementType::f32 && tensor.role >= TensorRole::intermediate)
+    remedies += "--precision fp16, ";
+  throw Error(ErrorCode::unsupported,
+              "tensor '" + tensor.name + "' takes " + std::to_string(tensor.desc.byte_size()) +
+                  " bytes, more than the device's storage buffer range of " +
+                  std::to_string(caps_.max_storage_buffer_range) + "; what may help: " + remedies +
+                  "smaller inputs, or tiles of them (vellum tiles, LargePicture)");
+}
+
 TensorId ProgramBuilder::add_tensor(VirtualTensor tensor) {
   if (tensor.desc.storage == Storage::buffer && tensor.desc.byte_size() > caps_.max_storage_buffer_range)
-    throw Error(ErrorCode::unsupported, "tensor '" + tensor.name + "' takes " +
-                                            std::to_string(tensor.desc.byte_size()) +
-                                            " bytes, more than the device's storage buffer range of " +
-                                            std::to_string(caps_.max_storage_buffer_range));
+    refuse_large(tensor);
   program_.tensors.push_back(std::move(tensor));
   return static_cast<TensorId>(program_.tensors.size() - 1);
 }

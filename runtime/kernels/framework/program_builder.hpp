@@ -63,6 +63,8 @@ class ProgramBuilder {
   TensorDesc describe_type(const TensorType& type, Layout layout, StorageChoice choice) const;
 
  private:
+  // Error(unsupported) that names what may help.
+  [[noreturn]] void refuse_large(const VirtualTensor& tensor) const;
   struct ValueTensors {
     TensorId channels4 = kNoTensor, linear = kNoTensor;
     TensorId& in(Layout layout) { return layout == Layout::channels4 ? channels4 : linear; }
