@@ -17,12 +17,12 @@ constexpr uint32_t slots(std::initializer_list<uint32_t> list) {
 }
 
 // One row for each set of inputs with one type parameter; an operator may have several.
-struct Row {
+struct SameTypes {
   std::string_view type;
   uint32_t slots;
 };
 
-constexpr Row kRows[] = {
+constexpr SameTypes kSameTypes[] = {
     {"Add", kAll},
     {"Sub", kAll},
     {"Mul", kAll},
@@ -80,7 +80,7 @@ bool may_be_beside(DType a, DType b) {
 }  // namespace
 
 void check_same_types(std::string_view type, Inputs inputs) {
-  for (const Row& row : kRows) {
+  for (const SameTypes& row : kSameTypes) {
     if (row.type != type) continue;
     std::optional<size_t> first;
     for (size_t i = 0; i < inputs.size(); ++i) {
