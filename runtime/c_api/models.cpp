@@ -24,14 +24,18 @@ namespace {
 
 vellum_load_limits limit_defaults() noexcept {
   const vellum::LoadLimits limits;
-  return {sizeof(vellum_load_limits), limits.nodes,   limits.elements,      limits.folded_bytes,
+  return {sizeof(vellum_load_limits), limits.nodes,   limits.elements,       limits.folded_bytes,
           limits.folded_work,         limits.nesting, limits.trusts_shaders, nullptr};
 }
 
 vellum::LoadLimits to_cpp(const vellum_load_limits* c_limits) {
   const vellum_load_limits limits = given_or_default(c_limits, limit_defaults());
-  return {limits.nodes,       limits.elements, limits.folded_bytes,
-          limits.folded_work, limits.nesting,  limits.trusts_shaders != 0,
+  return {limits.nodes,
+          limits.elements,
+          limits.folded_bytes,
+          limits.folded_work,
+          limits.nesting,
+          limits.trusts_shaders != 0,
           utf8_path(limits.links_within ? limits.links_within : "")};
 }
 

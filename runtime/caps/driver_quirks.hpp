@@ -5,7 +5,8 @@
 
 namespace vellum {
 
-// Switches off features that the driver claims and does not do right, and sets limits that it does not report.
+// Switches off features that the driver claims and does not do right, and sets limits that it does not
+// report.
 void apply_driver_quirks(DeviceCaps& caps);
 
 }  // namespace vellum

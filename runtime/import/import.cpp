@@ -75,7 +75,8 @@ Graph import_model(const fs::path& file, const LoadLimits& limits, std::string_v
     return within(import_tflite(file, signature), limits, platform::to_utf8(file));
   refuse_other_formats(head, platform::to_utf8(file));
   refuse_signature(signature, platform::to_utf8(file));
-  return within(import_onnx(file, limits.links_within), limits, platform::to_utf8(file));  // reports what is wrong with the file
+  return within(import_onnx(file, limits.links_within), limits,
+                platform::to_utf8(file));  // reports what is wrong with the file
 }
 
 Graph import_model(std::span<const std::byte> bytes, const LoadLimits& limits, std::string_view signature) {

@@ -22,7 +22,8 @@ Graph import_onnx(const std::filesystem::path& file, const std::filesystem::path
   refuse(platform::to_utf8(file));
 }
 
-Graph import_onnx(const std::filesystem::path& file, GraphRecord&, const std::filesystem::path& links_within) {
+Graph import_onnx(const std::filesystem::path& file, GraphRecord&,
+                  const std::filesystem::path& links_within) {
   return import_onnx(file, links_within);
 }
 Graph import_onnx(std::span<const std::byte>, GraphRecord&) { refuse("model in memory"); }

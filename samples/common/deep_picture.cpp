@@ -10,8 +10,9 @@ namespace {
 
 using Rgba = std::array<double, 4>;
 
-// The pixels that one of the network's covers along an axis, with their weights: by coverage where the picture
-// is reduced, the two nearest where it is enlarged. None beside the picture, where the frame's fill is seen.
+// The pixels that one of the network's covers along an axis, with their weights: by coverage where the
+// picture is reduced, the two nearest where it is enlarged. None beside the picture, where the frame's fill
+// is seen.
 struct Covered {
   std::vector<std::size_t> pixels;
   std::vector<double> weights;

@@ -36,8 +36,8 @@ constexpr int kStart = 0xd8, kEnd = 0xd9, kScan = 0xda, kApp1 = 0xe1;
 // These have no payload: the start, restarts within a scan and TEM.
 bool stands_alone(int marker) { return marker == 0x01 || (marker >= 0xd0 && marker <= kEnd); }
 
-// The first segment from `at` on, past bytes that are in none (the decoder skips them, too). In a scan 0xff is
-// followed by 0, which is no marker.
+// The first segment from `at` on, past bytes that are in none (the decoder skips them, too). In a scan 0xff
+// is followed by 0, which is no marker.
 std::optional<Segment> next_segment(Bytes file, std::size_t at) {
   for (; at + 1 < file.size(); ++at) {
     const int marker = file[at + 1];

@@ -26,8 +26,8 @@ Image make_image(int width, int height);  // black
 // Reads a PNG, JPEG or BMP file as load_picture() (picture_file.hpp), in 8 bits and without alpha.
 Image load_image(const FileName& name);
 
-// Writes a PNG, JPEG or BMP file, as the ending of the name says (encoding_of() in picture_format.hpp). Throws
-// vellum::Error: io, invalid_argument for other endings, unsupported as require_encodable().
+// Writes a PNG, JPEG or BMP file, as the ending of the name says (encoding_of() in picture_format.hpp).
+// Throws vellum::Error: io, invalid_argument for other endings, unsupported as require_encodable().
 void write_image(const FileName& name, const Image& image);
 
 // Throws Error(invalid_argument) for an ending that is no format's, and Error(unsupported) for a picture that

@@ -97,7 +97,8 @@ std::vector<Value> upright(Pixels<Value> pixels, int orientation, bool with_alph
   return values;
 }
 
-// PNGs of one vendor's phones have blue first and alpha multiplied in. The settings are the decoder's globals.
+// PNGs of one vendor's phones have blue first and alpha multiplied in. The settings are the decoder's
+// globals.
 void undo_phone_pngs() {
   static const bool once = [] {
     stbi_convert_iphone_png_to_rgb(1);
@@ -114,7 +115,8 @@ Picture load_picture(const FileName& name) {
   const std::string_view format = picture_format(file);
   if (!is_read(format))
     throw Error(format.empty() ? ErrorCode::invalid_argument : ErrorCode::unsupported,
-                name.text() + ": " + (format.empty() ? "no picture" : "a " + std::string(format) + " picture") +
+                name.text() + ": " +
+                    (format.empty() ? "no picture" : "a " + std::string(format) + " picture") +
                     "; PNG, JPEG and BMP are read");
   check_size(name, file);
   int orientation = 1;
@@ -130,7 +132,8 @@ Picture load_picture(const FileName& name) {
     return picture;
   }
   auto pixels = decoded<std::uint8_t>(name, file, stbi_load_from_memory, picture, channels);
-  if ((format == "JPEG" && !jpeg_is_whole(file)) || (format == "BMP" && !bmp_is_whole(file))) refuse_cut(name);
+  if ((format == "JPEG" && !jpeg_is_whole(file)) || (format == "BMP" && !bmp_is_whole(file)))
+    refuse_cut(name);
   picture.bytes = upright(std::move(pixels), orientation, channels % 2 == 0, picture);
   return picture;
 }

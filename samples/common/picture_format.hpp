@@ -10,8 +10,8 @@
 
 namespace vellum::samples {
 
-// "PNG", "JPEG" or "BMP", which are read; the name of another format, such as "WebP"; or nothing for what is no
-// picture that is known. `begin`: the file or its first kFormatBytes bytes.
+// "PNG", "JPEG" or "BMP", which are read; the name of another format, such as "WebP"; or nothing for what is
+// no picture that is known. `begin`: the file or its first kFormatBytes bytes.
 std::string_view picture_format(std::span<const std::uint8_t> begin);
 inline constexpr std::size_t kFormatBytes = 32;
 

@@ -92,7 +92,7 @@ void write_photo(const Image& image, const RunOptions& options) {
 int run_sample(CLI::App& app, int argc, char** argv, const std::function<void()>& run) {
   prepare_output();
   app.allow_windows_style_options(false);  // a file may be /folder/name there, too
-  app.option_defaults()->take_last();  // so that what follows a script's own arguments wins
+  app.option_defaults()->take_last();      // so that what follows a script's own arguments wins
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

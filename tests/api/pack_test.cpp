@@ -112,7 +112,8 @@ OnnxModel with_a_tail() {
   return model;
 }
 
-// Each node keeps its operator set: Softmax of 11 is over all that follows the first dimension, of 13 over the last.
+// Each node keeps its operator set: Softmax of 11 is over all that follows the first dimension, of 13 over
+// the last.
 OnnxModel of_two_operator_sets() {
   OnnxModel model(13);
   model.input("x", {2, 3, 4}).node("local.Old", {"x"}, {"s"}).node("Softmax", {"s"}, {"y"}).output("y");

@@ -70,8 +70,11 @@ TEST_P(QuantisedModels, AgreeWithLiteRt) {
     got[name] = real(integers, grid);
     want[name] = which.output_of_integers(name);
     ASSERT_EQ(want[name].shape(), integers.shape()) << name;
-    // Rounded once, at the end, from the same numbers: apart only where they lie between two integers.
-    EXPECT_LE(difference(integers, stored(which.output_of_floats(name), grid, dtype)).largest, 1.0f) << name;
+    // Rounded once, at the end, from the same numbers. LiteRT in floating point does not clip them to the
+    // ranges of the tensors between, which moves the few elements that depend on one beyond its range.
+    const Steps from_floats = difference(integers, stored(which.output_of_floats(name), grid, dtype));
+    EXPECT_LE(from_floats.largest, 3.0f) << name;
+    EXPECT_LE(from_floats.mean, 0.1f) << name;
     // Rounded after every operator, LiteRT's integers stray.
     EXPECT_LE(difference(integers, stored(want[name], grid, dtype)).mean, 3.0f) << name;
   }

@@ -47,8 +47,8 @@ OnnxModel classifier(int64_t batch) {
   return model;
 }
 
-HostTensor run(const std::shared_ptr<gpu::Context>& context, const Graph& graph, const CompileOptions& options,
-               const HostTensor& input) {
+HostTensor run(const std::shared_ptr<gpu::Context>& context, const Graph& graph,
+               const CompileOptions& options, const HostTensor& input) {
   Executor executor(context, std::make_shared<const CompiledModel>(compile(graph, context->caps(), options)));
   executor.set_input(0, input);
   executor.run();

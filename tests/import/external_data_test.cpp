@@ -160,22 +160,24 @@ TEST_F(HubCache, LinksThatLeaveTheNamedFolderAreRefused) {
   folder_.write("hub-other/w", floats({6, 6}));
   fs::create_symlink(folder_ / "secret.bin", folder_ / "hub/blobs/way-out");
   fs::create_directory_symlink(folder_.path(), folder_ / "hub/blobs/up");
-  for (const fs::path& target : {folder_ / "secret.bin", folder_ / "hub-other/w", folder_ / "hub/blobs/way-out",
-                                 folder_ / "hub/blobs/up/secret.bin", fs::path("../../../../secret.bin"),
-                                 folder_ / "hub/blobs/../../secret.bin"}) {
+  for (const fs::path& target :
+       {folder_ / "secret.bin", folder_ / "hub-other/w", folder_ / "hub/blobs/way-out",
+        folder_ / "hub/blobs/up/secret.bin", fs::path("../../../../secret.bin"),
+        folder_ / "hub/blobs/../../secret.bin"}) {
     link("m.onnx_data", target);
     EXPECT_VELLUM_ERROR(import_within(folder_ / "hub"), ErrorCode::corrupt_model, "symbolic link") << target;
   }
   link("m.onnx_data", "../../../blobs");  // the folder itself
   EXPECT_VELLUM_ERROR(import_within(folder_ / "hub/blobs"), ErrorCode::corrupt_model, "must not leave");
   EXPECT_VELLUM_ERROR(import_within(folder_ / "hub"), ErrorCode::corrupt_model, "not a regular file");
-  EXPECT_VELLUM_ERROR(import_within(folder_ / "absent"), ErrorCode::invalid_argument, "links_within", "absent");
+  EXPECT_VELLUM_ERROR(import_within(folder_ / "absent"), ErrorCode::invalid_argument, "links_within",
+                      "absent");
 }
 
 // The folder for links is for links alone: a path of the file must stay in the model's folder.
 TEST_F(HubCache, PathsOutOfTheModelsFolderAreRefusedAllTheSame) {
-  for (const std::string& location :
-       {std::string("../../../blobs/bb"), (folder_ / "hub/blobs/bb").string(), std::string("../m.onnx_data")}) {
+  for (const std::string& location : {std::string("../../../blobs/bb"), (folder_ / "hub/blobs/bb").string(),
+                                      std::string("../m.onnx_data")}) {
     model_with({{"location", location}}).save(folder_ / "hub/blobs/aa");
     EXPECT_VELLUM_ERROR(import_within(folder_ / "hub"), ErrorCode::corrupt_model, "must") << location;
   }

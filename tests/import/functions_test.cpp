@@ -146,15 +146,21 @@ const std::vector<VersionedNode>& versioned_nodes() {
       {"clip by attributes", 6, 10, "Clip", {"x"}, attributes({{"min", -0.5f}, {"max", 0.5f}})},
       {"clip by inputs", 11, 28, "Clip", {"x", "low", "high"}, {}},
       {"pad by attribute", 2, 10, "Pad", {"x"}, attributes({{"pads", Ints{0, 1, 0, 0, 0, 2}}})},
-      {"slice by attributes", 1, 9, "Slice", {"x"}, attributes({{"starts", Ints{1}}, {"ends", Ints{3}}, {"axes", Ints{1}}})},
+      {"slice by attributes",
+       1,
+       9,
+       "Slice",
+       {"x"},
+       attributes({{"starts", Ints{1}}, {"ends", Ints{3}}, {"axes", Ints{1}}})},
       {"slice by inputs", 10, 28, "Slice", {"x", "axes", "ends"}, {}},
   };
   return nodes;
 }
 
-// y = the node of x [2, 3, 4], in the graph or in a function of another operator set than the model's; there also in
-// a branch.
-OnnxModel versioned_model(const VersionedNode& wanted, int model_opset, int node_opset, bool in_function, bool in_branch) {
+// y = the node of x [2, 3, 4], in the graph or in a function of another operator set than the model's; there
+// also in a branch.
+OnnxModel versioned_model(const VersionedNode& wanted, int model_opset, int node_opset, bool in_function,
+                          bool in_branch) {
   OnnxModel model(model_opset);
   if (std::max(model_opset, node_opset) > 17) model.proto().set_ir_version(10);
   model.input("x", {2, 3, 4});
@@ -209,10 +215,12 @@ TEST(Functions, MayBeWrittenInAnotherOperatorSetThanTheModel) {
       for (const int model_opset : {7, 9, 11, 13, 18, 24, 28})
         for (const bool in_branch : {false, true}) {
           const std::vector<HostTensor> inputs{x};
-          const HostTensor want = evaluate(versioned_model(node, node_opset, node_opset, false, false).graph(), inputs)[0];
+          const HostTensor want =
+              evaluate(versioned_model(node, node_opset, node_opset, false, false).graph(), inputs)[0];
           const Graph graph = versioned_model(node, model_opset, node_opset, true, in_branch).graph();
           EXPECT_TRUE(close(evaluate(graph, inputs)[0], want, 0.0))
-              << node.name << " of " << node_opset << " in " << model_opset << (in_branch ? ", in a branch" : "");
+              << node.name << " of " << node_opset << " in " << model_opset
+              << (in_branch ? ", in a branch" : "");
           ++compared;
         }
   EXPECT_EQ(compared, 15 * 3 * 7 * 2);

@@ -100,7 +100,9 @@ const std::vector<Case>& cases() {
       {"mean",
        {1, 4},
        4,
-       [](auto& m, auto&, auto& xz, int32_t y) { m.op(40, {xz[0], m.ints("axes", {1, 2})}, {y}); }},
+       [](auto& m, auto&, auto& xz, int32_t y) {
+         m.op(40, {xz[0], m.ints("axes", {1, 2})}, {y});
+       }},
       {"average_pool",
        {1, 4, 5, 4},
        4,
@@ -118,7 +120,9 @@ const std::vector<Case>& cases() {
       {"resize",
        {1, 8, 10, 4},
        4,
-       [](auto& m, auto&, auto& xz, int32_t y) { m.op(23, {xz[0], m.ints("size", {8, 10})}, {y}); }},
+       [](auto& m, auto&, auto& xz, int32_t y) {
+         m.op(23, {xz[0], m.ints("size", {8, 10})}, {y});
+       }},
       {"concatenation",
        {1, 4, 5, 8},
        4,
@@ -129,7 +133,9 @@ const std::vector<Case>& cases() {
       {"reshape",
        {4, 20},
        4,
-       [](auto& m, auto&, auto& xz, int32_t y) { m.op(22, {xz[0], m.ints("shape", {4, 20})}, {y}); }},
+       [](auto& m, auto&, auto& xz, int32_t y) {
+         m.op(22, {xz[0], m.ints("shape", {4, 20})}, {y});
+       }},
       {"leaky_relu",
        {1, 4, 5, 4},
        4,

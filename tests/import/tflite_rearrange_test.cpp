@@ -91,8 +91,8 @@ TEST(TfliteRearrange, FullyConnectedWithOpenDimensions) {
       std::vector<int32_t> operands{x, w};
       if (with_bias) operands.push_back(m.floats("b", {3}, {10, 0, -9}));
       m.op(9, operands, {y}, tfl::BuiltinOptions::FullyConnectedOptions,
-           tfl::CreateFullyConnectedOptions(m.builder(), tfl::FusedActivation::relu, tfl::WeightsFormat::standard,
-                                            true)
+           tfl::CreateFullyConnectedOptions(m.builder(), tfl::FusedActivation::relu,
+                                            tfl::WeightsFormat::standard, true)
                .Union());
       const std::string bytes = m.finish({x}, {y});
       const HostTensor rows = tensor({2, 3, 2}, {1, 0, 0, 1, 2, 2, -1, 0, 3, -1, 0, 0});
@@ -100,7 +100,8 @@ TEST(TfliteRearrange, FullyConnectedWithOpenDimensions) {
           with_bias ? tensor({2, 3, 3}, {11, 0, 0, 12, 0, 0, 16, 0, 0, 9, 0, 0, 11, 1, 3, 10, 0, 0})
                     : tensor({2, 3, 3}, {1, 0, 4, 2, 0, 0, 6, 0, 8, 0, 0, 0, 1, 1, 12, 0, 0, 0});
       const Graph graph = optimise(import_model(as_bytes(bytes)), {{"x", {2, 3, 2}}});
-      EXPECT_TRUE(close(evaluate(graph, std::vector<HostTensor>{rows})[0], expected, 0.0)) << open[0] << open[1];
+      EXPECT_TRUE(close(evaluate(graph, std::vector<HostTensor>{rows})[0], expected, 0.0))
+          << open[0] << open[1];
     }
 }
 

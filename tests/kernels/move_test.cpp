@@ -55,8 +55,8 @@ TEST(Pad, ContinuesTheTensor) {
   check_operator(pad_case({1, 1, 1, 3}, {0, 0, 2, 0, 0, 0, 1, 0}, "edge"));
 }
 
-// Rows shorter than the four elements of an invocation, dimensions that merge, padding of several periods, and
-// dimensions of one element.
+// Rows shorter than the four elements of an invocation, dimensions that merge, padding of several periods,
+// and dimensions of one element.
 TEST(Pad, ContinuesTensorsOfEveryForm) {
   for (const char* mode : {"reflect", "edge", "wrap", "constant"}) {
     check_operator(pad_case({3, 2}, {0, 1, 0, 0}, mode));

@@ -77,7 +77,8 @@ TEST(IntegerProducts, MatMul) {
                              cast(bytes(DType::i8, {3, 4, 5}, 2), DType::i32)}});
 }
 
-// Tiles of four rows and columns, cut at the ends, repeated along a batch, and vectors without rows or columns.
+// Tiles of four rows and columns, cut at the ends, repeated along a batch, and vectors without rows or
+// columns.
 TEST(IntegerProducts, MatricesOfEverySize) {
   uint32_t seed = 1;
   for (const int64_t m : {1, 3, 4, 9})
@@ -86,16 +87,22 @@ TEST(IntegerProducts, MatricesOfEverySize) {
         check_operator({.type = "MatMulInteger",
                         .inputs = {bytes(DType::u8, {m, k}, ++seed), bytes(DType::i8, {k, n}, ++seed),
                                    bytes(DType::u8, {}, ++seed)}});
-  for (const auto& [a, b] : {std::pair{Shape{3, 1, 5, 6}, Shape{2, 6, 7}}, {Shape{5, 6}, Shape{4, 6, 3}},
-                             {Shape{6}, Shape{6, 9}}, {Shape{9, 6}, Shape{6}}, {Shape{6}, Shape{6}}})
-    check_operator({.type = "MatMulInteger", .inputs = {bytes(DType::u8, a, ++seed), bytes(DType::u8, b, ++seed)}});
+  for (const auto& [a, b] : {std::pair{Shape{3, 1, 5, 6}, Shape{2, 6, 7}},
+                             {Shape{5, 6}, Shape{4, 6, 3}},
+                             {Shape{6}, Shape{6, 9}},
+                             {Shape{9, 6}, Shape{6}},
+                             {Shape{6}, Shape{6}}})
+    check_operator(
+        {.type = "MatMulInteger", .inputs = {bytes(DType::u8, a, ++seed), bytes(DType::u8, b, ++seed)}});
 }
 
-// More products than an invocation may sum up on lavapipe, in two loops and in one, of matrices and of vectors.
+// More products than an invocation may sum up on lavapipe, in two loops and in one, of matrices and of
+// vectors.
 TEST(IntegerProducts, SumsOfMoreThanAnInvocationsTerms) {
   constexpr int64_t k = 70'000;
   for (const auto& [m, n] : {std::pair<int64_t, int64_t>{2, 5}, {1, 3}, {3, 1}, {1, 1}})
-    check_operator({.type = "MatMulInteger", .inputs = {bytes(DType::u8, {m, k}, 1), bytes(DType::i8, {k, n}, 2)}});
+    check_operator(
+        {.type = "MatMulInteger", .inputs = {bytes(DType::u8, {m, k}, 1), bytes(DType::i8, {k, n}, 2)}});
   OperatorCase conv{.type = "ConvInteger",
                     .inputs = {bytes(DType::u8, {1, 900, 10, 9}, 1), bytes(DType::i8, {2, 900, 10, 8}, 2)}};
   check_operator(conv);
@@ -106,16 +113,17 @@ TEST(IntegerProducts, ConvsOfEveryForm) {
   for (const int64_t group : {1, 2, 6})
     for (const int64_t stride : {1, 2})
       for (const int64_t outputs : {6, 12}) {
-        OperatorCase test{.type = "ConvInteger",
-                          .inputs = {bytes(DType::u8, {2, 6, 9, 7}, ++seed),
-                                     bytes(DType::i8, {outputs, 6 / group, 3, 3}, ++seed),
-                                     bytes(DType::u8, {}, ++seed)}};
+        OperatorCase test{
+            .type = "ConvInteger",
+            .inputs = {bytes(DType::u8, {2, 6, 9, 7}, ++seed),
+                       bytes(DType::i8, {outputs, 6 / group, 3, 3}, ++seed), bytes(DType::u8, {}, ++seed)}};
         test.attributes.set("group", group);
         test.attributes.set("pads", Ints{1, 1, 1, 1});
         test.attributes.set("strides", Ints{stride, stride});
         check_operator(test);
       }
-  check_operator({.type = "ConvInteger", .inputs = {bytes(DType::u8, {1, 4, 5, 6, 3}, 1), bytes(DType::i8, {3, 4, 2, 2, 2}, 2)}});
+  check_operator({.type = "ConvInteger",
+                  .inputs = {bytes(DType::u8, {1, 4, 5, 6, 3}, 1), bytes(DType::i8, {3, 4, 2, 2, 2}, 2)}});
 }
 
 TEST(IntegerProducts, Conv) {

@@ -47,8 +47,7 @@ Image quarters(int width, int height) {
   Image image = make_image(width, height);
   const std::uint8_t colors[2][2][3] = {{{250, 10, 10}, {10, 250, 10}}, {{10, 10, 250}, {240, 240, 10}}};
   for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x)
-      std::copy_n(colors[2 * y / height][2 * x / width], 3, image.pixel(x, y));
+    for (int x = 0; x < width; ++x) std::copy_n(colors[2 * y / height][2 * x / width], 3, image.pixel(x, y));
   return image;
 }
 
@@ -123,8 +122,7 @@ TEST_F(PictureFile, CorruptExifIsHarmless) {
 }
 
 TEST_F(PictureFile, AlphaIsThatOfTheFile) {
-  const Picture rgba =
-      load(png_file(2, 1, {.color_type = 6}, {10, 20, 30, 40, 50, 60, 70, 255}, 8));
+  const Picture rgba = load(png_file(2, 1, {.color_type = 6}, {10, 20, 30, 40, 50, 60, 70, 255}, 8));
   EXPECT_EQ(pixel_of(rgba, 0, 0), (Rgba{10, 20, 30, 40}));
   EXPECT_EQ(pixel_of(rgba, 1, 0), (Rgba{50, 60, 70, 255}));
   EXPECT_TRUE(rgba.has_alpha);
@@ -172,13 +170,18 @@ TEST_F(PictureFile, SixteenBitsStay) {
     EXPECT_FALSE(shallow.is_deep());
   }
   write_file(folder / "deep.png", png_file(1, 1, {.depth = 16}, {0x12, 0xb4, 0x00, 0x81, 0xff, 0xff}, 6));
-  EXPECT_EQ(load_image(folder / "deep.png").rgb, (std::vector<std::uint8_t>{0x13, 1, 255})) << "rounded, not cut";
+  EXPECT_EQ(load_image(folder / "deep.png").rgb, (std::vector<std::uint8_t>{0x13, 1, 255}))
+      << "rounded, not cut";
 }
 
 TEST_F(PictureFile, IsWrittenAsItsNameSays) {
   const Image image = quarters(32, 16);
-  for (const auto& [name, format] : {std::pair{"a.png", "PNG"}, {"a.jpg", "JPEG"}, {"a.JPEG", "JPEG"},
-                                     {"a.bmp", "BMP"}, {"a.Png", "PNG"}, {"plain", "PNG"}}) {
+  for (const auto& [name, format] : {std::pair{"a.png", "PNG"},
+                                     {"a.jpg", "JPEG"},
+                                     {"a.JPEG", "JPEG"},
+                                     {"a.bmp", "BMP"},
+                                     {"a.Png", "PNG"},
+                                     {"plain", "PNG"}}) {
     write_image(folder / name, image);
     EXPECT_EQ(picture_format(FileName(folder / name)), format) << name;
     EXPECT_EQ(quarters_of(load_picture(folder / name)), "ABCD") << name;
@@ -193,11 +196,21 @@ TEST_F(PictureFile, IsWrittenAsItsNameSays) {
 
 TEST_F(PictureFile, OtherFormatsAreRefusedByName) {
   using namespace std::string_view_literals;
-  for (const auto& [begin, format] :
-       {std::pair{"RIFF\x10\0\0\0WEBPVP8 "sv, "WebP"}, {"GIF89a"sv, "GIF"}, {"II*\0\x08\0\0\0"sv, "TIFF"},
-        {"MM\0*\0\0\0\x08"sv, "TIFF"}, {"\0\0\0\x20" "ftypavif\0\0\0\0"sv, "AVIF"},
-        {"\0\0\0\x20" "ftypheic\0\0\0\0"sv, "HEIC"}, {"\0\0\0\x20" "ftypmif1\0\0\0\0"sv, "HEIF"},
-        {"\xff\x0a\0\0"sv, "JPEG XL"}, {"P6\n4 4\n255\n"sv, "PNM"}}) {
+  for (const auto& [begin, format] : {std::pair{"RIFF\x10\0\0\0WEBPVP8 "sv, "WebP"},
+                                      {"GIF89a"sv, "GIF"},
+                                      {"II*\0\x08\0\0\0"sv, "TIFF"},
+                                      {"MM\0*\0\0\0\x08"sv, "TIFF"},
+                                      {"\0\0\0\x20"
+                                       "ftypavif\0\0\0\0"sv,
+                                       "AVIF"},
+                                      {"\0\0\0\x20"
+                                       "ftypheic\0\0\0\0"sv,
+                                       "HEIC"},
+                                      {"\0\0\0\x20"
+                                       "ftypmif1\0\0\0\0"sv,
+                                       "HEIF"},
+                                      {"\xff\x0a\0\0"sv, "JPEG XL"},
+                                      {"P6\n4 4\n255\n"sv, "PNM"}}) {
     FileBytes file;
     append_text(file, begin);
     EXPECT_VELLUM_ERROR(load(file), ErrorCode::unsupported, format);

@@ -20,8 +20,8 @@ struct TfliteCase {
 
 inline std::vector<int32_t> to_int32(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
-// GATHER for every axis and number of common dimensions of data of up to four dimensions. `constant`: the indices
-// are.
+// GATHER for every axis and number of common dimensions of data of up to four dimensions. `constant`: the
+// indices are.
 inline std::vector<TfliteCase> gather_cases(bool constant) {
   std::vector<TfliteCase> cases;
   uint32_t seed = 1;
@@ -34,7 +34,8 @@ inline std::vector<TfliteCase> gather_cases(bool constant) {
           if (indices_shape.empty()) continue;  // a scalar
           std::mt19937 random(seed);
           std::vector<int32_t> indices(static_cast<size_t>(element_count(indices_shape)));
-          for (int32_t& index : indices) index = static_cast<int32_t>(random() % static_cast<uint32_t>(shape[axis]));
+          for (int32_t& index : indices)
+            index = static_cast<int32_t>(random() % static_cast<uint32_t>(shape[axis]));
           const HostTensor x = random_tensor(shape, ++seed);
 
           // Element (batch, outer, chosen, inner) is x(batch, outer, index(batch, chosen), inner).
@@ -62,11 +63,13 @@ inline std::vector<TfliteCase> gather_cases(bool constant) {
 
           TfliteModel m;
           const auto in = m.tensor("x", to_int32(shape)), y = m.tensor("y", to_int32(y_shape));
-          const int32_t at = constant ? m.constant("indices", to_int32(indices_shape), indices, tfl::TensorType::int32)
-                                      : m.tensor("indices", to_int32(indices_shape), tfl::TensorType::int32);
+          const int32_t at =
+              constant ? m.constant("indices", to_int32(indices_shape), indices, tfl::TensorType::int32)
+                       : m.tensor("indices", to_int32(indices_shape), tfl::TensorType::int32);
           // Both may count from the end.
           const bool from_end = seed % 2 == 0;
-          const auto signed_axis = static_cast<int32_t>(axis) - (from_end ? static_cast<int32_t>(shape.size()) : 0);
+          const auto signed_axis =
+              static_cast<int32_t>(axis) - (from_end ? static_cast<int32_t>(shape.size()) : 0);
           const auto signed_batch =
               static_cast<int32_t>(batch) -
               (from_end && batch < indices_shape.size() ? static_cast<int32_t>(indices_shape.size()) : 0);
@@ -78,8 +81,8 @@ inline std::vector<TfliteCase> gather_cases(bool constant) {
             inputs.push_back(HostTensor::from<int32_t>(DType::i32, indices_shape, indices));
             graph_inputs.push_back(at);
           }
-          cases.push_back({to_string(shape) + " axis " + std::to_string(axis) + " batch " + std::to_string(batch) +
-                               " indices " + to_string(indices_shape),
+          cases.push_back({to_string(shape) + " axis " + std::to_string(axis) + " batch " +
+                               std::to_string(batch) + " indices " + to_string(indices_shape),
                            m.finish(graph_inputs, {y}), std::move(inputs), HostTensor::f32(y_shape, values)});
         }
   return cases;
@@ -91,12 +94,14 @@ inline std::vector<TfliteCase> fully_connected_cases() {
   std::vector<TfliteCase> cases;
   uint32_t seed = 1;
   for (const Shape& shape : {Shape{3, 8}, Shape{2, 3, 8}, Shape{1, 5, 8}, Shape{2, 3, 2, 8}})
-    for (const FusedActivation activation : {FusedActivation::none, FusedActivation::relu, FusedActivation::relu6,
-                                             FusedActivation::relu_n1_to_1, FusedActivation::tanh})
+    for (const FusedActivation activation :
+         {FusedActivation::none, FusedActivation::relu, FusedActivation::relu6, FusedActivation::relu_n1_to_1,
+          FusedActivation::tanh})
       for (const bool with_bias : {false, true})
         for (const bool keep : {true, false}) {
           constexpr int64_t inputs = 8, outputs = 5;
-          const HostTensor x = random_tensor(shape, ++seed, -3, 3), w = random_tensor({outputs, inputs}, ++seed, -3, 3),
+          const HostTensor x = random_tensor(shape, ++seed, -3, 3),
+                           w = random_tensor({outputs, inputs}, ++seed, -3, 3),
                            bias = random_tensor({outputs}, ++seed);
           const int64_t rows = element_count(shape) / inputs;
           std::vector<float> values;
@@ -121,15 +126,19 @@ inline std::vector<TfliteCase> fully_connected_cases() {
             return std::vector<float>(tensor.as<float>().begin(), tensor.as<float>().end());
           };
           TfliteModel m;
-          const auto in = m.tensor("x", to_int32(shape)), weights = m.floats("w", {outputs, inputs}, floats(w));
+          const auto in = m.tensor("x", to_int32(shape)),
+                     weights = m.floats("w", {outputs, inputs}, floats(w));
           std::vector<int32_t> operands{in, weights};
           if (with_bias) operands.push_back(m.floats("b", {outputs}, floats(bias)));
           const auto y = m.tensor("y", to_int32(y_shape));
           m.op(9, operands, {y}, tfl::BuiltinOptions::FullyConnectedOptions,
-               tfl::CreateFullyConnectedOptions(m.builder(), activation, tfl::WeightsFormat::standard, keep).Union());
+               tfl::CreateFullyConnectedOptions(m.builder(), activation, tfl::WeightsFormat::standard, keep)
+                   .Union());
           cases.push_back({to_string(shape) + " activation " + std::to_string(static_cast<int>(activation)) +
                                (with_bias ? " bias" : "") + (keep ? " kept" : ""),
-                           m.finish({in}, {y}), {x}, HostTensor::f32(y_shape, values)});
+                           m.finish({in}, {y}),
+                           {x},
+                           HostTensor::f32(y_shape, values)});
         }
   return cases;
 }

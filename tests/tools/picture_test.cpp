@@ -121,7 +121,8 @@ TEST_F(Pictures, OpenShapesAndInputsOfBytes) {
 
 // One pixel: red 51, green 102, blue 204, alpha 153 of 255.
 TEST_F(Pictures, TheFourthChannelIsAlphaInTheSameRange) {
-  const std::string photo = file("rgba.png", samples::png_file(1, 1, {.color_type = 6}, {51, 102, 204, 153}, 4)),
+  const std::string photo =
+                        file("rgba.png", samples::png_file(1, 1, {.color_type = 6}, {51, 102, 204, 153}, 4)),
                     opaque = file("rgb.png", samples::png_file(1, 1, {}, {51, 102, 204}, 3)),
                     grey = file("grey.png", samples::png_file(1, 1, {.color_type = 4}, {51, 153}, 2));
   for (const bool last : {false, true}) {
@@ -134,8 +135,10 @@ TEST_F(Pictures, TheFourthChannelIsAlphaInTheSameRange) {
       const std::vector<float> values = scores(model, name, options);
       return values.size() == 4 ? values[3] : NAN;
     };
-    for (const auto& [values, want, full] : {std::tuple{"unit", 0.6f, 1.0f}, {"bytes", 153.0f, 255.0f},
-                                             {"signed", 0.2f, 1.0f}, {"imagenet", 0.6f, 1.0f}}) {
+    for (const auto& [values, want, full] : {std::tuple{"unit", 0.6f, 1.0f},
+                                             {"bytes", 153.0f, 255.0f},
+                                             {"signed", 0.2f, 1.0f},
+                                             {"imagenet", 0.6f, 1.0f}}) {
       EXPECT_NEAR(alpha(photo, {"--values", values}), want, 1e-3f) << values;
       EXPECT_NEAR(alpha(grey, {"--values", values, "--bgr"}), want, 1e-3f) << values;
       EXPECT_NEAR(alpha(opaque, {"--values", values}), full, 1e-3f) << values;
@@ -146,7 +149,8 @@ TEST_F(Pictures, TheFourthChannelIsAlphaInTheSameRange) {
 }
 
 TEST_F(Pictures, AlphaThatANetworkDoesNotTakeIsNamed) {
-  const std::string photo = file("rgba.png", samples::png_file(1, 1, {.color_type = 6}, {51, 102, 204, 153}, 4));
+  const std::string photo =
+      file("rgba.png", samples::png_file(1, 1, {.color_type = 6}, {51, 102, 204, 153}, 4));
   const json document = run_json(arguments(classifier({1, 3, 8, 8}), photo));
   ASSERT_EQ(document["warnings"].size(), 1u) << document;
   EXPECT_NE(document["warnings"][0].get<std::string>().find("rgba.png: the network takes no alpha"),
@@ -207,7 +211,8 @@ TEST_F(Pictures, SixteenBitsFillTheInputAsEightDo) {
     words.insert(words.end(), 2, bytes.back());
   }
   const std::string shallow = file("8.png", samples::png_file(13, 9, {.color_type = 6}, bytes, 13 * 4)),
-                    deep = file("16.png", samples::png_file(13, 9, {.depth = 16, .color_type = 6}, words, 13 * 8));
+                    deep = file("16.png",
+                                samples::png_file(13, 9, {.depth = 16, .color_type = 6}, words, 13 * 8));
   for (const Shape& shape : {Shape{1, 4, 5, 6}, Shape{1, 40, 30, 4}, Shape{1, 1, 9, 13}, Shape{1, 4, 20, 7}})
     for (const char* fit : {"crop", "letterbox", "stretch"}) {
       OnnxModel model;
@@ -215,7 +220,8 @@ TEST_F(Pictures, SixteenBitsFillTheInputAsEightDo) {
       const std::vector<float> want = scores(model, shallow, {"--values", "unit", "--fit", fit}),
                                got = scores(model, deep, {"--values", "unit", "--fit", fit});
       ASSERT_EQ(want.size(), got.size());
-      for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(want[i], got[i], 1e-4f) << fit << to_string(shape) << i;
+      for (size_t i = 0; i < want.size(); ++i)
+        ASSERT_NEAR(want[i], got[i], 1e-4f) << fit << to_string(shape) << i;
     }
 }
 
@@ -230,7 +236,8 @@ TEST_F(Pictures, FormatsAreToldByContents) {
         << written;
   }
   const std::string webp = folder.write("p.webp", std::string("RIFF\x10\0\0\0WEBPVP8 ", 16)).string();
-  EXPECT_TRUE(fails(arguments(classifier({1, 3, 8, 8}), webp), 1, {"p.webp", "a WebP picture", "PNG, JPEG and BMP"}));
+  EXPECT_TRUE(
+      fails(arguments(classifier({1, 3, 8, 8}), webp), 1, {"p.webp", "a WebP picture", "PNG, JPEG and BMP"}));
   const std::string text = folder.write("p.txt", "a text").string();
   EXPECT_TRUE(fails(arguments(classifier({1, 3, 8, 8}), text), 1, {"p.txt", ".npy"}));
 }

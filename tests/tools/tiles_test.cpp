@@ -122,8 +122,9 @@ TEST_F(TilesCommand, AlphaIsKeptOrNamed) {
 
 // The network multiplies by 16, so that the low bits of the file are seen.
 TEST_F(TilesCommand, SixteenBitsReachTheNetwork) {
-  samples::write_file(folder / "photo.png",
-                      samples::png_file(2, 2, {.depth = 16}, four_times({0x01, 0x81, 0x02, 0x02, 0x03, 0x83}), 12));
+  samples::write_file(
+      folder / "photo.png",
+      samples::png_file(2, 2, {.depth = 16}, four_times({0x01, 0x81, 0x02, 0x02, 0x03, 0x83}), 12));
   OnnxModel model;
   const std::vector<float> sixteen{16};
   model.input("x", {1, 3, kUnknownDim, kUnknownDim})

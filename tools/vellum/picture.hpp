@@ -33,8 +33,8 @@ struct PictureInputs {
 };
 
 // Takes the NAME=FILE arguments whose file is a picture out of `arguments`, and the shapes of these inputs,
-// which are those that the network sees, out of `shapes`. A picture with 16 bits per channel becomes the values
-// of a float input by the CPU, since frames have 8.
+// which are those that the network sees, out of `shapes`. A picture with 16 bits per channel becomes the
+// values of a float input by the CPU, since frames have 8.
 PictureInputs read_pictures(const Model& model, std::vector<std::string>& arguments, InputShapes& shapes,
                             const PictureOptions& options);
 

@@ -19,9 +19,9 @@ class PictureWriter {
   virtual void finish() = 0;
 };
 
-// The format that the ending of the name says. `channels`: 3, or 4 with alpha, which PNG alone keeps. A PNG may
-// be larger than memory; other formats are held in memory until finish(). Throws Error(invalid_argument) for
-// an ending that is no format's, Error(unsupported) for what the format cannot hold, Error(io).
+// The format that the ending of the name says. `channels`: 3, or 4 with alpha, which PNG alone keeps. A PNG
+// may be larger than memory; other formats are held in memory until finish(). Throws Error(invalid_argument)
+// for an ending that is no format's, Error(unsupported) for what the format cannot hold, Error(io).
 std::unique_ptr<PictureWriter> make_picture_writer(const samples::FileName& file, uint32_t width,
                                                    uint32_t height, uint32_t channels);
 

@@ -122,7 +122,8 @@ Command add_run(CLI::App& app) {
       ->capture_default_str();
   add_picture_options(*command, arguments->picture);
   add_tune_options(*command, arguments->tune);
-  add_options(*command, arguments->options, "how tensors are assigned to memory: a strategy of docs/planner.md");
+  add_options(*command, arguments->options,
+              "how tensors are assigned to memory: a strategy of docs/planner.md");
   command->footer(
       "Each file is named after its output; characters other than letters, digits, '.', '_' and '-' become "
       "'_'.\n"

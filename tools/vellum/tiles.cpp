@@ -62,8 +62,9 @@ size_t place(const Channels& channels, const PictureRegion& region, int64_t c, i
 // The network's layers, not the shapes alone, say which dimension is that of the rows.
 void check_order(const TensorInfo& info, const Channels& channels, const PictureRegion& region) {
   if (region.rows_axis != (channels.last ? 1u : 2u))
-    throw Error(ErrorCode::unsupported, "'" + info.name + "' of " + to_string(info.shape) +
-                                            ": the layers of the network do not read its last dimension as channels");
+    throw Error(ErrorCode::unsupported,
+                "'" + info.name + "' of " + to_string(info.shape) +
+                    ": the layers of the network do not read its last dimension as channels");
 }
 
 // Channel c of a pixel, in 0..255 with fractions where the file has 16 bits per channel.
@@ -224,7 +225,9 @@ Command add_tiles(CLI::App& app) {
   CLI::App* command = app.add_subcommand("tiles", "Run a network over a picture of any size, tile by tile");
   add_model(*command, arguments->model)->required();
   command->add_option("-i,--input", arguments->input, "the picture, PNG, JPEG or BMP")->required();
-  command->add_option("-o,--output", arguments->output, "file for the picture that the network makes: .png (of any size), .jpg or .bmp")
+  command
+      ->add_option("-o,--output", arguments->output,
+                   "file for the picture that the network makes: .png (of any size), .jpg or .bmp")
       ->required();
   command
       ->add_option("--tile", arguments->tile,

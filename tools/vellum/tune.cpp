@@ -161,9 +161,11 @@ Command add_tune(CLI::App& app) {
                     "also measure what should hold each tensor, images or buffers; on by default");
   command->add_flag("--forget", arguments->forget, "first discard all measurements of this device");
   command->add_flag("--all", arguments->all, "also show the operators whose kernel does not change");
-  add_options(*command, arguments->options, "how tensors are assigned to memory: a strategy of docs/planner.md");
+  add_options(*command, arguments->options,
+              "how tensors are assigned to memory: a strategy of docs/planner.md");
   command->footer(
-      "The result is kept in the folder of --cache, for the device and its driver. Every command that runs a model\n"
+      "The result is kept in the folder of --cache, for the device and its driver. Every command that runs a "
+      "model\n"
       "there uses it, for this model and for the same operators of others, unless --no-tuned is given.\n"
       "Example:\n  vellum tune model.onnx && vellum bench model.onnx");
   return {command, [arguments] { tune(*arguments); }};

@@ -94,11 +94,12 @@ fs::path resolve(const std::string& location, const std::string& what, const Ext
                                           platform::to_utf8(root) + ": " + platform::system_message(error));
   }
   if (!is_within(file, root) && !is_allowed_link(file, files.links_within(), what))
-    throw refuse("must not leave the model's folder through a symbolic link" +
-                 (files.links_within().empty()
-                      ? std::string("; LoadLimits::links_within (--load-limit links-within=FOLDER) may name a "
-                                    "folder into which links may lead")
-                      : ", nor " + platform::to_utf8(files.links_within()) + ", the folder for links"));
+    throw refuse(
+        "must not leave the model's folder through a symbolic link" +
+        (files.links_within().empty()
+             ? std::string("; LoadLimits::links_within (--load-limit links-within=FOLDER) may name a "
+                           "folder into which links may lead")
+             : ", nor " + platform::to_utf8(files.links_within()) + ", the folder for links"));
   if (!fs::is_regular_file(file, error)) throw refuse("is not a regular file");
   return file;
 }

@@ -34,9 +34,9 @@ class ExternalFiles {
 };
 
 // Returns the `expected_bytes` of a tensor whose data_location is EXTERNAL. The location must be a relative
-// path that stays in the folder, or in links_within(), after symbolic links are resolved, and the range must be inside the file;
-// otherwise throws Error. `what` names the tensor in errors. The tensor takes `made_bytes`, which are more
-// where its elements are packed.
+// path that stays in the folder, or in links_within(), after symbolic links are resolved, and the range must
+// be inside the file; otherwise throws Error. `what` names the tensor in errors. The tensor takes
+// `made_bytes`, which are more where its elements are packed.
 std::shared_ptr<const std::byte> read_external_data(const schema::TensorProto& tensor,
                                                     const std::string& what, ExternalFiles& files,
                                                     uint64_t expected_bytes, uint64_t made_bytes);

@@ -155,7 +155,8 @@ namespace {
 size_t checked_axis(int64_t axis, size_t rank, const char* what) {
   const int64_t at = axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
   if (at < 0 || at >= static_cast<int64_t>(rank))
-    refuse_model(std::string(what) + " " + std::to_string(axis) + " of " + std::to_string(rank) + " dimensions");
+    refuse_model(std::string(what) + " " + std::to_string(axis) + " of " + std::to_string(rank) +
+                 " dimensions");
   return static_cast<size_t>(at);
 }
 

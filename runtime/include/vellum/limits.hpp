@@ -26,9 +26,9 @@ struct LoadLimits {
   // app's signed package, or the app has checked a signature of the bytes. SPIR-V of a bundle then reaches
   // the driver without SPIRV-Tools' validator, which takes two milliseconds a shader at the first load.
   bool trusts_shaders = false;
-  // Nor is this a limit: a folder whose files the caller lets the model read. External data of an ONNX file may
-  // be symbolic links to files below it, as in caches of model hubs, whose models/NAME/snapshots/... are links
-  // into models/NAME/blobs. Empty: links must stay in the model's own folder.
+  // Nor is this a limit: a folder whose files the caller lets the model read. External data of an ONNX file
+  // may be symbolic links to files below it, as in caches of model hubs, whose models/NAME/snapshots/... are
+  // links into models/NAME/blobs. Empty: links must stay in the model's own folder.
   std::filesystem::path links_within = {};
 };
 

@@ -44,17 +44,17 @@ void scatter(Lowering& lowering, TensorId indices, TensorId updates, TensorId y,
              const std::string& combine, bool unravel) {
   loops.nest = collapse(loops.nest);
   const int64_t count = element_count(loops.nest.dims);
-  Dispatch dispatch = make_dispatch(
-      "scatter", grid_1d(lowering.caps(), count),
-      {reads("indices", indices), reads("updates", updates), reads_and_writes("y", y)},
-      ScatterParameters{.count = count,
-                        .rank = loops.nest.dims.size(),
-                        .depth = loops.sizes.size(),
-                        .dims = loops.nest.dims,
-                        .y_strides = loops.nest.strides[0],
-                        .index_strides = loops.nest.strides[1],
-                        .sizes = loops.sizes,
-                        .steps = loops.steps});
+  Dispatch dispatch =
+      make_dispatch("scatter", grid_1d(lowering.caps(), count),
+                    {reads("indices", indices), reads("updates", updates), reads_and_writes("y", y)},
+                    ScatterParameters{.count = count,
+                                      .rank = loops.nest.dims.size(),
+                                      .depth = loops.sizes.size(),
+                                      .dims = loops.nest.dims,
+                                      .y_strides = loops.nest.strides[0],
+                                      .index_strides = loops.nest.strides[1],
+                                      .sizes = loops.sizes,
+                                      .steps = loops.steps});
   define(dispatch, "COMBINE", "combine_" + combine);
   if (combine == "none" && lowering.tensor(y).desc.element != ElementType::f16) define(dispatch, "PLAIN");
   if (unravel) define(dispatch, "UNRAVEL");

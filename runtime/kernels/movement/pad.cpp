@@ -57,8 +57,8 @@ struct PaddedDims {
   std::vector<int64_t> begin;
 };
 
-// Without dimensions of 1, and with neighbours merged of which neither is padded, or of which the second is not
-// if all of the padding is one value: each takes the kernel a division.
+// Without dimensions of 1, and with neighbours merged of which neither is padded, or of which the second is
+// not if all of the padding is one value: each takes the kernel a division.
 PaddedDims merged(const Shape& y, const Shape& x, const std::vector<int64_t>& begin, bool constant) {
   PaddedDims result;
   bool mergeable = false;  // the dimension before

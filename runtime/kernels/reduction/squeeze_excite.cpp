@@ -60,7 +60,8 @@ int64_t parts_of(int64_t invocations, int64_t rows, int64_t columns) {
 // Those of a loop over rows that have parts of `columns` rounds each, and of one that sums the parts.
 uint64_t iterations_of_rows(int64_t invocations, int64_t rows, int64_t columns) {
   const int64_t parts = parts_of(invocations, rows, columns);
-  return loop_iterations(divide_up(rows * parts, invocations), loop_iterations(divide_up(columns, parts)) + 1) +
+  return loop_iterations(divide_up(rows * parts, invocations),
+                         loop_iterations(divide_up(columns, parts)) + 1) +
          loop_iterations(divide_up(rows, invocations), loop_iterations(parts));
 }
 

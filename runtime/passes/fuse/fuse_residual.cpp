@@ -23,8 +23,8 @@ bool can_add_residual(const GraphEditor& editor, const Match<Gemm>& gemm) {
 
 // Whether the kernel of a Conv adds a residual: over a line or a plane, with constant weights.
 bool can_add_residual(const GraphEditor& editor, const Match<Conv>& conv) {
-  return !conv->activation && conv.node->inputs.size() <= 3 &&
-         editor.type(conv.input(0)).shape.size() <= 4 && editor.constant(conv.input(1)) != nullptr;
+  return !conv->activation && conv.node->inputs.size() <= 3 && editor.type(conv.input(0)).shape.size() <= 4 &&
+         editor.constant(conv.input(1)) != nullptr;
 }
 
 // The tensor that `value` holds, without channels that a Pad appended as zeros: the Conv's kernel appends

@@ -111,8 +111,8 @@ class Network {
  private:
   const char* name() const { return axis_ == ImageAxis::rows ? "rows" : "columns"; }
 
-  // Layers with a window or a scale have more rows for larger pictures; others that have one, such as means, do
-  // not.
+  // Layers with a window or a scale have more rows for larger pictures; others that have one, such as means,
+  // do not.
   bool reads_whole_pictures(const Node& node) const {
     if (row_window(graph_, node) || as_resize(node) || dynamic_cast<const SpaceToDepth*>(node.op.get()))
       return false;
