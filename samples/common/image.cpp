@@ -22,15 +22,15 @@ constexpr int kLongestJpegSide = 65535;
 // Below 2 GiB of a BMP, whose header counts its bytes in 32 bits.
 constexpr std::int64_t kMostEncodedPixels = std::int64_t{1} << 29;
 
-using Bytes = std::vector<std::uint8_t>;
+using EncodedFile = std::vector<std::uint8_t>;
 
 void append(void* bytes, void* data, int size) {
   const auto* begin = static_cast<const std::uint8_t*>(data);
-  auto& target = *static_cast<Bytes*>(bytes);
+  auto& target = *static_cast<EncodedFile*>(bytes);
   target.insert(target.end(), begin, begin + size);
 }
 
-int encode(const Image& image, PictureEncoding encoding, Bytes& file) {
+int encode(const Image& image, PictureEncoding encoding, EncodedFile& file) {
   const int width = image.width, height = image.height;
   const std::uint8_t* rgb = image.rgb.data();
   switch (encoding) {
@@ -68,7 +68,7 @@ void require_encodable(const FileName& name, std::int64_t width, std::int64_t he
 
 void write_image(const FileName& name, const Image& image) {
   require_encodable(name, image.width, image.height);
-  Bytes file;
+  EncodedFile file;
   if (!encode(image, encoding_of(name), file))
     throw Error(ErrorCode::out_of_memory, name.text() + ": there is no memory to encode the image");
   write_file(name, file);
