@@ -263,6 +263,7 @@ void add_reductions(std::vector<SmallOperator>& list) {
                                  Operand{positive({10}).tensor, true}}));
   list.push_back(small_operator("ArgMax", "ArgMax", {steps({1, 10, 7, 9})}, {{"axis", int64_t{1}}}));
   list.push_back(small_operator("TopK", "TopK", {steps({4, 30}), integers({5})}));
+  list.push_back(small_operator("TopK of long rows", "TopK", {steps({2, 600}), integers({20})}));
   list.push_back(
       small_operator("CumSum", "CumSum", {computed({5, 13}), {HostTensor::i64({}, Ints{1}), true}}));
 }

@@ -205,14 +205,17 @@ TEST(FirstUseCheck, KnowsASmallOperatorForTheKernelsOfNetworks) {
       // Checked by themselves (exec/cooperative_check.hpp), or with products of computed weights.
       "attention_matrices", "attention_pack", "conv_cooperative", "matmul_cooperative", "pack_weights",
       // Shaders of integers and bytes, and of applications' frames, pictures and images.
-      "frame", "picture", "pick_channels", "quantize", "round_float", "store_image", "strided_words",
+      "contract_tile", "frame", "picture", "pick_channels", "quantize", "round_float", "store_image",
+      "strided_words",
       // Rare in networks for pictures.
       "max_pool_indices", "one_hot", "recurrence", "reverse_sequence", "roi_align", "scatter", "where",
       // Networks of volumes, and with rotary positions, have these.
       "stack_frames", "rotate_channels",
       // Chosen by size.
       "attention_merge", "contract", "copy_linear", "matmul_any", "matmul_pack", "matmul_packed",
-      "norm_linear", "norm_statistics", "softmax_statistics"};
+      "norm_linear", "norm_statistics", "softmax_statistics",
+      // For tensors so large that their loops are split.
+      "arg_parts", "norm_factors", "norm_parts", "softmax_parts"};
   DeviceCaps gpu = test_context()->caps();
   gpu.type = DeviceType::discrete_gpu;
   std::set<std::string> shaders;
