@@ -79,11 +79,11 @@ void lower_roi_align(Lowering& lowering) {
                                        .half_pixel = op.half_pixel,
                                        .spatial_scale = op.spatial_scale});
   if (op.maximum) define(dispatch, "MAX");
-  // Samples that are taken together have fewer iterations, and are wasted where a bin has few.
-  constexpr int64_t kAtOnce = 8;
+  // Samples that are taken together have fewer iterations, and are wasted where a bin has few. Only where the
+  // device would end the loops: SwiftShader, which ends none, takes gigabytes to compile so many loads.
+  constexpr int64_t kAtOnce = 4;
   const Shape& x_shape = lowering.input_type(0).shape;
-  const bool together =
-      iterations_of_samples(op, x_shape, 1) > std::min<uint64_t>(lowering.caps().max_loop_iterations, 65535);
+  const bool together = iterations_of_samples(op, x_shape, 1) > lowering.caps().max_loop_iterations;
   const int64_t at_once = together ? kAtOnce : 1;
   define(dispatch, "AT_ONCE", std::to_string(at_once));
   dispatch.iterations = iterations_of_samples(op, x_shape, at_once);
