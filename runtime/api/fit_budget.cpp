@@ -284,9 +284,11 @@ const FittedModel* BudgetFitter::found_within(uint64_t bytes) {
   }
   add_tiles();
   for (const std::vector<size_t>& group : tiled_) {
-    // The first that fits adds least. If none does, weights stream beside the last.
+    // The first that fits adds least. Bytes fall from one to the next, all but for a few, so that a bisection
+    // finds it; from there on each is tried. If none fits, weights stream beside the last.
     const auto fits = [&](size_t i) { return resident(i).way.bytes <= bytes; };
-    const auto found = std::find_if(group.begin(), group.end(), fits);
+    const auto begin = std::ranges::partition_point(group, [&](size_t i) { return !fits(i); });
+    const auto found = std::find_if(begin, group.end(), fits);
     if (found != group.end())
       consider(&resident(*found));
     else if (!group.empty() && may_stream(combinations_[group.back()].options))

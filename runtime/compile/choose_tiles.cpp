@@ -14,15 +14,18 @@ bool is_planned(const Graph& graph, ValueId value) {
   return value != kNoValue && !graph.constant(value) && is_float(graph.values[value].type.dtype);
 }
 
-bool is_output(const Graph& graph, ValueId value) {
-  return std::find(graph.outputs.begin(), graph.outputs.end(), value) != graph.outputs.end();
-}
-
 }  // namespace
 
 TileChooser::TileChooser(const AxisReads& reads, TileCosts costs) : reads_(reads), costs_(std::move(costs)) {
   const Graph& graph = this->graph();
   const size_t count = graph.nodes.size();
+  readers_.resize(graph.values.size());
+  for (size_t n = 0; n < count; ++n)
+    for (const ValueId input : graph.nodes[n].inputs)
+      if (input != kNoValue && (readers_[input].empty() || readers_[input].back() != n))
+        readers_[input].push_back(n);
+  is_output_.assign(graph.values.size(), false);
+  for (const ValueId output : graph.outputs) is_output_[output] = true;
   live_before_.assign(count, 0);
   node_peaks_.assign(count, 0);
   std::vector<bool> seen(graph.values.size(), false);
@@ -49,7 +52,7 @@ uint64_t TileChooser::bytes_in_place(size_t n) const {
   const ValueId output = graph.nodes[n].outputs[0];
   for (const ValueId input : graph.nodes[n].inputs)
     if (is_planned(graph, input) && reads_.rows.producer(input) != RowReads::kNone && last_use(input) == n &&
-        !is_output(graph, input) && graph.values[input].type.shape == graph.values[output].type.shape)
+        !is_output_[input] && graph.values[input].type.shape == graph.values[output].type.shape)
       return whole_bytes(output);
   return 0;
 }
@@ -76,14 +79,8 @@ uint64_t TileChooser::whole_bytes(ValueId value) const {
 
 // An output of the graph leaves the intermediate tensors once it is computed.
 size_t TileChooser::last_use(ValueId value) const {
-  const Graph& graph = this->graph();
-  if (!is_output(graph, value)) return reads_.rows.last_reader(value);
-  size_t last = reads_.rows.producer(value);
-  for (size_t n = 0; n < graph.nodes.size(); ++n)
-    if (std::find(graph.nodes[n].inputs.begin(), graph.nodes[n].inputs.end(), value) !=
-        graph.nodes[n].inputs.end())
-      last = n;
-  return last;
+  if (!is_output_[value]) return reads_.rows.last_reader(value);
+  return readers_[value].empty() ? reads_.rows.producer(value) : readers_[value].back();
 }
 
 // Rows of several images are not neighbours.
@@ -168,7 +165,7 @@ TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const st
     if (const int64_t kept = kept_rows(after, n); kept > 0) live += bytes_of_rows(n, kept);
     for (const ValueId output : node.outputs)
       if (std::find(outputs.begin(), outputs.end(), output) != outputs.end() &&
-          (!is_view(output, tiled.axis) || is_output(graph, output)))
+          (!is_view(output, tiled.axis) || is_output_[output]))
         result.ms += costs_.copy.of(bytes_of(output, held.count(), tiled.axis));
     // Values that are read here for the last time.
     std::vector<ValueId> done = node.inputs;
@@ -177,15 +174,11 @@ TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const st
     done.erase(std::unique(done.begin(), done.end()), done.end());
     for (const ValueId value : done) {
       if (value == kNoValue || !is_inside(value)) continue;
-      size_t last = reads.producer(value);
-      for (size_t later = tiled.end; later-- > last + 1;)
-        if (!rows[later - tiled.first].computed.empty() &&
-            std::find(graph.nodes[later].inputs.begin(), graph.nodes[later].inputs.end(), value) !=
-                graph.nodes[later].inputs.end()) {
-          last = later;
-          break;
-        }
-      if (last == n) live -= bytes_of(value, rows_of(value).count(), tiled.axis);
+      if (computed.empty() && reads.producer(value) != n) continue;  // it reads nothing
+      const bool is_read_later = std::ranges::any_of(readers_[value], [&](size_t later) {
+        return later > n && later < tiled.end && !rows[later - tiled.first].computed.empty();
+      });
+      if (!is_read_later) live -= bytes_of(value, rows_of(value).count(), tiled.axis);
     }
   }
   return result;
@@ -226,7 +219,7 @@ TileChooser::Run TileChooser::estimate(const TiledNodes& tiled, const std::vecto
   for (size_t n = tiled.first; n < tiled.end; ++n) run.added_ms -= costs_.node_ms[n];
   run.peak += live_before_[tiled.first];
   for (const ValueId output : outputs)
-    if (!is_output(graph(), output)) run.peak += whole_bytes(output);
+    if (!is_output_[output]) run.peak += whole_bytes(output);
   return run;
 }
 
@@ -275,7 +268,7 @@ void TileChooser::extend_by_runs(size_t first, uint64_t bytes, Halo most, ImageA
     const std::vector<ValueId> outputs = outputs_of(reads, first, end);
     uint64_t whole = live_before_[first];
     for (const ValueId output : outputs)
-      if (!is_output(graph(), output)) whole += whole_bytes(output);
+      if (!is_output_[output]) whole += whole_bytes(output);
     if (whole > bytes || outputs.empty()) continue;
     for (const Halo halo : {Halo::computed, Halo::kept, Halo::mostly_kept}) {
       if (halo > most) break;

@@ -97,6 +97,8 @@ class TileChooser {
 
   const AxisReads& reads_;
   const TileCosts costs_;
+  std::vector<std::vector<size_t>> readers_;        // per value: the nodes that read it, ascending
+  std::vector<bool> is_output_;                     // per value: of the graph
   std::vector<uint64_t> live_before_, node_peaks_;  // per node, whole
   std::map<std::tuple<size_t, size_t, int64_t, Halo, ImageAxis>, Run> runs_;
 };

@@ -1,7 +1,6 @@
 #include "passes/tile/strips.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace vellum {
 namespace {
@@ -17,6 +16,12 @@ bool reads_whole_of_another(const RowReads& reads, size_t index, size_t first) {
         reads.read(index, i, {0, 1}).whole)
       return true;
   return false;
+}
+
+// A strip of an output of `rows` rows, where the output of fewest rows has `fewest`.
+Rows strip_of_rows(int64_t rows, int64_t fewest, int64_t strips, int64_t strip) {
+  const auto boundary = [&](int64_t at) { return rows * (fewest * at / strips) / fewest; };
+  return {boundary(strip), boundary(strip + 1)};
 }
 
 }  // namespace
@@ -45,26 +50,27 @@ int64_t most_strips(const RowReads& reads, const std::vector<ValueId>& outputs) 
 
 Rows strip_of_output(const RowReads& reads, const TiledNodes& tiled, const std::vector<ValueId>& outputs,
                      ValueId output, int64_t strip) {
-  const int64_t fewest = most_strips(reads, outputs), rows = reads.value_rows(output);
-  const auto boundary = [&](int64_t at) { return rows * (fewest * at / tiled.strips) / fewest; };
-  return {boundary(strip), boundary(strip + 1)};
+  return strip_of_rows(reads.value_rows(output), most_strips(reads, outputs), tiled.strips, strip);
 }
 
 std::vector<StripRows> rows_of_strip(const RowReads& reads, const TiledNodes& tiled,
                                      const std::vector<ValueId>& outputs, int64_t strip,
                                      const std::vector<StripRows>& before, const KeepRows& keep) {
-  std::unordered_map<ValueId, Rows> wanted;
-  for (const ValueId output : outputs) wanted[output] = strip_of_output(reads, tiled, outputs, output, strip);
+  std::vector<Rows> wanted(tiled.end - tiled.first);  // per node, of all its outputs
+  const auto want = [&](ValueId value, const Rows& rows) {
+    Rows& of_node = wanted[reads.producer(value) - tiled.first];
+    of_node = hull(of_node, rows);
+  };
+  const int64_t fewest = most_strips(reads, outputs);
+  for (const ValueId output : outputs)
+    want(output, strip_of_rows(reads.value_rows(output), fewest, tiled.strips, strip));
   const auto keeps = [&](size_t n, const Rows& again, const Rows& needed) {
     return keep ? keep(n, again, needed) : std::binary_search(tiled.kept.begin(), tiled.kept.end(), n);
   };
   std::vector<StripRows> rows(tiled.end - tiled.first);
   for (size_t n = tiled.end; n-- > tiled.first;) {
     const Node& node = reads.graph().nodes[n];
-    Rows needed;
-    for (const ValueId output : node.outputs)
-      if (const auto found = wanted.find(output); output != kNoValue && found != wanted.end())
-        needed = hull(needed, found->second);
+    const Rows& needed = wanted[n - tiled.first];
     if (needed.empty()) continue;
     StripRows& of_node = rows[n - tiled.first];
     of_node.held = of_node.computed = reads.computed(n, needed);
@@ -79,8 +85,7 @@ std::vector<StripRows> rows_of_strip(const RowReads& reads, const TiledNodes& ti
     for (size_t i = 0; i < node.inputs.size() && !of_node.computed.empty(); ++i) {
       const ValueId input = node.inputs[i];
       if (input == kNoValue || !is_within(reads.producer(input), tiled.first, n)) continue;
-      Rows& of_input = wanted[input];
-      of_input = hull(of_input, reads.read(n, i, of_node.computed).rows);
+      want(input, reads.read(n, i, of_node.computed).rows);
     }
   }
   return rows;
