@@ -8,7 +8,7 @@
 #include "api/impl.hpp"
 #include "api/run_with_zeros.hpp"
 #include "api/target.hpp"
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 #include "estimate/calibration_file.hpp"
 #include "estimate/driver_fit.hpp"
 #include "estimate/driver_probes.hpp"

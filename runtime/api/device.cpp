@@ -1,6 +1,6 @@
 #include "api/guard.hpp"
 #include "api/impl.hpp"
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 #include "estimate/calibration_file.hpp"
 #include "exec/streamed_weights.hpp"
 #include "platform/files.hpp"

@@ -8,7 +8,7 @@
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "api/target.hpp"
-#include "caps/device_rates.hpp"
+#include "cost/device_rates.hpp"
 #include "exec/pipeline_keys.hpp"
 #include "plan/dispatch_model.hpp"
 #include "vulkan/pipeline_statistics.hpp"

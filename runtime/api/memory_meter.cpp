@@ -1,7 +1,7 @@
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "api/run_with_zeros.hpp"
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 #include "platform/process_memory.hpp"
 #include "vellum/estimate.hpp"
 #include "vulkan/heap_usage.hpp"

@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "caps/device_policy.hpp"
 #include "compile/fuse_branches.hpp"
 #include "compile/fuse_expand.hpp"
 #include "compile/fuse_means.hpp"
@@ -16,6 +15,7 @@
 #include "compile/joined_storages.hpp"
 #include "compile/tiles.hpp"
 #include "compile/tuned_storages.hpp"
+#include "cost/device_policy.hpp"
 #include "kernels/framework/lowering.hpp"
 #include "passes/split_large_layers.hpp"
 #include "plan/dispatch_model.hpp"

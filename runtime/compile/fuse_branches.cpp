@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "caps/cooperative_matrix.hpp"
-#include "caps/device_policy.hpp"
 #include "compile/match_depthwise.hpp"
+#include "cost/device_policy.hpp"
 #include "graph/operators/movement/concat.hpp"
 #include "kernels/conv/window.hpp"
 #include "kernels/framework/divide.hpp"

@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "caps/device_policy.hpp"
 #include "compile/fuse_expand.hpp"
 #include "compile/match_depthwise.hpp"
+#include "cost/device_policy.hpp"
 #include "graph/operators/conv/pool_conv.hpp"
 #include "graph/operators/conv/separable_conv.hpp"
 #include "kernels/conv/separable.hpp"

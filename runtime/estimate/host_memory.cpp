@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 #include "estimate/shader_size.hpp"
 #include "exec/pipeline_keys.hpp"
 #include "platform/host_cpu.hpp"

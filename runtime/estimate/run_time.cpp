@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "caps/device_rates.hpp"
+#include "cost/device_rates.hpp"
 #include "passes/tile/rows_share.hpp"
 #include "plan/dispatch_model.hpp"
 

@@ -1,6 +1,6 @@
 #include "plan/buffer_copies.hpp"
 
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 
 namespace vellum {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "caps/device_policy.hpp"
-#include "caps/device_rates.hpp"
-#include "caps/tile_code.hpp"
+#include "cost/device_policy.hpp"
+#include "cost/device_rates.hpp"
+#include "cost/tile_code.hpp"
 #include "plan/buffer_copies.hpp"
 
 namespace vellum {

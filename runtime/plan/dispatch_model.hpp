@@ -1,10 +1,10 @@
-// The figures for the performance model (caps/dispatch_time.hpp) before any driver has compiled a dispatch.
+// The figures for the performance model (cost/dispatch_time.hpp) before any driver has compiled a dispatch.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "caps/dispatch_time.hpp"
+#include "cost/dispatch_time.hpp"
 #include "plan/synchronisation.hpp"
 #include "program/program.hpp"
 

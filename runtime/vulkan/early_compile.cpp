@@ -4,7 +4,7 @@
 #include <bit>
 #include <optional>
 
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 #include "vulkan/buffer.hpp"
 #include "vulkan/commands.hpp"
 #include "vulkan/context.hpp"

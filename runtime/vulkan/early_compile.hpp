@@ -15,7 +15,7 @@ class Context;
 class Pipeline;
 
 // Does nothing on drivers for which DevicePolicy::compiles_at_first_dispatch() is false
-// (caps/device_policy.hpp). Thread-safe.
+// (cost/device_policy.hpp). Thread-safe.
 class EarlyCompile {
  public:
   EarlyCompile(std::shared_ptr<Context> context, std::shared_ptr<Arena> memory);

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstring>
 
-#include "caps/device_policy.hpp"
 #include "caps/driver_quirks.hpp"
+#include "cost/device_policy.hpp"
 #include "vellum/device_id.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/cooperative_matrices.hpp"

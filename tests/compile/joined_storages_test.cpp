@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "caps/device_policy.hpp"
 #include "caps/vendors.hpp"
 #include "compile/compile.hpp"
+#include "cost/device_policy.hpp"
 #include "passes/passes.hpp"
 #include "support/onnx_builder.hpp"
 #include "support/tensors.hpp"

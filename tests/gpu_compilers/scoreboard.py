@@ -116,7 +116,7 @@ def least_of_most(pairs, share=0.9):
 
 
 def predicted_us(dispatch, pipeline):
-    """DispatchTime of runtime/caps/dispatch_time.cpp with figures of the hot loop instead of the tile's model: its longest time
+    """DispatchTime of runtime/cost/dispatch_time.cpp with figures of the hot loop instead of the tile's model: its longest time
     and which that is, and the overhead."""
     loop = pipeline["hot_loop"]
     efficiency, latency = dispatch["efficiency"], dispatch["latency_us"]

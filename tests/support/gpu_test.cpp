@@ -20,7 +20,7 @@
 
 #include "caps/caps_json.hpp"
 #include "caps/device_caps.hpp"
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 #include "support/environment.hpp"
 
 // The layer's own objects refer to each other in circles; objects of ours that were not destroyed, it reports

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "caps/device_caps.hpp"
-#include "caps/device_policy.hpp"
 #include "caps/driver_quirks.hpp"
+#include "cost/device_policy.hpp"
 
 namespace vellum {
 namespace {

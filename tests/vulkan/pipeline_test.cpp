@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 #include "support/gpu_test.hpp"
 #include "vulkan/buffer.hpp"
 #include "vulkan/commands.hpp"

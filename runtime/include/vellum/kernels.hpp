@@ -68,7 +68,7 @@ struct KernelReport {
 };
 
 // Returns the rates of a device from published figures of its chip; nothing if it is not in the table
-// (runtime/caps/device_rates.cpp).
+// (runtime/cost/device_rates.cpp).
 VELLUM_API std::optional<DeviceRates> known_rates(const DeviceInfo& device);
 
 struct KernelReportOptions {

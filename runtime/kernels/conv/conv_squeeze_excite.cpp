@@ -1,6 +1,6 @@
 #include "kernels/conv/conv_squeeze_excite.hpp"
 
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 #include "kernels/conv/depthwise.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/reduction/squeeze_excite.hpp"

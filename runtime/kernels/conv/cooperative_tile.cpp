@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/grid.hpp"
 

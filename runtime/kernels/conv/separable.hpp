@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 #include "kernels/conv/window.hpp"
 #include "vellum/options.hpp"
 

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/lowering.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "caps/device_rates.hpp"
+#include "cost/device_rates.hpp"
 #include "kernels/conv/dispatch.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 #include "graph/element.hpp"
 #include "graph/one_node.hpp"
 #include "kernels/framework/divide.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
 

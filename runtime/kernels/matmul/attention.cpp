@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 #include "kernels/conv/weights.hpp"
 #include "kernels/elementwise/elementwise.hpp"
 #include "kernels/framework/divide.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 #include "kernels/framework/divide.hpp"
 
 namespace vellum {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 #include "graph/operators/movement/select_values.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"

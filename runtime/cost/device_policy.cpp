@@ -1,8 +1,8 @@
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 
 #include <algorithm>
 
-#include "caps/policies.hpp"
+#include "cost/policies.hpp"
 
 namespace vellum {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 
 namespace vellum {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "caps/device_policy.hpp"
-#include "caps/tile_code.hpp"
+#include "cost/device_policy.hpp"
+#include "cost/tile_code.hpp"
 #include "vellum/device_rates.hpp"
 
 namespace vellum::gpu_tiles {

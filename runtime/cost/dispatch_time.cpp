@@ -1,4 +1,4 @@
-#include "caps/dispatch_time.hpp"
+#include "cost/dispatch_time.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "caps/tile_code.hpp"
+#include "cost/tile_code.hpp"
 
 #include <algorithm>
 

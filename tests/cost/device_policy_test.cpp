@@ -1,12 +1,12 @@
 // The choices for a kind of device.
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "caps/device_rates.hpp"
 #include "caps/vendors.hpp"
+#include "cost/device_rates.hpp"
 
 namespace vellum::test {
 namespace {

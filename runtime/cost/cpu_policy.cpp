@@ -1,8 +1,8 @@
 // Drivers that run on the CPU: lavapipe, on which the figures were measured, and SwiftShader.
 #include <algorithm>
 
-#include "caps/policies.hpp"
 #include "caps/vendors.hpp"
+#include "cost/policies.hpp"
 
 namespace vellum {
 namespace {

@@ -1,11 +1,11 @@
 // Predicted times of dispatches, and what compilers are taken to make of tiles.
-#include "caps/dispatch_time.hpp"
+#include "cost/dispatch_time.hpp"
 
 #include <gtest/gtest.h>
 
-#include "caps/device_rates.hpp"
-#include "caps/tile_code.hpp"
 #include "caps/vendors.hpp"
+#include "cost/device_rates.hpp"
+#include "cost/tile_code.hpp"
 
 namespace vellum::test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 
 namespace vellum {
 

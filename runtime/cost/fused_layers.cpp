@@ -1,14 +1,14 @@
-#include "caps/fused_layers.hpp"
+#include "cost/fused_layers.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "caps/device_rates.hpp"
-#include "caps/dispatch_time.hpp"
-#include "caps/gpu_registers.hpp"
-#include "caps/gpu_tiles.hpp"
 #include "caps/vendors.hpp"
+#include "cost/device_rates.hpp"
+#include "cost/dispatch_time.hpp"
+#include "cost/gpu_registers.hpp"
+#include "cost/gpu_tiles.hpp"
 
 namespace vellum {
 namespace {

@@ -1,12 +1,12 @@
 // GPUs, and devices of which no more is known. Nothing here was measured on one yet.
 #include <algorithm>
 
-#include "caps/device_rates.hpp"
-#include "caps/fused_layers.hpp"
-#include "caps/gpu_registers.hpp"
-#include "caps/gpu_tiles.hpp"
-#include "caps/policies.hpp"
 #include "caps/vendors.hpp"
+#include "cost/device_rates.hpp"
+#include "cost/fused_layers.hpp"
+#include "cost/gpu_registers.hpp"
+#include "cost/gpu_tiles.hpp"
+#include "cost/policies.hpp"
 
 namespace vellum {
 namespace {

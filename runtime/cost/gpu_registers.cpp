@@ -1,9 +1,9 @@
-#include "caps/gpu_registers.hpp"
+#include "cost/gpu_registers.hpp"
 
 #include <algorithm>
 
-#include "caps/device_rates.hpp"
 #include "caps/vendors.hpp"
+#include "cost/device_rates.hpp"
 
 namespace vellum {
 namespace {

@@ -1,12 +1,12 @@
-#include "caps/gpu_tiles.hpp"
+#include "cost/gpu_tiles.hpp"
 
 #include <algorithm>
 #include <limits>
 
-#include "caps/device_rates.hpp"
-#include "caps/dispatch_time.hpp"
-#include "caps/gpu_registers.hpp"
 #include "caps/vendors.hpp"
+#include "cost/device_rates.hpp"
+#include "cost/dispatch_time.hpp"
+#include "cost/gpu_registers.hpp"
 
 namespace vellum::gpu_tiles {
 namespace {

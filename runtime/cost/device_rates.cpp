@@ -1,4 +1,4 @@
-#include "caps/device_rates.hpp"
+#include "cost/device_rates.hpp"
 
 #include <algorithm>
 

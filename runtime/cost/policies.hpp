@@ -1,7 +1,7 @@
 // The device policies that there are. Included by this folder alone.
 #pragma once
 
-#include "caps/device_policy.hpp"
+#include "cost/device_policy.hpp"
 
 namespace vellum {
 
