@@ -1,0 +1,172 @@
+// Networks of the blocks whose layers devices compute together, with the shapes of the published ones.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "support/onnx_builder.hpp"
+#include "support/tensors.hpp"
+
+namespace vellum::test {
+
+// Adds layers one after the other; each reads what the last one computed.
+class NetworkBuilder {
+ public:
+  explicit NetworkBuilder(const Shape& input) : channels_(input[1]) { model_.input("x", input); }
+
+  NetworkBuilder& conv(int64_t filters, int64_t kernel, int64_t stride = 1, int64_t groups = 1) {
+    const std::string name = next(groups > 1 ? "depthwise" : kernel == 1 ? "product" : "conv");
+    const int64_t pad = kernel / 2;
+    model_.initializer(name + ".w", random_tensor({filters, channels_ / groups, kernel, kernel}, ++seed_))
+        .initializer(name + ".b", random_tensor({filters}, 7))
+        .node("Conv", {value_, name + ".w", name + ".b"}, {name},
+              attributes({{"group", groups},
+                          {"strides", std::vector<int64_t>{stride, stride}},
+                          {"pads", std::vector<int64_t>{pad, pad, pad, pad}}}),
+              name);
+    channels_ = filters;
+    return at(name);
+  }
+  NetworkBuilder& depthwise(int64_t kernel, int64_t stride = 1) {
+    return conv(channels_, kernel, stride, channels_);
+  }
+  NetworkBuilder& relu() { return unary("Relu"); }
+  NetworkBuilder& relu6() {
+    const std::string name = next("relu6");
+    model_.initializer(name + ".low", HostTensor::f32({}, std::vector<float>{0}))
+        .initializer(name + ".high", HostTensor::f32({}, std::vector<float>{6}))
+        .node("Clip", {value_, name + ".low", name + ".high"}, {name}, {}, name);
+    return at(name);
+  }
+  NetworkBuilder& silu() {
+    const std::string x = value_;
+    unary("Sigmoid");
+    return combine("Mul", x);
+  }
+  NetworkBuilder& max_pool(int64_t kernel, int64_t stride, int64_t pad = 0) {
+    const std::string name = next("pool");
+    model_.node("MaxPool", {value_}, {name},
+                attributes({{"kernel_shape", std::vector<int64_t>{kernel, kernel}},
+                            {"strides", std::vector<int64_t>{stride, stride}},
+                            {"pads", std::vector<int64_t>{pad, pad, pad, pad}}}),
+                name);
+    return at(name);
+  }
+  NetworkBuilder& squeeze_excite(int64_t hidden) {
+    const std::string x = value_;
+    const int64_t channels = channels_;
+    unary("GlobalAveragePool").conv(hidden, 1).silu().conv(channels, 1).unary("Sigmoid");
+    return combine("Mul", x);
+  }
+  // Inverted residual: `expansion` times as many channels between two 1x1 convolutions.
+  NetworkBuilder& inverted_residual(int64_t filters, int64_t kernel, int64_t stride, int64_t expansion,
+                                    bool gates) {
+    const std::string x = value_;
+    const int64_t inputs = channels_;
+    const auto activate = [&] { gates ? silu() : relu6(); };
+    if (expansion > 1) conv(inputs * expansion, 1), activate();
+    depthwise(kernel, stride);
+    activate();
+    if (gates) squeeze_excite(std::max<int64_t>(1, inputs / 4));
+    conv(filters, 1);
+    return stride == 1 && filters == inputs ? combine("Add", x) : *this;
+  }
+  // Fire module: a 1x1 convolution, and a 1x1 and a 3x3 convolution of that side by side.
+  NetworkBuilder& fire(int64_t squeezed, int64_t filters) {
+    conv(squeezed, 1).relu();
+    const std::string x = value_;
+    const std::string first = conv(filters, 1).relu().value_;
+    at(x).channels_ = squeezed;
+    const std::string second = conv(filters, 3).relu().value_;
+    const std::string name = next("concat");
+    model_.node("Concat", {first, second}, {name}, attributes({{"axis", int64_t{1}}}), name);
+    channels_ = 2 * filters;
+    return at(name);
+  }
+  NetworkBuilder& unary(const std::string& type) {
+    const std::string name = next(type);
+    model_.node(type, {value_}, {name}, {}, name);
+    return at(name);
+  }
+  NetworkBuilder& classify(int64_t classes) {
+    const std::string name = next("classes");
+    unary("GlobalAveragePool").unary("Flatten");
+    model_.initializer(name + ".w", random_tensor({channels_, classes}, ++seed_))
+        .node("Gemm", {value_, name + ".w"}, {name}, {}, name);
+    return at(name);
+  }
+  Graph graph() {
+    model_.output(value_);
+    return model_.graph();
+  }
+
+ private:
+  std::string next(const std::string& kind) { return kind + std::to_string(++layers_); }
+  NetworkBuilder& at(const std::string& value) {
+    value_ = value;
+    return *this;
+  }
+  NetworkBuilder& combine(const std::string& type, const std::string& other) {
+    const std::string name = next(type);
+    model_.node(type, {other, value_}, {name}, {}, name);
+    return at(name);
+  }
+
+  OnnxModel model_;
+  std::string value_ = "x";
+  int64_t channels_;
+  uint32_t layers_ = 0, seed_ = 0;
+};
+
+// Howard et al., MobileNets, arXiv 1704.04861, table 1.
+inline Graph mobilenet_v1() {
+  NetworkBuilder net({1, 3, 224, 224});
+  net.conv(32, 3, 2).relu();
+  for (const auto& [filters, stride] :
+       {std::pair{64, 1}, {128, 2}, {128, 1}, {256, 2}, {256, 1}, {512, 2}, {512, 1}, {512, 1}, {1024, 2}})
+    net.depthwise(3, stride).relu().conv(filters, 1).relu();
+  return net.classify(100).graph();
+}
+
+// Sandler et al., MobileNetV2, arXiv 1801.04381, table 2, each block once or twice.
+inline Graph mobilenet_v2(int64_t side = 224) {
+  NetworkBuilder net({1, 3, side, side});
+  net.conv(32, 3, 2).relu6().inverted_residual(16, 3, 1, 1, false);
+  for (const auto& [filters, stride] : {std::pair{24, 2}, {32, 2}, {64, 2}, {96, 1}, {160, 2}}) {
+    net.inverted_residual(filters, 3, stride, 6, false);
+    net.inverted_residual(filters, 3, 1, 6, false);
+  }
+  return net.conv(1280, 1).relu6().classify(100).graph();
+}
+
+// Tan and Le, EfficientNet, arXiv 1905.11946, table 1, each block once or twice.
+inline Graph efficientnet() {
+  NetworkBuilder net({1, 3, 224, 224});
+  net.conv(32, 3, 2).silu().inverted_residual(16, 3, 1, 1, true);
+  for (const auto& [filters, kernel, stride] :
+       {std::tuple{24, 3, 2}, {40, 5, 2}, {80, 3, 2}, {112, 5, 1}, {192, 5, 2}}) {
+    net.inverted_residual(filters, kernel, stride, 6, true);
+    net.inverted_residual(filters, kernel, 1, 6, true);
+  }
+  return net.conv(1280, 1).silu().classify(100).graph();
+}
+
+// Iandola et al., SqueezeNet, arXiv 1602.07360, version 1.1.
+inline Graph squeezenet() {
+  NetworkBuilder net({1, 3, 224, 224});
+  net.conv(64, 3, 2).relu().max_pool(3, 2).fire(16, 64).fire(16, 64).max_pool(3, 2);
+  net.fire(32, 128).max_pool(3, 2).fire(48, 192).fire(64, 256);
+  return net.conv(100, 1).relu().unary("GlobalAveragePool").graph();
+}
+
+// 1x1 and depthwise convolutions in turn, pools between them, and a 1x1 convolution whose means alone are
+// read: layers that could share a kernel with the one before or with the one after.
+inline Graph alternating(int64_t batch, int64_t side, int64_t channels) {
+  NetworkBuilder net({batch, channels, side, side});
+  for (const int64_t kernel : {3, 5, 7})
+    net.conv(4 * channels, 1).relu().depthwise(kernel).relu().conv(channels, 1).depthwise(3, 2).relu();
+  net.max_pool(3, 1, 1).conv(2 * channels, 1).depthwise(3).conv(channels, 1).max_pool(5, 2, 2);
+  return net.conv(2 * channels, 1).relu().unary("GlobalAveragePool").graph();
+}
+
+}  // namespace vellum::test
