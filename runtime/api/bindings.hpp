@@ -12,7 +12,7 @@ namespace vellum {
 // Throws Error(unsupported) for a port without a buffer. kind: "input" or "output".
 BufferLayout layout_of(const Executor& executor, const Port& port, const char* kind);
 
-// inputs and outputs: of the session, in the order of the program's. Throws as Session::bind().
+// inputs and outputs: the session's, in the order of the program's. Throws the errors of Session::bind().
 BoundPorts bound_ports(const Executor& executor, const std::vector<TensorInfo>& inputs,
                        const std::vector<TensorInfo>& outputs, const NetworkBindings& bindings);
 

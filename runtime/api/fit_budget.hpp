@@ -1,17 +1,17 @@
-// Finds the quickest way to run a model within a number of bytes of device memory. Sessions with a memory
-// budget and memory_frontier() use this alone. Needs no device.
+// Finds the fastest configuration of a model that fits into a number of bytes of device memory. Sessions with
+// a memory budget and memory_frontier() both use it, and nothing else. It needs no device.
 //
-// A way is the options of a session without a memory budget. Its bytes are exact where the target is a device
-// (estimate/device_footprint.hpp), its time is predicted (estimate/run_time.hpp). The ways, from the least
-// change to the greatest:
+// A configuration ("way") is the options of a session without a memory budget. Its bytes are exact where the
+// target is a device (estimate/device_footprint.hpp); its time is predicted (estimate/run_time.hpp). The
+// ways, from the smallest change of the caller's options to the largest:
 //
-//   as asked     as the options say
+//   as asked     the options unchanged
 //   planning     in place, views and order all on; shared objects instead of naive, offsets instead of both
-//   kernels      without what was tuned, without Winograd
-//   storage      buffers instead of images that nobody asked for
-//   tiles        layers in strips of rows or parts of a batch (passes/tile), with the bits of whole layers
-//   streaming    weights that stream, as many of them on the device as fit beside the rest
-//   fp16         only where the options allow it
+//   kernels      no tuned kernels, no Winograd
+//   storage      buffers instead of images, where the caller left the storage open
+//   tiles        layers in strips of rows or parts of a batch (passes/tile); results are the same bit for bit
+//   streaming    weights are streamed; as many as fit stay on the device
+//   fp16         only if the options allow it
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,12 @@ namespace vellum {
 
 struct Way {
   SessionOptions options;
-  uint64_t bytes = 0;             // the most that a session allocates from Vulkan at a time
-  uint64_t weights_bytes = 0;     // of these, lasting
-  uint64_t activation_bytes = 0;  // inputs, outputs, intermediates and workspace, lasting
-  uint64_t streamed_bytes = 0;    // of weights, in every run
-  double milliseconds = 0;        // of a run
-  uint32_t tiled_layers = 0;      // that run in strips
+  uint64_t bytes = 0;             // the peak of what a session allocates from Vulkan
+  uint64_t weights_bytes = 0;     // persistent part of `bytes`: weights
+  uint64_t activation_bytes = 0;  // persistent part of `bytes`: inputs, outputs, intermediates, workspace
+  uint64_t streamed_bytes = 0;    // bytes of weights that are copied in every run
+  double milliseconds = 0;        // predicted time of a run
+  uint32_t tiled_layers = 0;      // layers that run in strips
 };
 
 struct FittedModel {
@@ -42,15 +42,15 @@ struct FittedModel {
 
 class BudgetFitter {
  public:
-  // Refers to `target`. The options' own memory budget is ignored. `progress` may be null.
+  // Keeps a reference to `target`. The options' own memory budget is ignored. `progress` may be null.
   BudgetFitter(const Target& target, const Model& model, const SessionOptions& options,
                const Progress* progress = nullptr);
 
-  // The quickest of the ways that take at most `bytes`; null if there is none.
+  // Returns the fastest way that takes at most `bytes`, or null.
   const FittedModel* quickest(uint64_t bytes);
-  // The way that takes least of those that the search finds.
+  // Returns the way that takes the fewest bytes.
   const FittedModel& smallest();
-  // As the options say, whatever it takes.
+  // Returns the caller's options unchanged, whatever they take.
   const FittedModel& as_asked() { return resident(0); }
 
  private:
@@ -62,16 +62,17 @@ class BudgetFitter {
   bool uses_tuning(const SessionOptions& options) const;
   std::vector<Combination> combinations(const SessionOptions& asked) const;
   bool may_stream(const SessionOptions& options) const;
-  // Adds combinations with tiles, once: for each of those that need least otherwise.
+  // Adds combinations with tiles, at the first call: to each of the combinations that need the fewest bytes
+  // without them.
   void add_tiles();
 
   const Graph& prepared(const SessionOptions& options);
   CompileOptions compile_options(const Combination& combination) const;
   FittedModel assess(const Combination& combination, std::shared_ptr<const CompiledModel> compiled) const;
   const FittedModel& resident(size_t index);
-  // Null if the weights cannot be streamed so.
+  // Null if the weights cannot be streamed within this budget.
   const FittedModel* streamed(size_t index, uint64_t weights_budget);
-  // As quickest(), without looking for smallest().
+  // Does what quickest() does, but does not search for smallest().
   const FittedModel* found_within(uint64_t bytes);
   const FittedModel* quickest_streamed(size_t index, uint64_t bytes);
   const FittedModel* smallest_streamed(size_t index);
@@ -79,20 +80,20 @@ class BudgetFitter {
   const Target& target_;
   const Model model_;
   const Progress* progress_;
-  std::vector<Combination> combinations_;  // the first: as asked; tiles come last
-  // Those with tiles, by what they have in common, ascending by the time that tiles should add; empty until
-  // add_tiles().
+  std::vector<Combination> combinations_;  // the first is the caller's; those with tiles are last
+  // Combinations with tiles, grouped by the combination that they extend, in ascending order of the time that
+  // the tiles are predicted to add. Empty until add_tiles().
   std::vector<std::vector<size_t>> tiled_;
-  size_t whole_ = 0;                     // combinations without tiles
-  std::map<Precision, Graph> prepared_;  // without a weights budget
+  size_t whole_ = 0;                     // number of combinations without tiles
+  std::map<Precision, Graph> prepared_;  // graphs prepared without a weights budget
   // The results of assess(), by combination and weights budget (0: all weights resident).
   std::map<std::pair<size_t, uint64_t>, std::optional<FittedModel>> known_;
   const FittedModel* smallest_ = nullptr;
 };
 
-// Returns the quickest way within options.memory_budget. Throws Error(out_of_memory), with the smallest
-// budget that suffices and its predicted time, if there is none; Error(invalid_argument) with options that a
-// memory budget excludes.
+// Returns the fastest way within options.memory_budget. If there is none it throws Error(out_of_memory),
+// which states the smallest budget that suffices and its predicted time. Throws Error(invalid_argument) for
+// options that a memory budget excludes.
 FittedModel fit_budget(const Target& target, const Model& model, const SessionOptions& options,
                        const Progress* progress = nullptr);
 

@@ -1,4 +1,4 @@
-// For what adds operators to a model's graph.
+// Helpers of functions that add operators to a model's graph.
 #pragma once
 
 #include <string>

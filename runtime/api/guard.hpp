@@ -1,5 +1,5 @@
-// The boundary of the library: translates all exceptions to vellum::Error, those of the application's
-// functions too, and refuses handles that hold nothing.
+// The boundary of the library: translates every exception to vellum::Error, also exceptions of the
+// application's callbacks, and refuses handles that were moved from.
 #pragma once
 
 #include <exception>
@@ -27,8 +27,8 @@ decltype(auto) guard(Function&& function) {
   }
 }
 
-// Calls a function of the application's; what it throws is no fault of Vellum's. name: "the function that
-// reads".
+// Calls a callback of the application. Its exceptions become Error(cancelled), because they are no fault of
+// Vellum's. name: what messages call it, "the function that reads".
 template <typename Function>
 decltype(auto) call_application(const char* name, Function&& function) {
   const auto ended = [&](const std::string& why) {
@@ -47,7 +47,8 @@ decltype(auto) call_application(const char* name, Function&& function) {
   }
 }
 
-// C++ lets an enumeration hold any number of its underlying type. `last`: the last value that it has.
+// Throws Error(invalid_argument) for a value beyond `last`, the last enumerator: C++ lets an enumeration hold
+// any number of its underlying type.
 template <typename Choice>
 void check_choice(Choice value, Choice last, const char* option) {
   if (value > last)
@@ -55,7 +56,8 @@ void check_choice(Choice value, Choice last, const char* option) {
                 std::string(option) + " has no value " + std::to_string(static_cast<unsigned>(value)));
 }
 
-// What a handle of the public interface points to. name: "session".
+// Returns what a handle of the public interface points to. Throws Error(invalid_argument) for a handle that
+// was moved from. name: what the message calls it, "session".
 template <typename Pointer>
 auto& held_by(const Pointer& pointer, const char* name) {
   if (!pointer)

@@ -23,7 +23,7 @@
 
 namespace vellum {
 
-// Reaches what a handle of the public interface holds.
+// Gives the library access to the private members of public handles.
 struct Handles {
   template <typename Handle>
   static const auto& impl(const Handle& handle) {
@@ -34,7 +34,7 @@ struct Handles {
   static Model model(std::shared_ptr<const Model::Impl> impl) { return Model(std::move(impl)); }
 };
 
-// These throw Error(invalid_argument) for a handle that was moved from.
+// Return what a handle holds. Throw Error(invalid_argument) for a handle that was moved from.
 inline const std::shared_ptr<Device::Impl>& impl(const Device& device) {
   held_by(Handles::impl(device), "device");
   return Handles::impl(device);
@@ -47,7 +47,7 @@ inline const std::shared_ptr<const Caps::Impl>& impl(const Caps& caps) {
   held_by(Handles::impl(caps), "Caps object");
   return Handles::impl(caps);
 }
-// Null for the default: no pool.
+// Returns null for a default-constructed MemoryPool, which is no pool.
 inline const std::shared_ptr<ArenaPool>& impl(const MemoryPool& pool) { return Handles::pool(pool); }
 
 struct Model::Impl {
@@ -55,7 +55,7 @@ struct Model::Impl {
                 bool trusts_shaders = false);
 
   Graph graph;                                // as imported: dimensions may be open
-  std::shared_ptr<const PackedModel> packed;  // of a bundle, else null
+  std::shared_ptr<const PackedModel> packed;  // of a bundle; null for other models
   std::vector<bool> shape_inputs;             // find_shape_inputs()
   std::vector<TensorInfo> inputs, outputs;
 };
@@ -70,70 +70,72 @@ struct Device::Impl {
   SelfCheck self_check = SelfCheck::automatic;
   FirstUseCheck first_use_check;
 
-  // Called with each model that is compiled for the device, if it is set; tests compare these models.
+  // If set, called with each model that is compiled for the device. Tests compare these models.
   std::function<void(const CompiledModel&)> on_compiled;
 
   // Whether a shader that a bundle lacks can be compiled; tests set it.
   bool compiles_shaders = gpu::compiles_shaders();
 
-  // Throws Error(unsupported) for `on` where no shaders can be compiled.
+  // Throws Error(unsupported) for SelfCheck::on in a library that cannot compile shaders.
   void set_self_check(SelfCheck option);
 
-  // The limits of submits of a session with these options.
+  // Returns the limits by which a session with these options divides its runs into submits.
   SubmitLimits submit_limits(const SessionOptions& options) const;
-  // As compile_options() above, with the tuning table and the memory requirements of this device.
+  // Does what compile_options() below does, with the tuning table and the memory requirements of this device.
   CompileOptions compile_options(const SessionOptions& options);
-  // All compilation for the device goes through these two. Without cooperative matrices where the device
-  // computes them wrongly. A bundle that lacks shaders for this device, where none can be compiled, is
-  // compiled for the caps that it was made for, if the device has at least these. `prepared`: of
-  // prepare_graph(), with the capabilities of the device.
+  // All compilation for the device goes through these two functions. They avoid cooperative matrices on a
+  // device that computes them wrongly. If a bundle lacks shaders for this device and none can be compiled,
+  // the model is compiled for the caps that the bundle was made for, provided that the device has at least
+  // these. `prepared` is the result of prepare_graph() with the device's capabilities.
   CompiledModel compile(const Model& model, const CompileOptions& options, Stage last = Stage::barriers);
   CompiledModel compile(const Graph& prepared, const CompileOptions& options, Stage last = Stage::barriers);
 
-  // The source of weights for a session with these options. With a memory budget: one of its own, whose
-  // memory counts against it.
+  // Returns the source of weights for a session with these options. A session with a memory budget gets a
+  // source of its own, whose memory counts against the budget.
   std::shared_ptr<WeightSource> weights_for(const Model& model, const SessionOptions& options,
                                             std::shared_ptr<gpu::MemoryBudget> memory_budget = nullptr);
 
   // The measurements of tune() for this device, read from the cache folder at the first call. Never null.
   std::shared_ptr<const TuningTable> tuning();
-  // Replaces them, also in the cache folder if there is one. Throws Error(io) if it cannot be written.
+  // Replaces the measurements, also in the cache folder if there is one. Throws Error(io) if the file cannot
+  // be written.
   void keep_tuning(TuningTable table);
-  // The measurements that a session with these options uses; null: none.
+  // Returns the measurements that a session with these options uses, or null.
   std::shared_ptr<const TuningTable> tuning_for(const SessionOptions& options);
 
-  // The result of MemoryMeter::calibrate() for this host. The first call reads it from the cache folder.
-  // Empty: this host was never calibrated.
+  // Returns the result of MemoryMeter::calibrate() for this host, or nothing if it was never calibrated. The
+  // first call reads it from the cache folder.
   std::optional<ProcessTraits> calibration();
 
-  // Whether each program of tune() has kernels alone that may be used: unknown ones are checked where
-  // sessions check them.
+  // Returns for each program of tune() whether all of its kernels may be used. Kernels that were not checked
+  // yet are checked, if sessions on this device check kernels.
   std::vector<bool> have_right_kernels(std::span<const Program> programs, Precision precision,
                                        Arithmetic arithmetic);
 
  private:
   bool checks_kernels() const;
   CompiledModel compile_for_device(const Graph& prepared, const CompileOptions& options, Stage last);
-  // Without the kernels that the device computes wrongly.
+  // Compiles without the kernels that failed their check on this device.
   CompiledModel compile_checked(const Graph& prepared, const DeviceCaps& caps, CompileOptions options,
                                 Stage last);
-  // Nothing if the device cannot run the kernels of the bundle, or if it lacks shaders for these, too.
+  // Returns nothing if the device cannot run the kernels of the bundle, or if the bundle lacks shaders for
+  // them, too.
   std::optional<CompiledModel> compile_as_bundled(const Model& model, CompileOptions options, Stage last);
 
-  // The weights that all sessions of the model on this device share: made at the first call, freed with the
-  // last session.
+  // Returns the weights that all sessions of the model on this device share. They are made at the first call
+  // and freed with the last session.
   std::shared_ptr<WeightStore> weights_of(const Model& model);
 
   std::mutex mutex_;
   std::map<std::weak_ptr<const Model::Impl>, std::weak_ptr<WeightStore>, std::owner_less<>> weights_;
   std::shared_ptr<const TuningTable> tuning_;
-  std::optional<std::optional<ProcessTraits>> calibration_;  // once it was looked for
+  std::optional<std::optional<ProcessTraits>> calibration_;  // set by the first calibration()
 };
 
 // Throws Error(invalid_argument) for an enumeration out of range.
 void check_choices(const SessionOptions& options);
 
-// Converts a session's options to compile options: without measurements of a device, with modelled memory.
+// Converts a session's options to compile options without a device: no measurements, modelled memory sizes.
 CompileOptions compile_options(const SessionOptions& options);
 
 }  // namespace vellum

@@ -15,7 +15,7 @@ namespace vellum {
 
 class PackedModel : public gpu::CompiledShaders {
  public:
-  // `graph`: that of the file, whose constants stay at their addresses. `trusted`:
+  // `graph`: the graph of the file; its constants must stay at their addresses. `trusted`:
   // LoadLimits::trusts_shaders.
   PackedModel(std::shared_ptr<const packfile::File> file, const Graph& graph, bool trusted);
 
@@ -25,8 +25,8 @@ class PackedModel : public gpu::CompiledShaders {
   bool are_trusted() const override { return trusted_; }
   std::span<const std::byte> find(const VirtualTensor& weight) const;
   bool has_shaders_of(const Program& program) const;
-  // The caps of the device that the bundle was made for; nothing in bundles of older versions, and of later
-  // ones whose caps this version cannot read.
+  // Returns the caps of the device that the bundle was made for. Returns nothing for bundles of older
+  // versions, and for newer ones whose caps this version cannot read.
   std::optional<DeviceCaps> caps() const;
 
  private:

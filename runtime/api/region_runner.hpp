@@ -1,4 +1,4 @@
-// Runs the layers behind operators with data-dependent shapes: each region in a session of its own.
+// Runs the layers that follow operators with data-dependent shapes: each region in a session of its own.
 #pragma once
 
 #include <map>
@@ -11,8 +11,8 @@
 
 namespace vellum {
 
-// The sessions are made in the first run. Rows are rounded up to one of four counts in each power of two, so
-// that few shapes are prepared; where rows depend on each other, each count is prepared for itself.
+// The sessions are made in the first run. The number of rows is rounded up to one of four values in each
+// power of two, so that few shapes are prepared. If rows depend on each other, the number is not rounded.
 // Thread-safe.
 class RegionRunner {
  public:

@@ -1,4 +1,4 @@
-// Runs a session for what it does to memory.
+// Runs a session with zeros, to measure its memory.
 #pragma once
 
 #include "vellum/vellum.hpp"

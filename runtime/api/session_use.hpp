@@ -1,4 +1,4 @@
-// Finds two threads in one session, where the interface allows one.
+// Detects two threads in one session where the interface allows one.
 #pragma once
 
 #include <atomic>
@@ -9,11 +9,11 @@
 
 namespace vellum {
 
-// The threads that are in functions of a session: any number in submit() and try_submit(), or one in the
-// others, which may call each other.
+// Counts the threads that are inside functions of a session: any number in submit() and try_submit(), or one
+// in the other functions, which may call each other.
 class SessionUses {
  public:
-  // Throws Error(invalid_argument) beside a thread in another function.
+  // The constructor throws Error(invalid_argument) while another thread is inside the session.
   class Exclusive {
    public:
     explicit Exclusive(SessionUses& uses) : uses_(uses) {
@@ -37,7 +37,7 @@ class SessionUses {
     bool is_outermost_ = false;
   };
 
-  // Throws Error(invalid_argument) beside an exclusive use.
+  // The constructor throws Error(invalid_argument) during an exclusive use.
   class Shared {
    public:
     explicit Shared(SessionUses& uses) : uses_(uses) {

@@ -7,14 +7,14 @@ namespace vellum {
 
 class Target {
  public:
-  // Null: a device with the minimum of the Android Baseline 2022 profile.
+  // Null stands for a device with the minimum of the Android Baseline 2022 profile.
   explicit Target(const Device* device);
   explicit Target(const Caps& caps);
 
   const DeviceCaps& caps() const { return caps_; }
   const MemoryRules& memory_rules() const { return memory_rules_; }
   // Compiles the model that a session with these options runs. The stages after `last` stay empty. With a
-  // memory budget: as fit_budget() finds it.
+  // memory budget the configuration is that of fit_budget().
   CompiledModel compile(const Model& model, const SessionOptions& options,
                         Stage last = Stage::barriers) const;
 
@@ -24,7 +24,7 @@ class Target {
   CompiledModel compile(Graph prepared, const CompileOptions& options, Stage last = Stage::barriers) const;
 
  private:
-  std::shared_ptr<Device::Impl> device_;  // null: capabilities alone
+  std::shared_ptr<Device::Impl> device_;  // null if the target is caps alone
   DeviceCaps caps_;
   MemoryRules memory_rules_;
 };

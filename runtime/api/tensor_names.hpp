@@ -1,4 +1,4 @@
-// The names by which callers mean inputs and outputs: those of tensors, or those of the model's signature.
+// Names of inputs and outputs. Callers may use a tensor's name or its name in the model's signature.
 #pragma once
 
 #include <string_view>
@@ -8,16 +8,16 @@
 
 namespace vellum {
 
-// Returns the index of a name. Throws Error(not_found) that lists the names. kind: "input" or "output".
+// Returns the index of a name. Throws Error(not_found), which lists the names. kind: "input" or "output".
 size_t position(const std::vector<TensorInfo>& infos, std::string_view name, const char* kind);
 
-// Return the same under the names of tensors; names of no input stay. Throw Error(invalid_argument) where two
-// names mean one input.
+// Replace signature names by tensor names; unknown names are kept. Throw Error(invalid_argument) if two names
+// mean one input.
 InputShapes by_tensor_name(const std::vector<TensorInfo>& inputs, const InputShapes& shapes);
 InputTensors by_tensor_name(const std::vector<TensorInfo>& inputs, const InputTensors& tensors);
 SessionOptions by_tensor_name(const std::vector<TensorInfo>& inputs, SessionOptions options);
 
-// Error(invalid_argument) for a tensor that was moved from, or that nothing was ever put in.
+// Throws Error(invalid_argument) for a tensor that was moved from or default-constructed.
 void check_holds_values(const std::string& input, const Tensor& tensor);
 
 }  // namespace vellum

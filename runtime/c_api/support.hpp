@@ -54,14 +54,14 @@ struct vellum_session {
   std::atomic<bool> has_run = false;
   mutable std::vector<vellum::LayerTime> layers;  // as read_layers() found them
 
-  // Reads the times of the last run; none before the first one, and without `profile`.
+  // Reads the times of the last run. Clears them before the first run and without `profile`.
   void read_layers() const {
     layers.clear();
     if (profile && has_run) layers = session.layer_times();
   }
 
-  // The plan for the current input shapes: read when it is asked for, and kept until drop_plan(), because the
-  // caller has pointers into it. Bytes that other sessions change are those of this call.
+  // Returns the plan for the current input shapes. It is read at the first call and kept until drop_plan(),
+  // because the caller has pointers into it. Bytes that other sessions can change are updated by each call.
   const vellum_memory_plan& plan() const;
   void drop_plan() { plan_.reset(); }
 
@@ -100,7 +100,7 @@ inline void require(const void* pointer, const char* what) {
   if (!pointer) throw Error(ErrorCode::invalid_argument, std::string(what) + " is NULL");
 }
 
-// `what`: "node", for the message.
+// `what`: what the message calls the item, "node".
 inline void require_index(size_t index, size_t count, const char* what) {
   if (index >= count)
     throw Error(ErrorCode::invalid_argument, "there is no " + std::string(what) + " " +
@@ -108,8 +108,8 @@ inline void require_index(size_t index, size_t count, const char* what) {
                                                  std::to_string(count));
 }
 
-// Converts an enumeration of C whose values begin at 0 and end with `last`. C lets it hold any number; C++
-// may not read it as one that has no such value.
+// Converts a C enumeration whose values are 0 to `last`. C lets it hold any number, but in C++ reading it as
+// an enumeration without that value is undefined, hence the copy of its bytes.
 template <typename Choice, typename Given>
 Choice checked_choice(const Given& given, int last, const char* option) {
   static_assert(sizeof(Given) == sizeof(int));
@@ -120,7 +120,8 @@ Choice checked_choice(const Given& given, int last, const char* option) {
   return static_cast<Choice>(value);
 }
 
-// The caller may have been compiled with an older and shorter struct, or a newer and longer one.
+// Returns the caller's options, and defaults for members that the caller's struct lacks: it may have been
+// compiled with an older, shorter struct or a newer, longer one.
 template <typename Options>
 Options given_or_default(const Options* c_options, const Options& defaults) {
   Options options = defaults;
@@ -132,7 +133,7 @@ Options given_or_default(const Options* c_options, const Options& defaults) {
   return options;
 }
 
-// Fills the caller's options, of which it has `size` bytes.
+// Writes the defaults to the caller's options, a struct of `size` bytes.
 template <typename Options>
 void write_defaults(Options* to, size_t size, Options defaults) noexcept {
   if (!to || size < sizeof(size_t)) return;
@@ -140,14 +141,14 @@ void write_defaults(Options* to, size_t size, Options defaults) noexcept {
   std::memcpy(to, &defaults, defaults.size);
 }
 
-// The size of a struct that ended with the member that ends at `end`. Padding counts: a member that is added
-// later may be there.
+// Returns the size of an older version of a struct whose last member ended at `end`, padding included: a
+// member that was added later may be in the padding.
 template <typename Struct>
 constexpr size_t size_that_ends_at(size_t end) {
   return (end + alignof(Struct) - 1) / alignof(Struct) * alignof(Struct);
 }
 
-// Writes as much of a result as the caller's struct has.
+// Writes as much of a result as fits the caller's struct.
 template <typename Result>
 void write_result(Result* to, Result result, const char* name) {
   require(to, name);
@@ -158,7 +159,7 @@ void write_result(Result* to, Result result, const char* name) {
   std::memcpy(to, &result, result.size);
 }
 
-// Gives the caller what `make` returns, as text.
+// Stores the string that `make` returns in a new vellum_text.
 template <typename Make>
 vellum_status make_text(vellum_text** text, vellum_error* error, Make&& make) noexcept {
   if (text) *text = nullptr;
@@ -168,8 +169,8 @@ vellum_status make_text(vellum_text** text, vellum_error* error, Make&& make) no
   });
 }
 
-// The caps of the device; if it is NULL those of `caps`, the text of a caps file; if that is NULL those of
-// the Android Baseline 2022 profile.
+// Returns the caps of the device. If it is NULL, parses `caps`, the text of a caps file. If that is NULL too,
+// returns the Android Baseline 2022 profile.
 inline Caps caps_of(const vellum_device* device, const char* caps) {
   if (device) return Caps::of(device->device);
   return caps ? Caps::parse(caps, "the caps given") : Caps::android_baseline_2022();
@@ -186,7 +187,7 @@ auto for_target(const vellum_device* device, const char* caps, Function&& functi
 void write_tensor_info(const std::vector<TensorInfo>& tensors, size_t index, const char* kind,
                        vellum_tensor_info* info);
 void write_tensor_info(const TensorInfo& tensor, vellum_tensor_info* info);
-// Bytes; 0 while a dimension is open.
+// Returns the bytes of all values; 0 while a dimension is open.
 size_t byte_size(const TensorInfo& info);
 vellum_tensor* new_tensor(const char* name, Tensor tensor);
 

@@ -12,12 +12,13 @@ namespace vellum {
 
 class VELLUM_API Caps {
  public:
-  // Returns the caps of an open device as the library uses them: after DeviceOptions::android_baseline_2022.
+  // Returns the caps of an open device as the library uses them, limited by
+  // DeviceOptions::android_baseline_2022 if that was set.
   static Caps of(const Device& device);
   // Returns the minimum that every device of the Android Baseline 2022 profile guarantees.
   static Caps android_baseline_2022();
-  // Parses the output of json(). `source` is its name in messages. Throws Error(invalid_argument) that names
-  // the invalid member.
+  // Parses the output of json(). `source` is its name in messages. Throws Error(invalid_argument), which
+  // names the invalid member.
   static Caps parse(std::string_view json, const std::string& source);
 
   std::string json() const;
@@ -30,7 +31,7 @@ class VELLUM_API Caps {
   std::shared_ptr<const Impl> impl_;
 };
 
-// Does the same as describe() of vellum.hpp for a device that is not present; sizes in memory are modelled.
+// Does the same as describe() of session.hpp for a device that is not present. Sizes in memory are modelled.
 VELLUM_API std::string describe(const Model& model, std::string_view stage, const SessionOptions& options,
                                 const Caps& caps);
 

@@ -1,12 +1,12 @@
-// The rates of a device, from which times of dispatches are predicted.
+// The peak rates of a device, from which the times of dispatches are predicted.
 #pragma once
 
 #include <cstdint>
 
 namespace vellum {
 
-// The most that a device does, and what a dispatch costs it besides. fp16 products count once, however many
-// the device computes at a time. Members that are 0 are unknown.
+// Peak rates of a device, and the fixed costs of a dispatch. An fp16 product counts as one
+// multiply-accumulate, even if the device computes several at a time. 0: unknown.
 struct DeviceRates {
   double gigamacs_per_s = 0;   // fp32 multiply-accumulates
   double gigabytes_per_s = 0;  // device memory

@@ -18,13 +18,13 @@ enum class ErrorCode {
   out_of_memory,     // host or device memory
   device_lost,       // the device stopped answering
   internal,          // a bug in Vellum
-  // The caller ended it: Run::cancel(), SessionCreation::cancel(), or a function of the application's that
-  // Vellum called, which returned false or threw; the message has the text of what it threw.
+  // The caller cancelled: by Run::cancel() or SessionCreation::cancel(), or a callback of the application
+  // returned false or threw. The message has the text of the exception.
   cancelled
 };
 
-// what() is one line that names the cause (file, operator, tensor) and the remedy, if there is one. Control
-// characters of names in it become spaces, and of messages beyond 2000 bytes the middle is left out.
+// what() is one line. It names the cause (file, operator, tensor) and the remedy, if there is one. Control
+// characters in names are replaced by spaces. Messages longer than 2000 bytes are shortened in the middle.
 class VELLUM_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message);

@@ -21,28 +21,29 @@ struct MemoryUse {
   uint64_t in_out = 0;         // inputs and outputs
   uint64_t intermediates = 0;  // as planned
   uint64_t workspace = 0;      // temporary tensors of one operator, beyond the intermediates
-  uint64_t staging = 0;        // between host and device, as far as it raises the overall peak
-  uint64_t resident = 0;       // the rest, see ResidentMemory
+  uint64_t staging = 0;        // for copies between host and device, as far as it raises the overall peak
+  uint64_t resident = 0;       // everything else, see ResidentMemory
   uint64_t total() const { return weights + in_out + intermediates + workspace + staging + resident; }
 };
 
 struct ResidentMemory {
   uint64_t padding = 0;  // alignment, padding of images, unused bytes of allocators
-  // If host and device share their memory: the model's constants, and the copies of device tensors that
-  // operators with data-dependent shapes read on the host, without their results.
+  // Only if host and device share memory: the model's constants, and copies of device tensors for operators
+  // with data-dependent shapes, which read them on the host. The results of these operators are not counted.
   uint64_t host = 0;
-  // For drivers that run on the CPU: the code and data of the driver and its shader compiler, and the machine
-  // code of all pipelines. No driver reports these; nothing if the caps have no measured figures (`process.*`
-  // in a caps file), and then `resident` and the total exclude them.
+  // Only for drivers that run on the CPU. driver: code and data of the driver and its shader compiler.
+  // pipelines: the machine code of all pipelines. No driver reports these, so they need measured figures in
+  // the caps (`process.*` in a caps file). Without these figures both are empty, and `resident` and the total
+  // exclude them.
   std::optional<uint64_t> driver, pipelines;
 };
 
 // The bytes passed to vkAllocateMemory.
 struct VulkanMemory {
   uint64_t weights = 0, in_out = 0;
-  uint64_t intermediates = 0;  // and workspace
-  uint64_t staging = 0;        // the peak
-  uint64_t peak = 0;           // of all together
+  uint64_t intermediates = 0;  // intermediates and workspace
+  uint64_t staging = 0;        // peak of staging
+  uint64_t peak = 0;           // peak of the sum
 };
 
 struct MemoryInterval {
@@ -51,17 +52,18 @@ struct MemoryInterval {
 
 struct MemoryEstimate {
   MemoryUse use;
-  // The range of use.total() if resident.driver and resident.pipelines come from figures not measured on
-  // this host (MemoryMeter::calibrate()), or for much smaller or larger networks; otherwise nothing.
+  // The range of use.total(). Set if the figures behind resident.driver and resident.pipelines were not
+  // measured on this host (MemoryMeter::calibrate()), or if the network is much smaller or larger than the
+  // networks that they were measured with.
   std::optional<MemoryInterval> interval;
   std::string driver_host;  // the processor that those figures were measured on; empty: unknown
   ResidentMemory resident;
   VulkanMemory vulkan;
-  // The estimate from shapes alone: the bytes of every tensor of the graph and of its parameters.
+  // The naive estimate from shapes alone: the bytes of all tensors and parameters of the graph.
   uint64_t shape_inference_bytes = 0;
   size_t dispatches = 0, pipelines = 0;
-  // Scalar operations that the driver compiles, loops unrolled: of all pipelines, and of the largest. Counted
-  // only if the caps have the driver's figures (`process.*` in a caps file).
+  // Scalar operations that the driver compiles, with loops unrolled: the sum over all pipelines, and the
+  // largest pipeline. Counted only if the caps have the driver's figures (`process.*` in a caps file).
   uint64_t shader_operations = 0, largest_shader_operations = 0;
   std::vector<std::string> warnings;  // e.g. operators that run on the host
 };
@@ -78,16 +80,16 @@ VELLUM_API MemoryEstimate estimate_memory(const Model& model, const SessionOptio
 struct MemoryMeasurement {
   MemoryUse use;
   VulkanMemory vulkan;
-  // The driver's report of the process's memory in its heaps (VK_EXT_memory_budget), at the end of a run.
+  // The memory of this process in the driver's heaps at the end of a run, as VK_EXT_memory_budget reports it.
   std::optional<uint64_t> driver_bytes;
-  // The growth of the whole process at its peak; nothing if the system does not report it.
+  // The growth of the whole process at its peak. Empty if the system does not report it.
   std::optional<uint64_t> process_bytes;
   bool driver_included = false;  // use.resident includes the driver itself
   // estimate_memory() with the device's own answers.
   MemoryEstimate estimate;
 };
 
-// The memory of the process that a driver on the CPU takes; see docs/estimate.md.
+// The process memory that a driver on the CPU takes; see docs/estimate.md.
 struct MemoryCalibration {
   std::string host;  // the processor
   uint64_t driver_bytes = 0;
@@ -95,21 +97,22 @@ struct MemoryCalibration {
 };
 
 // Measures memory: opens the device, loads the model, runs it twice with zeros and closes everything. The
-// growth of the process counts from the construction of the meter, so construct it first. Give it no cache
-// folder if shaders are to be compiled. On CPU devices `resident` is the growth of the process beyond the
-// other categories.
+// growth of the process counts from the construction of the meter, so construct it before anything else. With
+// a cache folder shaders may come from the cache, and the memory of compiling them is not measured. On CPU
+// devices `resident` is the growth of the process beyond the other categories.
 class VELLUM_API MemoryMeter {
  public:
   MemoryMeter();
   MemoryMeasurement measure(const std::filesystem::path& model, const SessionOptions& options,
                             const DeviceOptions& device = {}) const;
-  // Measures what the driver of a CPU device takes on this host, in seconds: opens the device, runs a few
-  // small networks with newly compiled shaders, and stores the figures in device.cache_folder, for devices
-  // that are opened with this folder. They hold for this device, driver, processor and version of Vellum.
+  // Measures the process memory that the driver of a CPU device takes on this host. It takes seconds: it
+  // opens the device, runs a few small networks with newly compiled shaders, and stores the figures in
+  // options.cache_folder for devices that are opened with this folder. They are valid for this device,
+  // driver, processor and version of Vellum.
   //
-  // Only a process that has not used Vulkan yet can measure: throws Error(invalid_argument) in any other.
-  // Error(unsupported) for a device with memory of its own, whose driver's memory no process has. Mesa's own
-  // cache must be off (the environment variable MESA_SHADER_CACHE_DISABLE=1), or it hides the compiler.
+  // Throws Error(invalid_argument) in a process that has used Vulkan before, Error(unsupported) for a device
+  // with memory of its own. Mesa's shader cache must be disabled (environment variable
+  // MESA_SHADER_CACHE_DISABLE=1), or the memory of the shader compiler is not measured.
   MemoryCalibration calibrate(const DeviceOptions& options = {}) const;
 
  private:

@@ -1,8 +1,8 @@
-/* What a shared library of Vellum shows of itself: functions and classes marked VELLUM_API. */
+/* VELLUM_API marks the functions and classes that a shared library of Vellum exports. */
 #ifndef VELLUM_EXPORT_H
 #define VELLUM_EXPORT_H
 
-/* VELLUM_SHARED comes with the target Vellum::vellum and with vellum.pc when Vellum is a shared library. */
+/* The target Vellum::vellum and vellum.pc define VELLUM_SHARED if Vellum is a shared library. */
 #if defined(VELLUM_SHARED) && defined(_WIN32)
 #ifdef VELLUM_BUILDING
 #define VELLUM_API __declspec(dllexport)

@@ -1,4 +1,4 @@
-// Whether a device computes what the host does: what `vellum doctor` shows.
+// Compares a device's kernels with the host reference, as `vellum doctor` does.
 #pragma once
 
 #include <cstddef>
@@ -10,36 +10,37 @@
 
 namespace vellum {
 
-// One small operator, computed by one kernel on the device, and compared with the host.
+// One small operator that one kernel computed on the device, and its difference from the host's result.
 struct KernelCheck {
   std::string operation;  // "Conv 3x3"
-  std::string kernel;  // the kernel that was made to compute it: "winograd 2x2"; empty where there is but one
+  std::string kernel;     // the kernel that computed it: "winograd 2x2"; empty if there is only one
   Precision precision = Precision::fp32;
   Arithmetic arithmetic = Arithmetic::fp32;
-  StorageChoice storage = StorageChoice::buffer;  // of its tensors
-  // The largest difference from the host, divided by the largest magnitude of the host's result or 1; NaN if
-  // the device computed NaN. At most `bound`: right.
+  StorageChoice storage = StorageChoice::buffer;  // storage of its tensors
+  // The largest difference from the host's result, divided by the largest magnitude of that result or by 1 if
+  // that is larger. NaN if the device computed NaN. The kernel is right if error <= bound.
   double error = 0, bound = 0;
-  std::string failure;  // why it could not be computed; empty: it was
+  std::string failure;  // why it could not be computed; empty if it could
 
   bool passed() const { return failure.empty() && error <= bound; }
 };
 
 struct KernelCheckOptions {
-  // Only operations whose name begins so: "Conv"; empty: all.
+  // Checks only operations whose name begins with this text, e.g. "Conv". Empty: all.
   std::string only;
-  // Every candidate of every operator; otherwise one of each algorithm.
+  // True: every kernel candidate of every operator. False: one of each algorithm.
   bool all = false;
-  // Called before each operator, with how many have been checked; return false to stop.
+  // Called before each operator with the number that have been checked. Return false to stop.
   std::function<bool(size_t done, size_t total)> progress;
 };
 
-// Computes small operators of every kind that has kernels, in all storages and in both precisions (and with
-// halves multiplied, where the device can), and compares them with the host reference. The results of a
-// driver's faults are gross, so the bounds are wide: 1e-3 in fp32, 3e-2 in fp16. Seconds on a GPU, minutes
-// on a CPU. Throws Error(device_lost) if the device is lost, Error(cancelled) if `progress` stops it,
-// Error(not_found) if no operation has the name `only`, Error(unsupported) in Vellum::runtime, which compiles
-// no shaders; other errors of an operator become its `failure`.
+// Computes small operators of every kind that has kernels, in all storages and both precisions (also with
+// fp16 arithmetic where the device has it), and compares them with the host reference. The bounds are wide,
+// 1e-3 in fp32 and 3e-2 in fp16, because driver faults cause large errors. Takes seconds on a GPU, minutes on
+// a CPU.
+// Throws Error(device_lost) if the device is lost, Error(cancelled) if `progress` returned false,
+// Error(not_found) if no operation matches `only`, Error(unsupported) in Vellum::runtime, which compiles no
+// shaders. Other errors of an operator become its `failure`.
 VELLUM_API std::vector<KernelCheck> check_kernels(const Device& device,
                                                   const KernelCheckOptions& options = {});
 

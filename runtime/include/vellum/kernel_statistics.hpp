@@ -5,13 +5,13 @@
 
 namespace vellum {
 
-// A figure by the driver's own name ("VGPRs", "Instruction Count"). A flag is 0 or 1.
+// One figure under the driver's own name ("VGPRs", "Instruction Count"). Boolean figures are 0 or 1.
 struct KernelStatistic {
   std::string name, description;
   double value = 0;
 };
 
-// A form of a shader inside the driver's compiler as text, such as its assembly.
+// An internal representation of a shader in the driver's compiler as text, such as its assembly.
 struct KernelRepresentation {
   std::string name, description, text;
 };

@@ -12,12 +12,13 @@ namespace vellum {
 
 struct MemoryLine {
   std::string name;
-  std::vector<std::pair<int64_t, uint64_t>> points;  // dimension, such as the batch, and bytes
+  std::vector<std::pair<int64_t, uint64_t>>
+      points;  // the size of the dimension (such as the batch), and bytes
 };
 
 struct MemoryCurve {
   std::string title, axis;
-  std::vector<MemoryLine> lines;  // there are five distinct colours
+  std::vector<MemoryLine> lines;  // the first five have distinct colours
 };
 
 // Returns a self-contained SVG document, 640 units wide. Throws Error(invalid_argument) if there is no point.

@@ -11,10 +11,10 @@ namespace vellum {
 class ArenaPool;
 class Device;
 
-// Decides what happens when a run begins while another run of the same pool is under way: submitted, and not
-// yet waited for.
+// What happens when a run begins while another run of the same pool is under way (submitted and not yet
+// waited for).
 enum class PoolOverlap : uint8_t {
-  serialise,  // the device does them one after the other
+  serialise,  // the device executes them one after the other
   refuse,     // Error(invalid_argument), for applications that want to know when their runs overlap
 };
 
@@ -22,31 +22,31 @@ struct MemoryPoolOptions {
   PoolOverlap overlap = PoolOverlap::serialise;
 };
 
-// For networks that follow one another, such as a detector, a landmark model and a segmentation for each
-// frame: sessions of one device with the same SessionOptions::memory_pool put their intermediate tensors in
-// the same memory, as large as the session with the largest needs it. Inputs, outputs and weights stay each
-// session's own; the results are the same bit for bit.
+// Memory for networks that run one after another, such as a detector, a landmark model and a segmentation for
+// each frame. Sessions of one device with the same SessionOptions::memory_pool put their intermediate tensors
+// into the same memory, which is as large as the most demanding session needs. Each session has its own
+// inputs, outputs and weights. Results are the same bit for bit.
 //
-// The sessions may be used on different threads. Their runs do not overlap on the device. A run is handed to
-// the device whole before the next one begins: submit() of a network with operators on the host, and of one
-// that SessionOptions::max_submit_ms divides, takes until the last part is submitted. With in_flight above 1,
-// the runs of a session share the pool's memory, too.
+// The sessions may be used on different threads. Their runs do not overlap on the device. A run is submitted
+// completely before the next one begins, so submit() of a network with operators on the host, or of a run
+// that SessionOptions::max_submit_ms divides, returns after its last part is submitted. With in_flight above
+// 1, the runs of one session share the pool's memory, too.
 //
-// When a session needs more than the pool has, the others free what they have in it, and come back at their
-// next run, which then takes milliseconds longer. To avoid that, make the largest session first. Copies are
-// handles to the same pool, which lives as long as any of them or a session. A default-constructed
-// MemoryPool is none.
+// If a session needs more memory than the pool has, the pool's memory is replaced: the other sessions free
+// their objects in it and make them again at their next run, which takes milliseconds longer. To avoid that,
+// make the largest session first. Copies are handles to the same pool, which lives as long as any handle or
+// session. A default-constructed MemoryPool is not valid() and means: no pool.
 class VELLUM_API MemoryPool {
  public:
   MemoryPool() = default;
   explicit MemoryPool(const Device& device, const MemoryPoolOptions& options = {});
 
   bool valid() const { return pool_ != nullptr; }
-  // The device memory that the pool has now; what runs under way still have of an earlier size is not
-  // counted. 0 if not valid().
+  // Returns the device memory that the pool has now, without replaced memory that runs under way still use. 0
+  // if not valid().
   uint64_t bytes() const;
-  // Frees the memory, except what runs under way use until they have ended. It comes back with the next run
-  // of a session.
+  // Frees the memory; runs under way keep theirs until they have ended. The next run of a session allocates
+  // it again.
   void trim() const;
 
  private:

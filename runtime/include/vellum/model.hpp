@@ -1,4 +1,4 @@
-// Models in memory: what goes in, what comes out, and the nodes between.
+// Models in memory: inputs, outputs and nodes.
 #pragma once
 
 #include <cstddef>
@@ -22,21 +22,20 @@ namespace vellum {
 // A dense, row-major tensor in host memory, in the model's own order of dimensions.
 using Tensor = HostTensor;
 
-// A graph input or output with the model's own name. A dimension is -1 if the model leaves it open or if it
-// is data-dependent (how many boxes NonMaxSuppression keeps). The shape {-1} can also mean that not even the
-// number of dimensions is known.
+// A graph input or output. A dimension is -1 if the model leaves it open or if it is data-dependent (such as
+// the number of boxes that NonMaxSuppression keeps). The shape {-1} can also mean that the rank is unknown.
 struct TensorInfo {
   std::string name;
   DType dtype = DType::f32;
   Shape shape;
-  // True for an input whose values decide shapes of other tensors or the choice of a branch, such as the
-  // sizes of a Resize. A session prepares itself for these values as for the shapes of inputs.
+  // True for an input whose values determine shapes of other tensors (such as the sizes of a Resize) or the
+  // choice of a branch. A session is prepared for these values as it is for the shapes of inputs.
   bool decides_shapes = false;
-  // The name that the signature of a TFLite file gives it, such as "output_0"; empty without one, and where
-  // it is the `name` of another input or output. Functions and options take either name.
+  // The name in the signature of a TFLite file, such as "output_0". Empty without a signature, and if another
+  // input or output has that `name`. Functions and options accept either name.
   std::string signature_name;
-  // Of an input that is a variable of the network: what it begins with. The output "NAME.next" is its value
-  // for the next run.
+  // The initial value of an input that is a variable of the network. The output "NAME.next" is its value for
+  // the next run.
   std::optional<HostTensor> initial_value;
 
   bool has_name(std::string_view wanted) const {
@@ -54,7 +53,7 @@ struct NodeInfo {
 
 // Shapes of graph inputs by name: for inputs that the model leaves open, or to override.
 using InputShapes = std::map<std::string, Shape>;
-// Values of graph inputs by name, for inputs that decide shapes (TensorInfo::decides_shapes).
+// Values of graph inputs by name, for inputs with TensorInfo::decides_shapes.
 using InputTensors = std::map<std::string, Tensor>;
 
 // A model file in memory, independent of any device. Copies are handles. Thread-safe.
@@ -63,23 +62,24 @@ class VELLUM_API Model {
   // Loads an ONNX model, a TFLite model or a bundle (vellum/pack.hpp), recognised by its content.
   // A file that exceeds `limits` is refused.
   static Model load(const std::filesystem::path& file, const LoadLimits& limits = {});
-  // External weights are refused.
+  // Loads a model from memory. A model with external data is refused.
   static Model load(std::span<const std::byte> bytes, const LoadLimits& limits = {});
-  // Does the same without a copy of a bundle: the model, and what is made of it, keep `bytes`, which must not
-  // change, and read constants, weights and shaders there when they need them. A bundle that does not begin
-  // at a multiple of 8 bytes is copied; of other formats nothing is kept.
+  // Does the same, but a bundle is not copied: the model and its sessions keep `bytes`, which must not
+  // change, and read constants, weights and shaders from there on demand. A bundle that does not begin at a
+  // multiple of 8 bytes is copied. For other formats `bytes` is not kept.
   static Model load(std::shared_ptr<const std::byte> bytes, size_t byte_count, const LoadLimits& limits = {});
-  // Load one of the signatures of a TFLite model. Throw Error(not_found), which names those that there are.
+  // Load one of the signatures of a TFLite model. Throw Error(not_found), which lists the signatures of the
+  // file.
   static Model load(const std::filesystem::path& file, const LoadLimits& limits, std::string_view signature);
   static Model load(std::span<const std::byte> bytes, const LoadLimits& limits, std::string_view signature);
 
   const std::vector<TensorInfo>& inputs() const;
   // Shapes are inferred if all input shapes are known; open dimensions are -1.
   const std::vector<TensorInfo>& outputs() const;
-  // Names of the signatures of a TFLite file, the one that was loaded first: without a choice
-  // "serving_default" or, if there is none, the file's first.
+  // Names of the signatures of a TFLite file. The first name is the loaded signature: by default
+  // "serving_default" or, if there is none, the first of the file.
   const std::vector<std::string>& signatures() const;
-  // The nodes as in the file, in execution order, with shapes inferred for these input shapes, and these
+  // Returns the nodes of the file in execution order. Shapes are inferred for the given input shapes and
   // values of inputs that decide shapes.
   std::vector<NodeInfo> nodes(const InputShapes& shapes = {}, const InputTensors& values = {}) const;
 

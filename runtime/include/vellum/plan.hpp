@@ -14,17 +14,18 @@
 namespace vellum {
 
 struct TensorUsage {
-  std::vector<std::string> tensors;  // a name for each record
-  // Intermediate and workspace tensors: bytes if a buffer holds them, else texels.
+  std::vector<std::string> tensors;  // the name of each record
+  // Intermediate and workspace tensors. Sizes are bytes for tensors in buffers, texels for tensors in images.
   std::vector<planner::TensorUsageRecord> records;
-  // Returns the bytes of an image or buffer of a size on the device: use it as PlanOptions::object_bytes.
+  // Returns the bytes that an image or buffer of this size takes on the device. Use it as
+  // PlanOptions::object_bytes.
   std::function<uint64_t(const planner::Size&)> object_bytes;
-  // The tensors of `records` for offsets in an arena: bytes with device padding, and the alignment of
+  // The same tensors for plans of offsets in an arena: bytes with device padding, and the alignment of
   // offsets.
   std::vector<planner::TensorUsageRecord> arena_records;
   uint64_t offset_alignment = 1;
-  // The bytes that are live at a time in any order of the program's tasks, as far as is proved: no plan of
-  // any order needs less. The session's own order may need more.
+  // A proved lower bound for all orders of the program's tasks: no plan of any order needs fewer bytes. The
+  // session's own order may need more.
   uint64_t any_order_bound = 0;
 };
 
@@ -36,8 +37,8 @@ VELLUM_API TensorUsage tensor_usage(const Model& model, const SessionOptions& op
 
 VELLUM_API TensorUsage tensor_usage(const Model& model, const SessionOptions& options, const Caps& caps);
 
-// Returns the memory plan of such a session: Session::memory() without a session, and without weights, inputs
-// and outputs.
+// Returns the memory plan of such a session: what Session::memory() would return, without weights, inputs and
+// outputs.
 VELLUM_API MemoryReport planned_memory(const Model& model, const SessionOptions& options = {},
                                        const Device* device = nullptr);
 VELLUM_API MemoryReport planned_memory(const Model& model, const SessionOptions& options, const Caps& caps);

@@ -1,4 +1,5 @@
-// Documents of a profile: plain values in, one document out. Needs neither device nor session.
+// Documents of a profile. Each function takes plain values and returns one document; none needs a device or
+// session.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +18,9 @@ struct ProfileReport {
   std::string model;                  // its name in the document
   std::vector<std::string> subtitle;  // device, options: shown beside the title
   MemoryReport memory;
-  std::vector<LayerTime> layers;        // as Session::layer_times(), e.g. medians over several runs
-  std::vector<LayerTime> run;           // as Session::layer_times(), of one run: begin and end of each task
-  std::optional<KernelReport> kernels;  // empty: the driver does not report what it makes of kernels
+  std::vector<LayerTime> layers;        // Session::layer_times(), or medians of it over several runs
+  std::vector<LayerTime> run;           // Session::layer_times() of one run, for begin and end of each task
+  std::optional<KernelReport> kernels;  // empty: the driver reports nothing about kernels
 };
 
 // Returns a self-contained HTML page: the memory map, shared objects, bytes by category, time per layer,
@@ -32,13 +33,14 @@ VELLUM_API std::string profile_html(const ProfileReport& report);
 // a tensor names one that does not exist.
 VELLUM_API std::string memory_map_svg(const MemoryReport& memory, const std::string& title);
 
-// A network of several that share a MemoryPool.
+// One of several networks that share a MemoryPool.
 struct PooledNetwork {
   std::string name;
   MemoryReport memory;
 };
 
-// Returns the bytes of a pool for these networks: its arenas are as large as the largest network needs each.
+// Returns the bytes of a pool for these networks: each arena is as large as the network that needs most of
+// it.
 VELLUM_API uint64_t pool_bytes(std::span<const PooledNetwork> networks);
 // Draws the networks one after the other in the memory of their pool, as memory_map_svg() does.
 VELLUM_API std::string memory_pool_svg(std::span<const PooledNetwork> networks, const std::string& title);

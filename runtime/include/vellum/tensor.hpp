@@ -20,14 +20,15 @@ constexpr bool is_float(DType type) { return type == DType::f32 || type == DType
 VELLUM_API size_t size_of(DType type);
 VELLUM_API std::string_view name(DType type);  // numpy's names: "float32", "int64", "bool", ...
 
-// Dimensions, outermost first. kUnknownDim is a dimension that is not known yet.
+// Dimensions, outermost first. A dimension of kUnknownDim is not known yet.
 using Shape = std::vector<int64_t>;
 inline constexpr int64_t kUnknownDim = -1;
 
 // Returns the product of the dimensions, 1 for a scalar. Throws Error if a dimension is unknown or the
 // product overflows.
 VELLUM_API int64_t element_count(const Shape& shape);
-// The most elements of a tensor: a shape from a hostile file must not make Vellum allocate without limit.
+// The maximum number of elements of a tensor, so that a hostile file cannot make Vellum allocate without
+// limit.
 inline constexpr int64_t kMaxElements = int64_t{1} << 31;
 // Returns element_count(). Throws Error(unsupported) for more than kMaxElements.
 VELLUM_API int64_t checked_element_count(const Shape& shape);
@@ -50,8 +51,8 @@ class VELLUM_API HostTensor {
  public:
   HostTensor() = default;
   HostTensor(DType dtype, Shape shape);  // zero-filled
-  // Shares `data`, which has at least the tensor's size, e.g. a range of a mapped file. Copies it if it is
-  // not aligned for the element type. Never writes to it.
+  // Shares `data`, e.g. a range of a mapped file, which must have at least the tensor's bytes. Copies it if
+  // it is not aligned for the element type. Never writes to it.
   HostTensor(DType dtype, Shape shape, std::shared_ptr<const std::byte> data);
 
   // Makes a tensor from elements, converted to `dtype` by value. T: float, double or a fixed-width integer.
@@ -68,9 +69,9 @@ class VELLUM_API HostTensor {
   const std::byte* data() const { return data_.get(); }
   std::byte* mutable_data();
 
-  // Views of the elements. Throw Error(invalid_argument) if T has another size than the dtype, or is float,
-  // double or a signed integer and the dtype is not. Unsigned integers are the bits of any dtype, as of
-  // halves.
+  // Return a view of the elements. Throw Error(invalid_argument) if T and the dtype differ in size, or if T
+  // is a floating-point or signed integer type and the dtype is not. An unsigned T views the bits of any
+  // dtype, such as those of halves.
   template <typename T>
   std::span<const T> as() const {
     check_element(sizeof(T), element_kind<T>());
@@ -89,7 +90,7 @@ class VELLUM_API HostTensor {
   std::vector<int64_t> to_ints() const;
 
  private:
-  // opaque: a struct around the bits.
+  // opaque: a struct that wraps the bits.
   enum class ElementKind : uint8_t { opaque, floating, signed_integer, unsigned_integer };
   template <typename T>
   static constexpr ElementKind element_kind() {
@@ -101,7 +102,7 @@ class VELLUM_API HostTensor {
   void check_element(size_t element_size, ElementKind kind) const;
   TensorType type_;
   std::shared_ptr<const std::byte> data_;
-  bool writable_ = false;  // the bytes are our own allocation, not a caller's
+  bool writable_ = false;  // the bytes were allocated by this class, not lent by a caller
 };
 
 // Converts every element to another type; shares the bytes if the type is the same.

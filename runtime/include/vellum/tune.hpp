@@ -1,4 +1,4 @@
-// Tuning: measures on a device how operators are computed fastest, and which storage holds the tensors best.
+// Tuning: measures on a device the fastest kernel of each operator and the best storage of the tensors.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace vellum {
 
-// The operators of a network that are equal in type, attributes, shapes, precision and storage of their
-// tensors.
+// A group of operators of a network that are equal in type, attributes, shapes, precision and storage of
+// their tensors.
 struct TunedOperator {
-  std::string op, name;  // type, and name of the first of them
-  Shape output;          // its first output's
-  size_t count = 1;
+  std::string op, name;   // operator type; name of the first operator of the group
+  Shape output;           // shape of the first output
+  size_t count = 1;       // operators in the group
   size_t candidates = 1;  // kernel candidates, including those that are skipped as hopeless
-  // The candidate of the cost model, and the one measured to be fastest: "pointwise 8x2".
+  // The candidate that the cost model chooses, and the one that was measured to be fastest: "pointwise 8x2".
   std::string untuned, tuned;
   double untuned_us = 0, tuned_us = 0;  // microseconds of one operator; 0: not measured
-  bool measured = false;                // by this call; false: measured earlier, or no time was left
+  bool measured = false;                // measured by this call; false: measured earlier, or no time was left
 };
 
 struct TuneProgress {
@@ -33,33 +33,33 @@ struct TuneProgress {
 struct TuneOptions {
   // Seconds after which no further operator is measured; a later call continues. 0: no limit.
   double seconds = 0;
-  // Measures what was measured before, too.
+  // True: measures again what was measured before.
   bool again = false;
-  // Whether to look for what should hold each tensor, where SessionOptions::storage leaves that open. It
-  // takes two to four runs of the network that are made for it.
+  // Whether to find the best storage of each tensor, if SessionOptions::storage is automatic. It makes and
+  // runs two to four variants of the network.
   bool storages = true;
   std::function<void(const TuneProgress&)> progress;
 };
 
 struct TuneReport {
   std::vector<TunedOperator> operators;
-  std::string storage;  // of the tensors now: "buffer", "image2d", "image3d" or "mixed"
-  // Wall time of one inference and device memory of all weights, with the cost model's choices and tuned.
+  std::string storage;  // resulting storage of the tensors: "buffer", "image2d", "image3d" or "mixed"
+  // Wall time of one inference, and device memory of all weights: with the cost model's choices, and tuned.
   double untuned_ms = 0, tuned_ms = 0;
   uint64_t untuned_weights_bytes = 0, tuned_weights_bytes = 0;
   double seconds = 0;    // the time that tuning took
   bool complete = true;  // false: TuneOptions::seconds ran out
-  // False: the tuned choices made the network slower as a whole, and are not kept.
+  // False: the tuned choices made the whole network slower and were discarded.
   bool kept = true;
   std::vector<std::string> warnings;  // candidates that computed wrong results, which are never used
 };
 
-// Tunes the network that a session with these options runs: times the kernel candidates of each operator
-// (kernel, tile, Winograd if SessionOptions::winograd allows it, which may take more memory) and the storages
-// of the tensors, and stores the times in the device's cache folder for this device, driver and version of
-// Vellum; without a cache folder the Device keeps them. Sessions made on the device from then on use the
-// fastest candidate for equal operators of any model; existing sessions do not change. No other work should
-// run on the device meanwhile. Throws Error(invalid_argument) if an input's shape is open, or with a
+// Tunes the network that a session with these options runs. It times the kernel candidates of each operator
+// (kernel, tile, and Winograd if SessionOptions::winograd allows it, which may take more memory) and the
+// storages of the tensors. It stores the times in the device's cache folder for this device, driver and
+// version of Vellum; without a cache folder the Device keeps them. Sessions made on the device afterwards use
+// the fastest candidate for equal operators of any model; existing sessions do not change. No other work
+// should run on the device meanwhile. Throws Error(invalid_argument) if an input's shape is open, or with a
 // weights_budget.
 VELLUM_API TuneReport tune(const Device& device, const Model& model, const SessionOptions& options = {},
                            const TuneOptions& tune_options = {});

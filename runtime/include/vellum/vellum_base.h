@@ -1,5 +1,5 @@
 /*
- * What all headers of the C interface share: its version, errors, and text that the library makes.
+ * Common parts of the C interface: its version, errors, and text that the library allocates.
  */
 #ifndef VELLUM_BASE_H
 #define VELLUM_BASE_H
@@ -9,7 +9,7 @@
 
 #include "vellum/export.h"
 
-/* Visible, too, in a shared library that is made of the static one, as for JNI, ctypes or P/Invoke. */
+/* The attribute also exports these functions from a shared library that links the static one, e.g. for JNI or P/Invoke. */
 #if defined(__GNUC__) && !defined(_WIN32)
 #define VELLUM_C_API __attribute__((visibility("default")))
 #else
@@ -37,12 +37,12 @@ typedef enum vellum_status {
   VELLUM_OUT_OF_MEMORY = 7,    /* of the host or the device */
   VELLUM_DEVICE_LOST = 8,      /* the device stopped answering */
   VELLUM_INTERNAL = 9,         /* a bug in Vellum */
-  VELLUM_CANCELLED = 10        /* the caller ended it, or a function of the caller's that Vellum called */
+  VELLUM_CANCELLED = 10        /* the caller cancelled, or one of its callbacks did */
 } vellum_status;
 
 #define VELLUM_MESSAGE_BYTES 512
 
-/* The error of a function that failed; not changed on success. */
+/* The error of a function that failed. Not changed on success. */
 typedef struct vellum_error {
   vellum_status status;
   char message[VELLUM_MESSAGE_BYTES]; /* one line that names file, operator or tensor; cut off if it is longer */
@@ -54,7 +54,8 @@ VELLUM_C_API const char* vellum_status_text(vellum_status status);
 /*
  * A struct of this interface with its `size` set and everything else 0, for results:
  *     vellum_tensor_info info = VELLUM_SIZED(vellum_tensor_info);
- * Without warnings of compilers in C99, C11 and C++; in C for variables that are not static.
+ * Compiles without warnings as C99, C11 and C++. In C it is not a constant expression: not for static
+ * variables.
  */
 #ifdef __cplusplus
 #define VELLUM_SIZED(type) vellum_sized<type>()
@@ -62,7 +63,7 @@ VELLUM_C_API const char* vellum_status_text(vellum_status status);
 #define VELLUM_SIZED(type) ((type){.size = sizeof(type)})
 #endif
 
-/* Text that the library made: UTF-8, ended by a zero. The caller destroys it. */
+/* Text that the library allocated: UTF-8, ended by a zero. The caller destroys it. */
 typedef struct vellum_text vellum_text;
 VELLUM_C_API const char* vellum_text_data(const vellum_text* text);
 /* Bytes, without the zero at the end. */

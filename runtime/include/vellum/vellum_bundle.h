@@ -14,15 +14,15 @@ extern "C" {
 typedef struct vellum_bundle_summary {
   size_t size;            /* of this struct, as the caller was compiled */
   size_t shaders;         /* variants that were compiled */
-  size_t weights;         /* that were prepacked */
-  uint64_t weights_bytes; /* of these */
+  size_t weights;         /* weights that were prepacked */
+  uint64_t weights_bytes; /* bytes of the prepacked weights */
   uint64_t file_bytes;
 } vellum_bundle_summary;
 
 /*
- * Writes a bundle of the model in the file `model` to `file`, whose folder must exist, for sessions with these options; see
- * vellum/pack.hpp. For `device`, or if it is NULL for the device of `caps` (the text of a caps file), or the Android
- * Baseline 2022 profile. `options` and `summary` may be NULL.
+ * Writes a bundle of the model in the file `model` to `file`, whose folder must exist, for sessions with these options;
+ * see vellum/pack.hpp. The bundle is for `device`; if that is NULL, for the device that `caps` describes (the text of a
+ * caps file); if both are NULL, for the Android Baseline 2022 profile. `options` and `summary` may be NULL.
  */
 VELLUM_C_API vellum_status vellum_write_bundle(const char* model, const char* file, const vellum_device* device,
                                                const char* caps, const vellum_session_options* options,

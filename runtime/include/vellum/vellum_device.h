@@ -22,7 +22,7 @@ typedef enum vellum_log_level {
 /* Called with one line at a time, from any thread. */
 typedef void (*vellum_log_callback)(vellum_log_level level, const char* message, void* user);
 
-/* Of a device's queues, relative to those of all processes. */
+/* Priority of a device's queues among the queues of all processes. */
 typedef enum vellum_global_priority {
   VELLUM_PRIORITY_UNSPECIFIED = 0, /* the driver's default, medium */
   VELLUM_PRIORITY_LOW = 1,
@@ -40,20 +40,20 @@ typedef enum vellum_self_check {
 
 /* Fill it with vellum_device_options_init(), then change what should differ. */
 typedef struct vellum_device_options {
-  size_t size;               /* of this struct, as the caller was compiled: by which the library distinguishes versions */
+  size_t size;               /* of this struct, as the caller was compiled: tells the library its version */
   const char* device;        /* number, UUID or part of a name; NULL: a discrete GPU, else an integrated one, else a CPU */
   const char* cache_folder;  /* for compiled shaders, made if it is missing; NULL: nothing is kept on disk */
   int32_t validation;        /* not 0: the Khronos validation layer; its messages go to `log` */
-  int32_t android_baseline_2022; /* not 0: behave as on the least device that Vellum supports */
+  int32_t android_baseline_2022; /* not 0: limit the device to the minimum that Vellum supports */
   vellum_log_callback log;   /* NULL: nothing is logged */
   void* log_user;            /* passed to `log` */
-  uint32_t wait_limit_ms;    /* for one submit before the device counts as hanging; 0: no limit */
+  uint32_t wait_limit_ms;    /* limit for one submit, after which the device counts as hanging; 0: none */
   float queue_priority;      /* from 0 to 1, relative to the other queues that the process has on the device; 1 */
-  vellum_global_priority global_priority; /* VELLUM_UNSUPPORTED if the device has none, or this user may not have it */
-  int32_t debug_labels;      /* not 0: labels of layers and names of objects, for debuggers; needs VK_EXT_debug_utils */
-  void (*log_destroy)(void* log_user); /* NULL, or called once when nothing calls `log` any more, also if opening fails:
+  vellum_global_priority global_priority; /* VELLUM_UNSUPPORTED if the device or the user lacks it */
+  int32_t debug_labels;      /* not 0: label layers and name objects for debuggers; needs VK_EXT_debug_utils */
+  void (*log_destroy)(void* log_user); /* NULL, or called once after the last call of `log`, also if opening fails:
                                           sessions and runs keep a device after vellum_device_destroy() */
-  vellum_self_check self_check; /* a kernel that computes wrong results is not used; see DeviceOptions::self_check */
+  vellum_self_check self_check; /* whether kernels are checked at their first use; see DeviceOptions::self_check */
 } vellum_device_options;
 
 /* The defaults. The macro passes the size of the caller's struct, see vellum/vellum.h. */
@@ -74,15 +74,15 @@ typedef struct vellum_device_info {
   const char* driver;        /* name and version */
   const char* api_version;   /* "1.3.230" */
   uint8_t uuid[16];
-  uint32_t index;            /* as vellum_device_options.device counts */
+  uint32_t index;            /* for vellum_device_options.device */
   uint32_t vendor_id, device_id;
   int32_t fp16_arithmetic;   /* not 0: VELLUM_ARITHMETIC_FP16 works */
-  float timestamp_period_ns; /* 0: no times of layers */
-  int32_t luid_known;              /* 0: the driver reports no LUID; Windows' do */
+  float timestamp_period_ns; /* 0: the device has no timestamps */
+  int32_t luid_known;              /* 0: the driver reports no LUID; drivers on Windows do */
   uint8_t luid[8];
-  uint32_t subgroup_size;          /* 0: unknown, or subgroups may have fewer invocations */
+  uint32_t subgroup_size;          /* 0: unknown, or not every subgroup is full */
   const char* preferred_storage;   /* what VELLUM_STORAGE_AUTO means: "image2d", "image3d", "buffer" */
-  const char* cooperative_matrices; /* products of halves that it has, "KHR 16x16x16"; or "no: ..." */
+  const char* cooperative_matrices; /* the supported products of halves, "KHR 16x16x16"; or "no: ..." */
   uint32_t max_image_dimension_2d, max_image_dimension_3d;
   uint64_t max_storage_buffer_range;
 } vellum_device_info;
@@ -98,7 +98,7 @@ VELLUM_C_API vellum_status vellum_device_list_get(const vellum_device_list* list
 VELLUM_C_API vellum_status vellum_device_get_info(const vellum_device* device, vellum_device_info* info,
                                                   vellum_error* error);
 
-/* VkPhysicalDeviceIDProperties.deviceUUID; the text of one has 36 characters and a zero. */
+/* VkPhysicalDeviceIDProperties.deviceUUID. Its text has 36 characters and a zero. */
 VELLUM_C_API vellum_status vellum_device_uuid(const vellum_device* device, uint8_t uuid[16], vellum_error* error);
 VELLUM_C_API void vellum_uuid_text(const uint8_t uuid[16], char text[37]);
 /* The names of the device and of its driver. */
@@ -107,11 +107,11 @@ VELLUM_C_API const char* vellum_device_driver(const vellum_device* device);
 /* The number of errors and warnings that the validation layer has reported. */
 VELLUM_C_API uint64_t vellum_device_validation_messages(const vellum_device* device);
 
-/* The limits, features and traits of a device as JSON, the text of a caps file: for functions that take `caps`. NULL: the
+/* Limits, features and traits of a device as JSON: the text of a caps file, for functions that take `caps`. NULL: the
  * minimum of the Android Baseline 2022 profile. */
 VELLUM_C_API vellum_status vellum_device_caps(const vellum_device* device, vellum_text** caps, vellum_error* error);
-/* The user's folder for Vellum's caches by the platform's convention, for vellum_device_options.cache_folder; empty if
- * the environment has none. */
+/* The folder for Vellum's caches that the platform's conventions give this user, for vellum_device_options.cache_folder.
+ * Empty if the environment names none. */
 VELLUM_C_API vellum_status vellum_default_cache_folder(vellum_text** folder, vellum_error* error);
 
 #ifdef __cplusplus

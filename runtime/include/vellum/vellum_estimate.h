@@ -1,5 +1,5 @@
 /*
- * Memory and stages of a session before it is made. A part of vellum/vellum.h.
+ * Memory and compilation stages of a session that is not made yet. A part of vellum/vellum.h.
  */
 #ifndef VELLUM_ESTIMATE_H
 #define VELLUM_ESTIMATE_H
@@ -19,18 +19,19 @@ typedef struct vellum_memory_estimate {
   uint64_t workspace;
   uint64_t staging;
   uint64_t resident;
-  uint64_t total;                 /* of the six */
+  uint64_t total;                 /* sum of the six members above */
   int driver_known;               /* 0: `resident` excludes a CPU driver's own memory, which the caps lack */
   uint64_t allocated_peak;        /* the peak of allocations from Vulkan, padding included */
-  uint64_t shape_inference_total; /* the estimate from shapes alone */
-  /* What `resident` is: alignment and padding; constants and copies in a host memory that the device shares; a CPU driver's
-   * own code and data, and the machine code of all pipelines (0 where driver_known is 0). */
+  uint64_t shape_inference_total; /* naive estimate from shapes alone */
+  /* The parts of `resident`. padding: alignment and padding. host: constants and copies, if host and device share
+   * memory. driver_code, pipeline_code: code and data of a CPU driver, and the machine code of all pipelines; 0 if
+   * driver_known is 0. */
   uint64_t padding, host, driver_code, pipeline_code;
   /* As passed to vkAllocateMemory; `intermediates` with workspace, `staging` at its peak. */
   uint64_t allocated_weights, allocated_in_out, allocated_intermediates, allocated_staging;
   uint64_t dispatches, pipelines;
-  /* The bounds of `total`: both are `total`, unless a CPU driver's own memory was not measured on this
-   * processor (vellum_calibrate_memory()), or only for much smaller or larger networks. */
+  /* The range of `total`. Both are `total`, unless a CPU driver's memory was not measured on this processor
+   * (vellum_calibrate_memory()), or only with much smaller or larger networks. */
   uint64_t total_least, total_most;
 } vellum_memory_estimate;
 
@@ -47,12 +48,12 @@ VELLUM_C_API vellum_status vellum_estimate_memory(const vellum_model* model, con
 typedef struct vellum_memory_measurement {
   size_t size; /* of this struct, as the caller was compiled */
   uint64_t weights, in_out, intermediates, workspace, staging, resident;
-  uint64_t total;            /* of the six */
+  uint64_t total;            /* sum of the six members above */
   uint64_t allocated_peak;   /* the peak of allocations from Vulkan, padding included */
   int32_t driver_included;   /* not 0: `resident` includes the driver itself */
-  int32_t heap_known, process_known; /* 0: the driver, or the system, does not report the next two */
-  uint64_t heap_bytes;       /* of the process in the driver's heaps, at the end of a run */
-  uint64_t process_bytes;    /* the growth of the whole process at its peak, from this call on */
+  int32_t heap_known, process_known; /* 0: the driver does not report heap_bytes, the system not process_bytes */
+  uint64_t heap_bytes;       /* memory of the process in the driver's heaps at the end of a run */
+  uint64_t process_bytes;    /* growth of the whole process at its peak since this call began */
 } vellum_memory_measurement;
 
 /* Measures memory: opens the device, loads the model in the file `model`, runs it twice with zeros and closes everything.
@@ -61,44 +62,44 @@ VELLUM_C_API vellum_status vellum_measure_memory(const char* model, const vellum
                                                  const vellum_device_options* device_options,
                                                  vellum_memory_measurement* measurement, vellum_error* error);
 
-/* What a driver on the CPU takes of a process, see docs/estimate.md. Operations are those of the pipelines'
- * shaders, with loops unrolled. */
+/* The process memory that a driver on the CPU takes, see docs/estimate.md. Operations are those of the
+ * pipelines' shaders, with loops unrolled. */
 typedef struct vellum_memory_calibration {
   size_t size; /* of this struct, as the caller was compiled */
   uint64_t driver_bytes;
-  uint32_t bytes_per_operation, bytes_per_operation_of_largest; /* of all pipelines, and of the largest */
+  uint32_t bytes_per_operation, bytes_per_operation_of_largest; /* for all pipelines, and for the largest */
 } vellum_memory_calibration;
 
-/* Measures that on this machine, in seconds, and stores it in the cache folder of `device_options`: estimates
- * for devices that are opened with this folder use it. Only a process that has not used Vulkan yet can:
- * VELLUM_INVALID_ARGUMENT in any other. VELLUM_UNSUPPORTED for a device with memory of its own. The
- * environment variable MESA_SHADER_CACHE_DISABLE=1 keeps Mesa's own cache from hiding what its compiler
- * takes. `device_options` and `calibration` may be NULL. */
+/* Measures these figures on this machine, which takes seconds, and stores them in the cache folder of
+ * `device_options`, for estimates for devices that are opened with this folder. VELLUM_INVALID_ARGUMENT in a
+ * process that has used Vulkan before, VELLUM_UNSUPPORTED for a device with memory of its own. Disable Mesa's
+ * shader cache (environment variable MESA_SHADER_CACHE_DISABLE=1), or the memory of its compiler is not
+ * measured. `device_options` and `calibration` may be NULL. */
 VELLUM_C_API vellum_status vellum_calibrate_memory(const vellum_device_options* device_options,
                                                    vellum_memory_calibration* calibration,
                                                    vellum_error* error);
 
-/* A stage between model and session as text: "graph", "program", "plan" or "barriers". `device` and `caps` as above. */
+/* Returns a compilation stage as text: "graph", "program", "plan" or "barriers". `device` and `caps` as above. */
 VELLUM_C_API vellum_status vellum_describe(const vellum_model* model, const char* stage,
                                            const vellum_session_options* options, const vellum_device* device,
                                            const char* caps, vellum_text** text, vellum_error* error);
 
-/* Bytes over a dimension of the inputs, such as the batch. */
+/* A line of bytes over a dimension of the inputs, such as the batch. */
 typedef struct vellum_memory_line {
   const char* name;
-  const int64_t* positions; /* of the points on the axis */
+  const int64_t* positions; /* positions of the points on the axis */
   const uint64_t* bytes;
   size_t point_count;
 } vellum_memory_line;
 
-/* Draws such lines: a self-contained SVG document. */
+/* Draws lines as a self-contained SVG document. */
 VELLUM_C_API vellum_status vellum_memory_curve_svg(const char* title, const char* axis, const vellum_memory_line* lines,
                                                    size_t line_count, vellum_text** svg, vellum_error* error);
 
-/* How fast a model runs within how many bytes of device memory; see vellum/memory_frontier.hpp, which defines the terms. */
+/* The trade-off between device memory and time; vellum/memory_frontier.hpp defines the terms. */
 typedef struct vellum_frontier_options {
   size_t size;             /* of this struct, as the caller was compiled */
-  const uint64_t* budgets; /* bytes; NULL: from the smallest that suffices to what the session's options take without one */
+  const uint64_t* budgets; /* bytes; NULL: from the smallest that suffices to the bytes without a budget */
   size_t budget_count;
   /* NULL, or called before the first point and after each. */
   void (*progress)(size_t done, size_t total, void* user);
@@ -111,17 +112,17 @@ VELLUM_C_API void vellum_frontier_options_init_sized(vellum_frontier_options* op
 typedef struct vellum_frontier_point {
   size_t size;             /* of this struct, as the caller was compiled */
   uint64_t budget;         /* for vellum_session_options.memory_budget */
-  uint64_t bytes;          /* the most that a session within this budget allocates from Vulkan at a time */
-  uint64_t weights_bytes;  /* of these, for weights */
-  uint64_t streamed_bytes; /* of weights, copied to the device in every run; 0: all weights are resident */
-  double predicted_ms;     /* a run; for comparing points, the device's rates are published or assumed */
+  uint64_t bytes;          /* peak of what a session within this budget allocates from Vulkan */
+  uint64_t weights_bytes;  /* part of `bytes`: weights */
+  uint64_t streamed_bytes; /* weights copied to the device in every run; 0: all weights are resident */
+  double predicted_ms;     /* time of a run from published or assumed rates: to compare points */
 } vellum_frontier_point;
 
 typedef struct vellum_memory_frontier vellum_memory_frontier;
 /*
  * Finds the frontier of sessions with these options, for one combination of input shapes. `device` and `caps` as for
- * vellum_estimate_memory(). Budgets that are too small for the model are left out. `options` and `frontier_options` may be
- * NULL. VELLUM_INVALID_ARGUMENT with what a memory budget excludes, and if the shape of an input is open.
+ * vellum_estimate_memory(). Budgets that are too small for the model are left out. `options` and `frontier_options` may
+ * be NULL. VELLUM_INVALID_ARGUMENT for options that exclude a memory budget, and if the shape of an input is open.
  */
 VELLUM_C_API vellum_status vellum_memory_frontier_create(const vellum_model* model, const vellum_session_options* options,
                                                          const vellum_device* device, const char* caps,
@@ -132,7 +133,7 @@ VELLUM_C_API void vellum_memory_frontier_destroy(vellum_memory_frontier* frontie
 VELLUM_C_API size_t vellum_memory_frontier_count(const vellum_memory_frontier* frontier);
 VELLUM_C_API vellum_status vellum_memory_frontier_point(const vellum_memory_frontier* frontier, size_t index,
                                                         vellum_frontier_point* point, vellum_error* error);
-/* The point where less memory begins to cost much time. `milliseconds`: of each point, as measured; NULL: as predicted. */
+/* The point below which saving memory costs much time. `milliseconds`: measured time of each point; NULL: as predicted. */
 VELLUM_C_API vellum_status vellum_memory_frontier_knee(const vellum_memory_frontier* frontier, const double* milliseconds,
                                                        size_t* index, vellum_error* error);
 /* Draws milliseconds over budgets: a self-contained SVG document. `measured`: milliseconds of each point, for a second line,

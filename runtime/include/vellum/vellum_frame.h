@@ -1,6 +1,6 @@
 /*
- * Camera frames and pictures as inputs of a model, in C. The same as vellum/frame.hpp, which defines the terms;
- * docs/embedding.md explains it.
+ * Camera frames and pictures as inputs of a model: the C interface of vellum/frame.hpp, which defines the
+ * terms. docs/embedding.md explains it.
  *
  *   vellum_frame_input camera;
  *   vellum_frame_input_init(&camera);
@@ -41,15 +41,15 @@ typedef enum vellum_frame_filter {
 } vellum_frame_filter;
 
 /*
- * Which part of a frame the network sees: (x, y) in pixels of the network's input is at (a x + b y + c, d x + e y + f) in
- * pixels of the frame, where `matrix` is a, b, c, d, e, f. The functions below fill it.
+ * The part of a frame that the network sees. With `matrix` = a, b, c, d, e, f, the point (x, y) in pixels of the
+ * network's input is (a x + b y + c, d x + e y + f) in pixels of the frame. The functions below fill it.
  */
 typedef struct vellum_frame_transform {
   double matrix[6];
   double network_width, network_height;
 } vellum_frame_transform;
 
-/* The functions fail with VELLUM_INVALID_ARGUMENT for sizes that are not positive and values that are not finite. */
+/* These functions fail with VELLUM_INVALID_ARGUMENT for sizes that are not positive and values that are not finite. */
 VELLUM_C_API vellum_status vellum_frame_stretch(double frame_width, double frame_height, double network_width,
                                                 double network_height, vellum_frame_transform* transform,
                                                 vellum_error* error);
@@ -84,29 +84,29 @@ typedef struct vellum_frame_input {
   size_t size; /* of this struct, as the caller was compiled */
   vellum_frame_format format;
   uint32_t width, height; /* pixels, at most 16384 */
-  uint32_t row_bytes;     /* from row to row; 0: no padding */
+  uint32_t row_bytes;     /* from one row to the next; 0: rows without padding */
   vellum_color_matrix matrix;
   vellum_color_range range;
   vellum_frame_filter filter;
-  int32_t repeat_border;                   /* not 0: what is beside the frame is its border repeated, not `fill` */
+  int32_t repeat_border;                   /* not 0: beside the frame its border is repeated; 0: `fill` */
   float fill[3];                           /* red, green, blue in 0..255 */
   int32_t bgr;                             /* not 0: the network takes blue, green, red */
   float mean[4], scale[4];                 /* (pixel - mean) * scale, in the order of the network's channels */
-  const vellum_frame_transform* transform; /* of all frames; NULL: an input of the model, NAME.transform */
-  const int64_t* network_shape;            /* of the input, where the model leaves it open; NULL: the model's */
+  const vellum_frame_transform* transform; /* for all frames; NULL: the model gets an input NAME.transform */
+  const int64_t* network_shape;            /* shape of the input if the model leaves it open; NULL: the model's */
   size_t network_rank;
 } vellum_frame_input;
 
 VELLUM_C_API void vellum_frame_input_init_sized(vellum_frame_input* frame, size_t size);
 VELLUM_C_API void vellum_frame_input_init(vellum_frame_input* frame);
 #define vellum_frame_input_init(frame) vellum_frame_input_init_sized((frame), sizeof(vellum_frame_input))
-/* The size of a frame in memory. */
+/* Computes the bytes of a frame. */
 VELLUM_C_API vellum_status vellum_frame_input_bytes(const vellum_frame_input* frame, size_t* bytes, vellum_error* error);
 
 /*
- * Makes a model whose input `name` takes frames: uint8, vellum_frame_input_bytes() of them. VELLUM_NOT_FOUND for an
- * unknown input, VELLUM_UNSUPPORTED for one that is no image. Destroy it with vellum_model_destroy(); `model` may be
- * destroyed before.
+ * Makes a model whose input `name` takes frames, as vellum_frame_input_bytes() elements of uint8. VELLUM_NOT_FOUND
+ * for an unknown input, VELLUM_UNSUPPORTED for an input that is no image. Destroy `framed` with
+ * vellum_model_destroy(); `model` may be destroyed before it.
  */
 VELLUM_C_API vellum_status vellum_model_with_frames(const vellum_model* model, const char* name,
                                                     const vellum_frame_input* frame, vellum_model** framed,
@@ -119,19 +119,20 @@ typedef struct vellum_bundle_frame {
 } vellum_bundle_frame;
 
 /*
- * Does the same as vellum_write_bundle(), and adds the shaders of sessions whose inputs take these frames, one model for
- * each: the library that reads bundles alone compiles none. Their format, filter, bgr and border count, not their size.
+ * Does the same as vellum_write_bundle(), and adds the shaders of sessions whose inputs take these frames, one model
+ * for each. Vellum::runtime, which compiles no shaders, needs them. They depend on the frames' format, filter, bgr and
+ * border, not on their size.
  */
 VELLUM_C_API vellum_status vellum_write_bundle_with_frames(const char* model, const char* file, const vellum_device* device,
                                                            const char* caps, const vellum_session_options* options,
                                                            const vellum_bundle_frame* frames, size_t frame_count,
                                                            vellum_bundle_summary* summary, vellum_error* error);
 
-/* Takes a piece of a bundle; pieces follow one another. Returns 0, or else ends the call with VELLUM_CANCELLED. */
+/* Receives the bytes of a bundle, one piece after another. Return 0 to go on; anything else ends the call with VELLUM_CANCELLED. */
 typedef int32_t (*vellum_write_callback)(const void* bytes, size_t byte_count, void* user);
 /*
- * Does the same from the bytes of a model to `write`, without files; a model with external data is refused. Nothing of
- * `model` is needed afterwards. `options`, `summary`, and `frames` if there are none, may be NULL.
+ * Does the same from the bytes of a model to `write`, without files. A model with external data is refused. `model` is
+ * not used after the call. `options` and `summary` may be NULL, and `frames` if frame_count is 0.
  */
 VELLUM_C_API vellum_status vellum_bundle_in_memory(const void* model, size_t model_bytes, vellum_write_callback write,
                                                    void* write_user, const vellum_device* device, const char* caps,

@@ -1,6 +1,6 @@
 /*
- * Kernels: whether a device computes what it should, and what its driver makes of a model's kernels; the same as
- * vellum/kernel_check.hpp and vellum/kernels.hpp, which define the terms. A part of vellum/vellum.h.
+ * Kernels: checks of a device's kernels, and reports on the machine code of a model's kernels. The C interface
+ * of vellum/kernel_check.hpp and vellum/kernels.hpp, which define the terms. A part of vellum/vellum.h.
  */
 #ifndef VELLUM_KERNELS_H
 #define VELLUM_KERNELS_H
@@ -14,9 +14,9 @@ extern "C" {
 /* Fill it with vellum_kernel_check_options_init(), then change what should differ. */
 typedef struct vellum_kernel_check_options {
   size_t size;      /* of this struct, as the caller was compiled */
-  const char* only; /* operations whose name begins so: "Conv"; NULL: all */
-  int32_t all;      /* not 0: every candidate of every operator; otherwise one of each algorithm */
-  /* NULL, or called before each operator, with how many have been checked; not 0 ends the check with VELLUM_CANCELLED. */
+  const char* only; /* check only operations whose name begins with this, e.g. "Conv"; NULL: all */
+  int32_t all;      /* not 0: every kernel candidate; 0: one of each algorithm */
+  /* NULL, or called before each operator with the number checked so far. Return 0 to go on; else VELLUM_CANCELLED. */
   int32_t (*progress)(size_t done, size_t total, void* user);
   void* progress_user;
 } vellum_kernel_check_options;
@@ -29,21 +29,22 @@ VELLUM_C_API void vellum_kernel_check_options_init(vellum_kernel_check_options* 
 typedef struct vellum_kernel_check {
   size_t size;           /* of this struct, as the caller was compiled */
   const char* operation; /* "Conv 3x3" */
-  const char* kernel;    /* "winograd 2x2"; empty where there is but one */
+  const char* kernel;    /* "winograd 2x2"; empty if there is only one */
   vellum_precision precision;
   vellum_arithmetic arithmetic;
-  vellum_storage storage; /* of its tensors */
+  vellum_storage storage; /* storage of its tensors */
   int32_t passed;         /* not 0: it was computed, and `difference` is at most `bound` */
-  double difference;      /* the largest from the host, divided by the largest magnitude of the host's result or 1; may be NaN */
+  double difference;      /* the largest, relative to the largest magnitude of the host's result or to 1; may be NaN */
   double bound;
-  const char* failure;    /* why it could not be computed; empty: it was */
+  const char* failure;    /* why it could not be computed; empty if it could */
 } vellum_kernel_check;
 
 typedef struct vellum_kernel_check_list vellum_kernel_check_list;
 /*
- * Computes small operators of every kind that has kernels, in all storages and precisions, and compares them with the host:
- * seconds on a GPU, a minute on a CPU. VELLUM_OK also if kernels are wrong. VELLUM_NOT_FOUND if no operation has the name
- * `only`, VELLUM_UNSUPPORTED in the library that reads bundles alone, VELLUM_DEVICE_LOST. `options` may be NULL.
+ * Computes small operators of every kind that has kernels, in all storages and precisions, and compares them with the
+ * host. Takes seconds on a GPU, a minute on a CPU. Returns VELLUM_OK even if kernels are wrong, VELLUM_NOT_FOUND if no
+ * operation matches `only`, VELLUM_UNSUPPORTED in Vellum::runtime, which compiles no shaders, VELLUM_DEVICE_LOST if the
+ * device is lost. `options` may be NULL.
  */
 VELLUM_C_API vellum_status vellum_check_kernels(const vellum_device* device, const vellum_kernel_check_options* options,
                                                 vellum_kernel_check_list** list, vellum_error* error);
@@ -52,7 +53,7 @@ VELLUM_C_API size_t vellum_kernel_check_list_count(const vellum_kernel_check_lis
 VELLUM_C_API vellum_status vellum_kernel_check_list_get(const vellum_kernel_check_list* list, size_t index,
                                                         vellum_kernel_check* check, vellum_error* error);
 
-/* The most that a device does, and what a dispatch costs it besides. Members that are 0 are unknown. */
+/* Peak rates of a device, and the fixed costs of a dispatch. 0: unknown. */
 typedef struct vellum_device_rates {
   size_t size;            /* of this struct, as the caller was compiled */
   double gigamacs_per_s;  /* fp32 multiply-accumulates */
@@ -63,7 +64,7 @@ typedef struct vellum_device_rates {
   double launch_us;       /* to start a dispatch */
   double barrier_us;      /* to drain the device before it, and to make its results visible */
 } vellum_device_rates;
-/* The rates from published figures of the device's chip; *known is 0 if it is not in the table, and `rates` is as before. */
+/* Rates from published figures of the device's chip. For an unknown chip *known is 0 and `rates` is not changed. */
 VELLUM_C_API vellum_status vellum_device_known_rates(const vellum_device* device, vellum_device_rates* rates, int32_t* known,
                                                      vellum_error* error);
 
@@ -71,7 +72,7 @@ VELLUM_C_API vellum_status vellum_device_known_rates(const vellum_device* device
 typedef struct vellum_kernel_report_options {
   size_t size;                      /* of this struct, as the caller was compiled */
   const vellum_device_rates* rates; /* of the device; NULL: vellum_device_known_rates() */
-  int32_t representations;          /* not 0: also the code as text, megabytes for a network */
+  int32_t representations;          /* not 0: also report the code as text, megabytes for a network */
 } vellum_kernel_report_options;
 VELLUM_C_API void vellum_kernel_report_options_init_sized(vellum_kernel_report_options* options, size_t size);
 VELLUM_C_API void vellum_kernel_report_options_init(vellum_kernel_report_options* options);
@@ -87,39 +88,39 @@ typedef struct vellum_kernel_define {
 typedef struct vellum_kernel_pipeline {
   size_t size; /* of this struct, as the caller was compiled */
   const char* shader;
-  const char* variant; /* the defines as text, without those that every kernel has for its tensors */
+  const char* variant; /* `defines` as text, without those that describe tensors */
   const vellum_kernel_define* defines;
   size_t define_count;
   uint32_t workgroup_size[3];
-  size_t code_count; /* for vellum_kernel_report_code(): drivers may make code for several subgroup sizes */
+  size_t code_count; /* for vellum_kernel_report_code(); several if the driver compiles for several subgroup sizes */
 } vellum_kernel_pipeline;
 
-/* A figure by the driver's own name; a flag is 0 or 1. */
+/* One figure under the driver's own name. Boolean figures are 0 or 1. */
 typedef struct vellum_kernel_statistic {
   const char* name;
   const char* description;
   double value;
 } vellum_kernel_statistic;
 
-/* A form of a shader inside the driver's compiler as text, such as its assembly. */
+/* An internal representation of a shader in the driver's compiler as text, such as its assembly. */
 typedef struct vellum_kernel_representation {
   const char* name;
   const char* description;
   const char* text;
 } vellum_kernel_representation;
 
-/* Machine code of a pipeline. Figures that the driver does not give are NaN. */
+/* The machine code of a pipeline. Figures that the driver does not report are NaN. */
 typedef struct vellum_kernel_code {
   size_t size;                /* of this struct, as the caller was compiled */
-  const char* name;           /* the driver's, "Compute Shader" or "SIMD16 compute" */
+  const char* name;           /* the driver's name: "Compute Shader" or "SIMD16 compute" */
   uint32_t subgroup_size;     /* 0: unknown */
-  double registers;           /* of an invocation, as the driver counts them */
-  double spills;              /* registers, or instructions that store them, that did not fit */
-  double resident_subgroups;  /* the most that a SIMD unit, core or multiprocessor holds at a time */
+  double registers;           /* of one invocation, in the driver's unit */
+  double spills;              /* registers that did not fit, or the instructions that store them */
+  double resident_subgroups;  /* the most subgroups that a SIMD unit, core or multiprocessor holds at a time */
   double shared_memory_bytes; /* of a workgroup */
-  double instructions;        /* in the code, not executed */
+  double instructions;        /* instructions in the code, not executed instructions */
   double cycles;              /* the driver's own estimate */
-  const vellum_kernel_statistic* statistics; /* all that the driver gives */
+  const vellum_kernel_statistic* statistics; /* everything that the driver reports */
   size_t statistic_count;
   const vellum_kernel_representation* representations; /* with vellum_kernel_report_options.representations */
   size_t representation_count;
@@ -136,21 +137,21 @@ typedef struct vellum_kernel_dispatch {
   uint64_t invocations;
   uint64_t subgroups; /* 0 if the subgroup size is unknown */
   uint64_t macs;      /* multiply-accumulates without padding */
-  uint64_t bytes;     /* of the tensors that it binds, each once */
-  double compute_us, memory_us; /* at the device's rates, which no dispatch can beat */
-  double predicted_us;          /* that it should take; docs/gpu_compilers.md has the model */
-  double latency_us;            /* of loads that wait for one another */
-  double overhead_us;           /* of launch and barrier */
-  double steps;                 /* loads that wait for one another */
-  double busy;                  /* the share of the units that has work */
+  uint64_t bytes;     /* bytes of the tensors that it binds, each counted once */
+  double compute_us, memory_us; /* lower bounds from the device's peak rates */
+  double predicted_us;          /* docs/gpu_compilers.md describes the model */
+  double latency_us;            /* time of loads that wait for one another */
+  double overhead_us;           /* time of launch and barrier */
+  double steps;                 /* number of loads that wait for one another */
+  double busy;                  /* share of the device's units that have work */
   double waves;                 /* subgroups among which a unit switches */
-  double efficiency;            /* the share of the peak rate that the kernel's loop is taken to reach */
+  double efficiency;            /* share of the peak rate that the kernel's loop is assumed to reach */
 } vellum_kernel_dispatch;
 
 typedef struct vellum_kernel_report vellum_kernel_report;
 /*
- * Compiles every pipeline of a session with these options, apart from the device's caches, and reports what the driver says
- * of them and how long each dispatch should take. VELLUM_UNSUPPORTED if the driver lacks
+ * Compiles every pipeline of a session with these options without the device's caches, and reports the driver's figures
+ * and the predicted time of each dispatch. VELLUM_UNSUPPORTED if the driver lacks
  * VK_KHR_pipeline_executable_properties. `session_options` and `options` may be NULL.
  */
 VELLUM_C_API vellum_status vellum_kernel_report_create(const vellum_device* device, const vellum_model* model,
@@ -158,7 +159,7 @@ VELLUM_C_API vellum_status vellum_kernel_report_create(const vellum_device* devi
                                                        const vellum_kernel_report_options* options,
                                                        vellum_kernel_report** report, vellum_error* error);
 VELLUM_C_API void vellum_kernel_report_destroy(vellum_kernel_report* report);
-/* The rates of the report; *known is 0 if there are none, and `rates` is as before. */
+/* The rates of the report. If there are none, *known is 0 and `rates` is not changed. */
 VELLUM_C_API vellum_status vellum_kernel_report_rates(const vellum_kernel_report* report, vellum_device_rates* rates,
                                                       int32_t* known, vellum_error* error);
 /* Pipelines in order of first use. */

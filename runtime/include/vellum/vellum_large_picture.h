@@ -1,6 +1,6 @@
 /*
- * Pictures larger than memory: networks of local operators run tile by tile over inputs and outputs that only
- * the application holds, in host memory or files. vellum/large_pictures.hpp defines the terms. A part of
+ * Pictures larger than memory: networks of local operators run tile by tile. Only the application holds the
+ * whole inputs and outputs, in host memory or files. vellum/large_pictures.hpp defines the terms. A part of
  * vellum/vellum.h.
  *
  *   const int64_t dims[] = {1, 3, 4320, 7680};
@@ -23,15 +23,15 @@
 extern "C" {
 #endif
 
-/* A network made ready for the tiles of one size of picture. One thread at a time. It keeps its device and
- * model alive. */
+/* A network prepared for the tiles of one picture size. One thread at a time. It keeps its device and model
+ * alive. */
 typedef struct vellum_large_picture vellum_large_picture;
 
 /* Fill it with vellum_large_picture_options_init(), then change what should differ. */
 typedef struct vellum_large_picture_options {
   size_t size; /* of this struct, as the caller was compiled */
-  /* input_shapes: of the whole picture. NULL: the defaults. LargePictureOptions::session says what has no
-   * effect and what is refused. */
+  /* NULL: the defaults. input_shapes: shapes of the whole picture. LargePictureOptions::session documents
+   * which members have no effect and which are refused. */
   const vellum_session_options* session;
   /* Rows and columns of the inputs that one tile reads, halo included; 0: as many as fit. */
   int64_t tile_height, tile_width;
@@ -41,10 +41,9 @@ VELLUM_C_API void vellum_large_picture_options_init_sized(vellum_large_picture_o
   vellum_large_picture_options_init_sized((options), sizeof(vellum_large_picture_options))
 
 /*
- * Makes a network ready. VELLUM_UNSUPPORTED, naming the layer, for one that is not local;
- * VELLUM_OUT_OF_MEMORY, with the bytes of the smallest tiles, if none fits the memory budget;
- * VELLUM_INVALID_ARGUMENT without the shape of the whole picture, and for tiles that are no larger than the
- * halo.
+ * Prepares a network. VELLUM_UNSUPPORTED, which names the layer, for a network that is not local;
+ * VELLUM_OUT_OF_MEMORY, which states the bytes of the smallest tiles, if no tile fits the memory budget;
+ * VELLUM_INVALID_ARGUMENT without the shape of the whole picture, and for tiles no larger than the halo.
  */
 VELLUM_C_API vellum_status vellum_large_picture_create(const vellum_device* device, const vellum_model* model,
                                                        const vellum_large_picture_options* options,
@@ -63,7 +62,7 @@ typedef struct vellum_large_picture_info {
   size_t size;                     /* of this struct, as the caller was compiled */
   int64_t tile_height, tile_width; /* rows and columns of the inputs that each tile reads */
   size_t tiles_down, tiles_across;
-  uint64_t peak_bytes; /* of device memory that were allocated at most at a time; 0 without a memory budget */
+  uint64_t peak_bytes; /* peak of allocated device memory; 0 without a memory budget */
 } vellum_large_picture_info;
 VELLUM_C_API vellum_status vellum_large_picture_get_info(const vellum_large_picture* picture,
                                                          vellum_large_picture_info* info,
@@ -73,18 +72,18 @@ VELLUM_C_API vellum_status vellum_large_picture_get_info(const vellum_large_pict
  * dimensions. */
 typedef struct vellum_picture_region {
   size_t size;       /* of this struct, as the library was compiled */
-  size_t tensor;     /* of the inputs or outputs */
-  size_t rows_axis;  /* the tensor's dimension of rows; that of columns follows it */
-  int64_t top, left; /* of the whole */
+  size_t tensor;     /* index of the input or output */
+  size_t rows_axis;  /* the tensor's dimension of rows; the next one is that of columns */
+  int64_t top, left; /* in the whole tensor */
   int64_t height, width;
 } vellum_picture_region;
 
-/* Fills the values of a region of an input. Regions of successive tiles overlap. Not 0 ends the run with
- * VELLUM_CANCELLED, as for the two below. */
+/* Fills the values of a region of an input. Regions of successive tiles overlap. These callbacks return 0 to
+ * go on; anything else ends the run with VELLUM_CANCELLED. */
 typedef int32_t (*vellum_read_region_callback)(const vellum_picture_region* region, void* values,
                                                size_t byte_count, void* user);
-/* Takes the values of a region of an output. Each element comes once; row by row of tiles, each from left to
- * right. */
+/* Receives the values of a region of an output. Each element is delivered once, in rows of tiles from top to
+ * bottom, each row from left to right. */
 typedef int32_t (*vellum_write_region_callback)(const vellum_picture_region* region, const void* values,
                                                 size_t byte_count, void* user);
 /* Called before the first tile and after each. */

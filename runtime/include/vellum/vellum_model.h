@@ -21,28 +21,29 @@ VELLUM_C_API vellum_status vellum_model_load_bytes(const void* bytes, size_t byt
 /* Limits on what a file may ask of the machine, see vellum/limits.hpp. Fill it with vellum_load_limits_init(). */
 typedef struct vellum_load_limits {
   size_t size;           /* of this struct, as the caller was compiled */
-  uint64_t nodes;        /* of all graphs of the file */
-  uint64_t elements;     /* of one tensor */
-  uint64_t folded_bytes; /* of constants that are computed */
+  uint64_t nodes;        /* nodes of all graphs of the file */
+  uint64_t elements;     /* elements of one tensor */
+  uint64_t folded_bytes; /* bytes of constants that are computed while loading */
   uint64_t folded_work;  /* elementary operations on constants */
   uint32_t nesting;      /* of graphs */
-  uint32_t trusts_shaders; /* 1: a bundle's SPIR-V is not validated, for the app has made sure where the file comes from */
-  const char* links_within; /* NULL, or a folder: external data may be links to files below it; see vellum/limits.hpp */
+  uint32_t trusts_shaders; /* 1: the app knows the bundle's origin, so its SPIR-V is not validated */
+  const char* links_within; /* NULL, or a folder: external data may be symbolic links to files below it; see vellum/limits.hpp */
 } vellum_load_limits;
 
-/* The defaults, which the two functions above have. */
+/* Fills in the defaults, which the two functions above use. */
 VELLUM_C_API void vellum_load_limits_init_sized(vellum_load_limits* limits, size_t size);
 VELLUM_C_API void vellum_load_limits_init(vellum_load_limits* limits);
 #define vellum_load_limits_init(limits) vellum_load_limits_init_sized((limits), sizeof(vellum_load_limits))
-/* Read a model as the functions above do; one that exceeds the limits is refused. */
+/* Read a model as the functions above do, with other limits. A model that exceeds them is refused. */
 VELLUM_C_API vellum_status vellum_model_load_within(const char* file, const vellum_load_limits* limits,
                                                     vellum_model** model, vellum_error* error);
 VELLUM_C_API vellum_status vellum_model_load_bytes_within(const void* bytes, size_t byte_count,
                                                           const vellum_load_limits* limits, vellum_model** model,
                                                           vellum_error* error);
 /*
- * Read one of the signatures of a TFLite model: VELLUM_NOT_FOUND, with their names, if there is none of this name. NULL: the
- * one that the functions above read, "serving_default" or, if there is none, the file's first. `limits` may be NULL.
+ * Read one signature of a TFLite model. VELLUM_NOT_FOUND, which lists the signatures, for an unknown name. NULL: the
+ * signature that the functions above read, which is "serving_default" or, if there is none, the file's first. `limits`
+ * may be NULL.
  */
 VELLUM_C_API vellum_status vellum_model_load_signature(const char* file, const vellum_load_limits* limits,
                                                        const char* signature, vellum_model** model, vellum_error* error);
@@ -52,9 +53,9 @@ VELLUM_C_API vellum_status vellum_model_load_bytes_signature(const void* bytes, 
 /* Called once, on any thread, when the library no longer needs memory that the application lent to it. */
 typedef void (*vellum_release_callback)(void* user);
 /*
- * Reads a model from memory without a copy of a bundle: the bytes must stay as they are until `release` is called, also if
- * the function fails. It is called when nothing needs them any more, neither the model nor what was made of it, so before
- * the function returns unless it is a bundle that begins at a multiple of 8 bytes. `limits` and `release` may be NULL.
+ * Reads a model from memory. A bundle that begins at a multiple of 8 bytes is not copied. The bytes must not change
+ * until `release` is called, which happens once, also if the function fails: when neither the model nor its sessions
+ * need the bytes any more. For other files that is before the function returns. `limits` and `release` may be NULL.
  */
 VELLUM_C_API vellum_status vellum_model_load_borrowed(const void* bytes, size_t byte_count,
                                                       const vellum_load_limits* limits, vellum_release_callback release,
@@ -82,17 +83,17 @@ typedef enum vellum_dtype {
  */
 typedef struct vellum_tensor_info {
   size_t size;         /* of this struct, as the caller was compiled */
-  const char* name;    /* of a model valid as long as it, of a session until the next run or vellum_session_prepare() */
-  const int64_t* dims; /* outermost first, valid as long; -1 for a dimension that is open or not yet known */
+  const char* name;    /* valid as long as the model; of a session until its next run or vellum_session_prepare() */
+  const int64_t* dims; /* outermost first; -1: open or not yet known; valid as long as `name` */
   size_t rank;
   vellum_dtype dtype;
-  size_t byte_size; /* of all values; 0 while a dimension is open */
-  int32_t decides_shapes; /* of inputs: 1 if shapes depend on its values, such as the sizes of a Resize; a session prepares
-                             itself for these values as for the shapes of inputs */
-  const char* signature_name; /* what the signature of a TFLite file calls it, such as "output_0", which functions take as
-                                 well as `name`; empty without one; valid as long as `name` */
-  const void* initial_value; /* of an input that is a variable of the network: the byte_size bytes with which it begins, valid
-                                as long as `name`; the output "NAME.next" is its value for the next run. NULL otherwise */
+  size_t byte_size; /* bytes of all values; 0 while a dimension is open */
+  int32_t decides_shapes; /* for inputs: 1 if shapes depend on its values, such as the sizes of a Resize; a session is
+                             prepared for these values as it is for the shapes of inputs */
+  const char* signature_name; /* the name in the signature of a TFLite file, such as "output_0", which functions accept
+                                 as well as `name`; empty without a signature; valid as long as `name` */
+  const void* initial_value; /* for an input that is a variable of the network: its initial value of byte_size bytes, valid
+                                as long as `name`; the output "NAME.next" is its value for the next run. Else NULL */
 } vellum_tensor_info;
 
 /* The shape of an input: for dimensions that the model leaves open, or to override its shape. */
@@ -121,8 +122,8 @@ VELLUM_C_API vellum_status vellum_model_output(const vellum_model* model, size_t
                                                vellum_error* error);
 
 /*
- * The names of a TFLite file's signatures; the first is the one that was read. NULL for an index that is too large. Valid as
- * long as the model.
+ * The names of a TFLite file's signatures. The first is the signature that was read. Returns NULL if `index` is out of
+ * range. Valid as long as the model.
  */
 VELLUM_C_API size_t vellum_model_signature_count(const vellum_model* model);
 VELLUM_C_API const char* vellum_model_signature(const vellum_model* model, size_t index);
@@ -131,7 +132,7 @@ VELLUM_C_API const char* vellum_model_signature(const vellum_model* model, size_
 VELLUM_C_API void vellum_halves_from_floats(const float* floats, size_t count, uint16_t* halves);
 VELLUM_C_API void vellum_floats_from_halves(const uint16_t* halves, size_t count, float* floats);
 
-/* A tensor in host memory that the library made. The caller destroys it. */
+/* A tensor in host memory that the library allocated. The caller destroys it. */
 typedef struct vellum_tensor vellum_tensor;
 VELLUM_C_API vellum_status vellum_tensor_get_info(const vellum_tensor* tensor, vellum_tensor_info* info,
                                                   vellum_error* error);

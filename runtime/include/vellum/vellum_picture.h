@@ -1,5 +1,5 @@
 /*
- * Outputs of a model as pictures in bytes, in C. The same as vellum/picture.hpp, which defines the terms;
+ * Outputs of a model as pictures in bytes: the C interface of vellum/picture.hpp, which defines the terms.
  * docs/embedding.md explains it.
  *
  *   static const uint8_t green[] = {0, 177, 64, 255, 0, 177, 64, 0};
@@ -21,7 +21,7 @@ extern "C" {
 
 typedef enum vellum_picture_colors {
   VELLUM_PICTURE_RAMP = 0,    /* the palette from `low` to `high`, linear between its colours */
-  VELLUM_PICTURE_STEPS = 1,   /* the same without colours between */
+  VELLUM_PICTURE_STEPS = 1,   /* the palette from `low` to `high` without interpolation */
   VELLUM_PICTURE_CLASSES = 2, /* the colour of the channel with the largest value, or of a class number */
   VELLUM_PICTURE_RGB = 3      /* the channels are red, green, blue and perhaps alpha */
 } vellum_picture_colors;
@@ -46,9 +46,9 @@ typedef struct vellum_picture_output {
   size_t palette_colors;  /* at most 4096 */
   vellum_picture_filter filter;
   vellum_channel_order channels;
-  uint32_t width, height; /* pixels, at most 16384; 0: those of the frame or of the output */
+  uint32_t width, height; /* pixels, at most 16384; 0: the size of the frame or of the output */
   const char* over;       /* an input that takes frames; NULL: none */
-  const char* name;       /* of the picture as a further output; NULL: it replaces the output */
+  const char* name;       /* name of the picture as an additional output; NULL: it replaces the output */
 } vellum_picture_output;
 
 VELLUM_C_API void vellum_picture_output_init_sized(vellum_picture_output* picture, size_t size);
@@ -57,8 +57,8 @@ VELLUM_C_API void vellum_picture_output_init_sized(vellum_picture_output* pictur
 
 /*
  * Makes a model whose output `name` is a picture: uint8, height x width x 4. VELLUM_NOT_FOUND for an unknown output,
- * VELLUM_UNSUPPORTED for one that makes no picture. Destroy it with vellum_model_destroy(); `model` may be destroyed
- * before.
+ * VELLUM_UNSUPPORTED for an output of another shape. Destroy `pictured` with vellum_model_destroy(); `model` may be
+ * destroyed before it.
  */
 VELLUM_C_API vellum_status vellum_model_with_picture(const vellum_model* model, const char* name,
                                                      const vellum_picture_output* picture, vellum_model** pictured,
@@ -71,9 +71,9 @@ typedef struct vellum_bundle_picture {
 } vellum_bundle_picture;
 
 /*
- * Does the same as vellum_write_bundle_with_frames(), and adds the shaders of sessions that make these pictures, one model
- * for each. A picture over an input needs a frame of that input among `frames`. Colours count for nothing, nor do sizes of
- * more than 16 pixels across.
+ * Does the same as vellum_write_bundle_with_frames(), and adds the shaders of sessions that make these pictures, one
+ * model for each. A picture over an input needs a frame of that input among `frames`. The shaders do not depend on
+ * colours, nor on the size if it exceeds 16 pixels in width.
  */
 VELLUM_C_API vellum_status vellum_write_bundle_with_pictures(
     const char* model, const char* file, const vellum_device* device, const char* caps,
@@ -85,24 +85,24 @@ VELLUM_C_API vellum_status vellum_bundle_in_memory_with_pictures(
     const char* caps, const vellum_session_options* options, const vellum_bundle_frame* frames, size_t frame_count,
     const vellum_bundle_picture* pictures, size_t picture_count, vellum_bundle_summary* summary, vellum_error* error);
 
-/* What sessions of a bundle may do besides running its model as it is. Fill it with
- * vellum_bundle_variants_init(). */
+/* Further forms in which sessions may run the model of a bundle. Fill it with vellum_bundle_variants_init().
+ * */
 typedef struct vellum_bundle_variants {
   size_t size; /* of this struct, as the caller was compiled */
   const vellum_bundle_frame* frames;
   size_t frame_count;
   const vellum_bundle_picture* pictures;
   size_t picture_count;
-  int32_t images; /* not 0: bind images as these frames and as outputs, buffers with strides, or frames in
-                     hardware buffers */
-  const char* signature; /* of a TFLite model: the one that the bundle is for, which has no other. NULL: as for
-                            vellum_model_load() */
+  int32_t images; /* not 0: shaders for images as these frames and as outputs, buffers with strides, and
+                     frames in hardware buffers */
+  const char* signature; /* for a TFLite model: the signature to bundle, which will have no other. NULL: the one that
+                            vellum_model_load() chooses */
 } vellum_bundle_variants;
 VELLUM_C_API void vellum_bundle_variants_init_sized(vellum_bundle_variants* variants, size_t size);
 #define vellum_bundle_variants_init(variants) \
   vellum_bundle_variants_init_sized((variants), sizeof(vellum_bundle_variants))
 
-/* Do the same with the shaders of all variants. `variants` may be NULL. */
+/* Write a bundle with the shaders of all variants. `variants` may be NULL. */
 VELLUM_C_API vellum_status vellum_write_bundle_with_variants(const char* model, const char* file,
                                                              const vellum_device* device, const char* caps,
                                                              const vellum_session_options* options,

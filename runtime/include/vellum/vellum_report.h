@@ -15,13 +15,13 @@ extern "C" {
 typedef struct vellum_memory_report {
   size_t size;                 /* of this struct, as the caller was compiled */
   size_t object_count;
-  uint64_t naive_bytes;       /* every intermediate tensor in memory of its own */
+  uint64_t naive_bytes;       /* bytes if every intermediate tensor had memory of its own */
   uint64_t planned_bytes;     /* the sum of all allocations that hold objects */
   uint64_t lower_bound_bytes; /* no plan of this mode can be smaller */
-  uint64_t allocated_bytes;   /* for intermediates, as passed to vkAllocateMemory */
-  uint64_t weights_bytes;     /* for weights, as passed to vkAllocateMemory */
-  uint64_t in_out_bytes;      /* for inputs and outputs, as passed to vkAllocateMemory */
-  uint64_t streamed_weights_bytes; /* copied to the device in every run; 0 without a weights budget */
+  uint64_t allocated_bytes;   /* intermediates, allocated from Vulkan */
+  uint64_t weights_bytes;     /* weights, allocated from Vulkan */
+  uint64_t in_out_bytes;      /* inputs and outputs, allocated from Vulkan */
+  uint64_t streamed_weights_bytes; /* weights copied to the device in every run; 0 if none stream */
   uint32_t in_flight;         /* allocated_bytes and in_out_bytes are for this many runs together */
   const char* mode;           /* "shared-objects", "offsets", "naive"; empty before the session is prepared */
   const char* strategy;       /* of the planner */
@@ -29,30 +29,30 @@ typedef struct vellum_memory_report {
   const uint64_t* arenas;     /* bytes of each allocation that holds objects */
   size_t arena_count;
   uint64_t peak_weights_bytes;  /* the peak of weights_bytes */
-  uint64_t total_weights_bytes; /* all weights, on the device at once or not, without padding */
+  uint64_t total_weights_bytes; /* all weights, even if they stream, without padding */
   uint64_t memory_budget;       /* vellum_session_options.memory_budget */
-  uint64_t budget_used_bytes;   /* of it allocated now; 0 without a budget */
-  uint64_t budget_peak_bytes;   /* the peak of that, staging included */
+  uint64_t budget_used_bytes;   /* part of the budget that is allocated now; 0 without a budget */
+  uint64_t budget_peak_bytes;   /* peak of budget_used_bytes, staging included */
 } vellum_memory_report;
 
 /*
- * One device image or buffer that carries intermediate tensors; with VELLUM_MEMORY_OFFSETS it has one tensor. The strings
- * are valid until the next run, vellum_session_prepare() or vellum_session_trim().
+ * One device image or buffer that holds intermediate tensors in turn; with VELLUM_MEMORY_OFFSETS it holds one. The
+ * strings are valid until the next run, vellum_session_prepare() or vellum_session_trim().
  */
 typedef struct vellum_object_report {
   size_t size;                 /* of this struct, as the caller was compiled */
   const char* kind;           /* "image2d", "image3d", "buffer" */
   const char* format;         /* "rgba32f", "rgba16f"; empty for buffers */
   uint32_t extent[3];         /* texels: width, height, depth; images only */
-  uint32_t reuse_count;       /* tensors that it carries in one inference */
+  uint32_t reuse_count;       /* tensors that it holds in one inference */
   uint64_t bytes;             /* of device memory, padding included */
   const char* const* tensors; /* reuse_count names, in order of first use */
   uint32_t arena;             /* index into vellum_memory_report.arenas */
   uint64_t arena_offset;      /* bytes from the begin of that arena */
 } vellum_object_report;
 
-/* The memory of a session: bytes are those at the time of the call, also where other sessions of its pool or model changed
- * them; what the pointers refer to is valid until the next run, vellum_session_prepare() or vellum_session_trim(). */
+/* The memory of a session. Bytes are those at the time of the call; other sessions of its pool or model may change
+ * them. Pointers are valid until the next run, vellum_session_prepare() or vellum_session_trim(). */
 VELLUM_C_API vellum_status vellum_session_memory(const vellum_session* session, vellum_memory_report* report,
                                                  vellum_error* error);
 VELLUM_C_API vellum_status vellum_session_object(const vellum_session* session, size_t index,
@@ -62,7 +62,7 @@ VELLUM_C_API vellum_status vellum_session_object(const vellum_session* session, 
 typedef struct vellum_tensor_report {
   size_t size;      /* of this struct, as the caller was compiled */
   const char* name;
-  const char* op;   /* operator type of the task that writes it first */
+  const char* op;   /* operator type of the first task that writes it */
   const char* role; /* "intermediate", "workspace" */
   const int64_t* dims; /* outermost first */
   size_t rank;
@@ -74,7 +74,7 @@ typedef struct vellum_tensor_report {
 
 /* A memory plan: which object holds which tensors, when and where. */
 typedef struct vellum_memory_plan vellum_memory_plan;
-/* The plan of a session for the input shapes of its last run, which stays as it was; without objects before the session is
+/* A copy of the plan of a session for the input shapes of its last run. It has no objects before the session is
  * prepared. */
 VELLUM_C_API vellum_status vellum_memory_plan_of_session(const vellum_session* session, vellum_memory_plan** plan,
                                                          vellum_error* error);
@@ -104,8 +104,8 @@ typedef struct vellum_layer_time {
   const char* op;     /* operator type; "Convert" for a layout conversion */
   const char* shader; /* empty: ran on the host */
   double gpu_ms;      /* NaN if the device has no timestamps, and on the host */
-  double begin_ms;    /* relative to the first task; NaN likewise */
-  const char* storage; /* of its output: "image2d", "image3d", "buffer"; empty on the host */
+  double begin_ms;    /* relative to the first task's begin; NaN as gpu_ms */
+  const char* storage; /* storage of its output: "image2d", "image3d", "buffer"; empty on the host */
   uint32_t workgroups[3]; /* dispatched; 0 on the host */
 } vellum_layer_time;
 
@@ -123,7 +123,7 @@ typedef struct vellum_profile_options {
   size_t subtitle_count;
   const double* layer_ms; /* time of each layer, such as medians over several runs; NULL: those of the last run */
   size_t layer_ms_count;
-  const vellum_kernel_report* kernels; /* what the driver makes of them, for the page; NULL: left out */
+  const vellum_kernel_report* kernels; /* a kernel report for the page; NULL: left out */
 } vellum_profile_options;
 VELLUM_C_API void vellum_profile_options_init_sized(vellum_profile_options* options, size_t size);
 VELLUM_C_API void vellum_profile_options_init(vellum_profile_options* options);
@@ -134,7 +134,7 @@ VELLUM_C_API void vellum_profile_options_init(vellum_profile_options* options);
 VELLUM_C_API vellum_status vellum_session_profile_html(const vellum_session* session,
                                                        const vellum_profile_options* options, vellum_text** html,
                                                        vellum_error* error);
-/* The same as a trace in Chrome's trace event format (JSON), which Perfetto reads. */
+/* Writes a trace in Chrome's trace event format (JSON), which Perfetto reads. */
 VELLUM_C_API vellum_status vellum_session_profile_trace(const vellum_session* session,
                                                         const vellum_profile_options* options, vellum_text** trace,
                                                         vellum_error* error);

@@ -30,26 +30,27 @@ typedef struct vellum_output_values {
 } vellum_output_values;
 
 /*
- * Begins an inference and returns as soon as the device has it. If vellum_session_options.in_flight runs are under way,
- * it first waits for the oldest. Every input is given here, and copied. The outputs' memory belongs to the library until
- * the run is done or destroyed; any whose shape is known can be listed, wherever it is computed, and one that only the run
- * determines is kept for vellum_run_output(). Other outputs that are not listed are not read. Inputs of vellum_session_set_input() and the
- * outputs of the last vellum_session_run() are dropped. May be called from several threads at once.
+ * Begins an inference and returns as soon as it is submitted. If vellum_session_options.in_flight runs are under way,
+ * it first waits for the oldest. `inputs` must list every input, and is copied. `outputs` lists memory to write to,
+ * which belongs to the library until the run is done or destroyed. Every output whose shape is known may be listed. An
+ * output whose shape only the run determines is kept for vellum_run_output(). Other outputs that are not listed are not
+ * read. Inputs of vellum_session_set_input() and the outputs of the last vellum_session_run() are dropped. May be
+ * called from several threads at once.
  */
 VELLUM_C_API vellum_status vellum_session_submit(vellum_session* session, const vellum_input_values* inputs,
                                                  size_t input_count, const vellum_output_values* outputs,
                                                  size_t output_count, vellum_run** run, vellum_error* error);
 /*
- * Does the same where a run can begin at once; otherwise, where in_flight runs are under way, it succeeds with *run NULL,
- * so that a producer of frames can drop this one. Never waits for the device. VELLUM_INVALID_ARGUMENT if the session is
- * not prepared for these shapes.
+ * Does the same if a run can begin at once. Otherwise, while in_flight runs are under way, it returns VELLUM_OK with
+ * *run NULL, so that a producer of frames can drop this frame. Never waits for the device. VELLUM_INVALID_ARGUMENT if
+ * the session is not prepared for these shapes.
  */
 VELLUM_C_API vellum_status vellum_session_try_submit(vellum_session* session, const vellum_input_values* inputs,
                                                      size_t input_count, const vellum_output_values* outputs,
                                                      size_t output_count, vellum_run** run, vellum_error* error);
 /*
- * Begin an inference as the two functions above do, and keep all of its outputs for vellum_run_output(): for outputs whose
- * sizes are not known before.
+ * Begin an inference as the two functions above do, and keep all of its outputs for vellum_run_output(). Use them for
+ * outputs whose sizes are not known in advance.
  */
 VELLUM_C_API vellum_status vellum_session_submit_and_keep(vellum_session* session, const vellum_input_values* inputs,
                                                           size_t input_count, vellum_run** run, vellum_error* error);
@@ -57,8 +58,8 @@ VELLUM_C_API vellum_status vellum_session_try_submit_and_keep(vellum_session* se
                                                               const vellum_input_values* inputs, size_t input_count,
                                                               vellum_run** run, vellum_error* error);
 /*
- * Waits, then returns an output that was kept: of the functions above, and in any case one with a data-dependent shape.
- * VELLUM_NOT_FOUND for other outputs.
+ * Waits, then returns an output that was kept: any output of a run of the two functions above, and of every run the
+ * outputs with data-dependent shapes. VELLUM_NOT_FOUND for other outputs.
  */
 VELLUM_C_API vellum_status vellum_run_output(const vellum_run* run, const char* name, vellum_tensor** tensor,
                                              vellum_error* error);
@@ -70,12 +71,12 @@ VELLUM_C_API vellum_status vellum_run_wait(const vellum_run* run, vellum_error* 
 VELLUM_C_API vellum_status vellum_run_wait_for(const vellum_run* run, uint32_t milliseconds, int32_t* done,
                                                vellum_error* error);
 /*
- * Stops what the device has not been given yet, and operators on the host; returns at once. vellum_run_wait()
- * then returns VELLUM_CANCELLED when the device has done what it has. See Run::cancel() in
- * vellum/session.hpp. From any thread.
+ * Stops the parts of the run that were not submitted yet, and operators on the host; returns at once. When
+ * the submitted parts are done, vellum_run_wait() returns VELLUM_CANCELLED. See Run::cancel() in
+ * vellum/session.hpp. May be called from any thread.
  */
 VELLUM_C_API vellum_status vellum_run_cancel(const vellum_run* run, vellum_error* error);
-/* Waits, so that nothing is written to the caller's memory afterwards. */
+/* Waits for the run, so that nothing is written to the caller's memory afterwards. */
 VELLUM_C_API void vellum_run_destroy(vellum_run* run);
 
 #ifdef __cplusplus

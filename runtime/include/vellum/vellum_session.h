@@ -1,5 +1,5 @@
 /*
- * Sessions: a model made ready on a device. A part of vellum/vellum.h.
+ * Sessions: a model prepared on a device. A part of vellum/vellum.h.
  */
 #ifndef VELLUM_SESSION_H
 #define VELLUM_SESSION_H
@@ -34,9 +34,9 @@ typedef enum vellum_memory {
 
 /* How 3x3 convolutions of stride 1 are computed. */
 typedef enum vellum_winograd {
-  VELLUM_WINOGRAD_AUTO = 0, /* either of the two below, in convolutions where vellum_tune() measured it to be faster */
+  VELLUM_WINOGRAD_AUTO = 0, /* F2 or F4, only in convolutions where vellum_tune() measured it to be faster */
   VELLUM_WINOGRAD_OFF = 1,
-  VELLUM_WINOGRAD_F2 = 2, /* 2.25 times fewer multiplications, 1.8 times the weights, where that should be faster */
+  VELLUM_WINOGRAD_F2 = 2, /* 2.25 times fewer multiplications, 1.8 times the weights, where predicted to be faster */
   VELLUM_WINOGRAD_F4 = 3  /* 4 times fewer multiplications, 4 times the weights, less accurate; only in fp32 */
 } vellum_winograd;
 
@@ -44,57 +44,57 @@ typedef enum vellum_winograd {
 
 /* What happens when a run begins while another run of the same pool is under way. */
 typedef enum vellum_pool_overlap {
-  VELLUM_POOL_SERIALISE = 0, /* the device does them one after the other */
+  VELLUM_POOL_SERIALISE = 0, /* the device executes them one after the other */
   VELLUM_POOL_REFUSE = 1     /* VELLUM_INVALID_ARGUMENT */
 } vellum_pool_overlap;
 
 /*
- * Device memory that sessions share for their intermediate tensors: for networks that follow one another, see
- * vellum/memory_pool.hpp. It lives as long as a session has it, also when it is destroyed before.
+ * Device memory that sessions share for their intermediate tensors, for networks that run one after another;
+ * see vellum/memory_pool.hpp. Sessions keep the pool alive, also after it is destroyed.
  */
 typedef struct vellum_memory_pool vellum_memory_pool;
 VELLUM_C_API vellum_status vellum_memory_pool_create(const vellum_device* device, vellum_pool_overlap overlap,
                                                      vellum_memory_pool** pool, vellum_error* error);
 VELLUM_C_API void vellum_memory_pool_destroy(vellum_memory_pool* pool);
-/* The device memory that it has now. */
+/* The device memory that the pool has now. */
 VELLUM_C_API vellum_status vellum_memory_pool_bytes(const vellum_memory_pool* pool, uint64_t* bytes, vellum_error* error);
-/* Frees the memory, except what runs under way use. It comes back with the next run of a session. */
+/* Frees the memory, except what runs under way use. The next run of a session allocates it again. */
 VELLUM_C_API vellum_status vellum_memory_pool_trim(const vellum_memory_pool* pool, vellum_error* error);
 
 /* Fill it with vellum_session_options_init(), then change what should differ. */
 typedef struct vellum_session_options {
   size_t size;                 /* of this struct, as the caller was compiled */
-  vellum_precision precision;  /* of stored intermediates and weights */
+  vellum_precision precision;  /* precision of stored intermediates and weights */
   vellum_storage storage;      /* of intermediate tensors */
-  vellum_memory memory;        /* whether tensors share objects */
-  const char* strategy;        /* of sharing, a name from docs/planner.md; NULL: "best" */
+  vellum_memory memory;        /* how intermediate tensors share memory */
+  const char* strategy;        /* of the planner, a name from docs/planner.md; NULL: "best" */
   const vellum_input_shape* input_shapes;
   size_t input_shape_count;
   uint32_t tasks_per_submit;   /* 0: no limit; N: a submit ends after N tasks */
   int32_t profile;             /* not 0: GPU timestamps, for vellum_session_layer() */
-  uint32_t cached_shapes;      /* for how many combinations of input shapes a session stays ready; at least 1 */
+  uint32_t cached_shapes;      /* combinations of input shapes for which a session stays prepared; at least 1 */
   uint32_t search_ms;          /* milliseconds to search for a smaller plan; 0: no search */
-  /* Ways to need less memory, with the same results bit for bit; 0 turns one off. */
-  int32_t in_place;            /* elementwise operators write over an input that dies there */
-  int32_t views;               /* concatenations and splits without copies, where buffers hold the tensors */
-  int32_t reorder;             /* tasks in another order than the model's */
-  uint64_t weights_budget;     /* bytes of device memory for weights, which then come layer by layer; 0: all at once */
-  vellum_winograd winograd;    /* trades memory for speed in 3x3 convolutions; not with a budget of weights */
-  uint32_t in_flight;          /* runs of vellum_session_submit() under way at once, each with tensors of its own; 1 */
-  int32_t tuned;               /* 0: ignore what vellum_tune() measured on the device */
+  /* Rewrites that reduce memory, with the same results bit for bit; 0 disables one. */
+  int32_t in_place;            /* elementwise operators may overwrite an input that nothing reads afterwards */
+  int32_t views;               /* concatenations and splits of buffers need no copy */
+  int32_t reorder;             /* tasks may run in another order than the model's */
+  uint64_t weights_budget;     /* bytes of device memory for weights, which then stream layer by layer; 0: no budget */
+  vellum_winograd winograd;    /* trades memory for speed in 3x3 convolutions; off with weights_budget */
+  uint32_t in_flight;          /* runs of vellum_session_submit() that may be under way at once; each has its own tensors; 1 */
+  int32_t tuned;               /* 0: ignore the measurements of vellum_tune() */
   vellum_arithmetic arithmetic;
   int32_t check_finite;        /* not 0: NaN and infinities in inputs and outputs are errors */
-  const char* const* disabled_passes; /* names of graph passes to leave out, docs/models.md; to find faults */
+  const char* const* disabled_passes; /* names of graph passes to skip, to find faults; docs/models.md */
   size_t disabled_pass_count;
-  uint32_t max_submit_ms;      /* of predicted work that a run hands to the device at a time; 0: no limit; the default,
+  uint32_t max_submit_ms;      /* predicted work of a run that may be pending at a time; 0: no limit; the default,
                                   VELLUM_SUBMIT_MS_AUTO: 16 on GPUs that may serve a display, else no limit */
-  const vellum_memory_pool* memory_pool; /* for the intermediate tensors; NULL: memory of the session's own */
-  uint64_t memory_budget;      /* bytes of device memory for everything that the session allocates, never exceeded: it finds
-                                  the quickest way that fits, or VELLUM_OUT_OF_MEMORY; 0: no budget. Not with weights_budget
-                                  or memory_pool */
-  int32_t budget_allows_fp16;  /* not 0: with memory_budget, VELLUM_FP16 is one more way to fit */
-  const vellum_shape_values* input_values; /* of inputs that decide shapes; estimates, plans and bundles need all of them,
-                                              a session takes those that are missing from its first run */
+  const vellum_memory_pool* memory_pool; /* for the intermediate tensors; NULL: the session allocates its own memory */
+  uint64_t memory_budget;      /* bytes of device memory for everything that the session allocates, never exceeded: it uses
+                                  the fastest configuration that fits, else VELLUM_OUT_OF_MEMORY; 0: no budget. Not with
+                                  weights_budget or memory_pool */
+  int32_t budget_allows_fp16;  /* not 0: memory_budget may choose VELLUM_FP16 */
+  const vellum_shape_values* input_values; /* values of inputs that decide shapes; estimates, plans and bundles need all of
+                                              them; a session takes missing ones from its first run */
   size_t input_value_count;
 } vellum_session_options;
 
@@ -104,23 +104,23 @@ VELLUM_C_API void vellum_session_options_init(vellum_session_options* options);
 #define vellum_session_options_init(options) vellum_session_options_init_sized((options), sizeof(vellum_session_options))
 
 /*
- * Makes a session: plans, allocates, compiles and records. `options` may be NULL for the defaults. If the shape of an
- * input is neither fixed by the model nor given, this happens at the first run. Sessions of one model on one device
- * share weights.
+ * Makes a session: plans, allocates, compiles and records. If the shape of an input is neither fixed by the model nor
+ * given in `options`, all this happens at the first run. Sessions of one model on one device share weights. `options`
+ * may be NULL for the defaults.
  */
 VELLUM_C_API vellum_status vellum_session_create(const vellum_device* device, const vellum_model* model,
                                                  const vellum_session_options* options, vellum_session** session,
                                                  vellum_error* error);
 VELLUM_C_API void vellum_session_destroy(vellum_session* session);
 
-/* The names of the graph passes that vellum_session_options.disabled_passes may have, one a line. */
+/* The names of the graph passes for vellum_session_options.disabled_passes, one on each line. */
 VELLUM_C_API vellum_status vellum_graph_passes(vellum_text** names, vellum_error* error);
 
-/* What one run has, of a session that is prepared. */
+/* Figures of one run of a prepared session. */
 typedef struct vellum_session_counts {
   size_t size; /* of this struct, as the caller was compiled */
   size_t dispatches;
-  size_t pipelines; /* that differ */
+  size_t pipelines; /* distinct pipelines */
   size_t barriers;
 } vellum_session_counts;
 VELLUM_C_API vellum_status vellum_session_get_counts(const vellum_session* session, vellum_session_counts* counts,
@@ -132,14 +132,14 @@ VELLUM_C_API size_t vellum_session_warning_count(const vellum_session* session);
 VELLUM_C_API const char* vellum_session_warning(const vellum_session* session, size_t index);
 
 /*
- * A session that is being made on a thread of its own, see SessionCreation in vellum/session.hpp. One thread
- * at a time, except for its progress and its cancellation.
+ * A session that is being made on another thread, see SessionCreation in vellum/session.hpp. One thread at a
+ * time, except for progress and cancel.
  */
 typedef struct vellum_session_creation vellum_session_creation;
 VELLUM_C_API vellum_status vellum_session_create_async(const vellum_device* device, const vellum_model* model,
                                                        const vellum_session_options* options,
                                                        vellum_session_creation** creation, vellum_error* error);
-/* The pipelines that are ready, of `total`, which is 0 until the network is compiled; either may be NULL. */
+/* The number of pipelines that are ready, and their total, which is 0 until the network is compiled. Either may be NULL. */
 VELLUM_C_API vellum_status vellum_session_creation_progress(const vellum_session_creation* creation, size_t* ready,
                                                             size_t* total, vellum_error* error);
 /* Waits at most `milliseconds`, then sets *done to not 0 if vellum_session_creation_get() would return at once. */
@@ -147,10 +147,10 @@ VELLUM_C_API vellum_status vellum_session_creation_wait_for(const vellum_session
                                                             uint32_t milliseconds, int32_t* done, vellum_error* error);
 /* Returns at once; vellum_session_creation_get() then returns VELLUM_CANCELLED, unless the session was ready. */
 VELLUM_C_API vellum_status vellum_session_creation_cancel(const vellum_session_creation* creation, vellum_error* error);
-/* Waits for the session, or the error with which its creation ended; once. */
+/* Waits, then returns the session or the error of its creation. May be called once. */
 VELLUM_C_API vellum_status vellum_session_creation_get(vellum_session_creation* creation, vellum_session** session,
                                                        vellum_error* error);
-/* Cancels, and waits for the thread. */
+/* Cancels the creation, and waits for the thread. */
 VELLUM_C_API void vellum_session_creation_destroy(vellum_session_creation* creation);
 
 VELLUM_C_API size_t vellum_session_input_count(const vellum_session* session);
@@ -173,19 +173,19 @@ VELLUM_C_API vellum_status vellum_session_prepare(vellum_session* session, const
                                                   size_t shape_count, vellum_error* error);
 /* Runs one inference and returns when it is done. Every input must have been set. */
 VELLUM_C_API vellum_status vellum_session_run(vellum_session* session, vellum_error* error);
-/* What vellum_session_trim() frees. */
+/* The memory that vellum_session_trim() frees. */
 typedef enum vellum_trim_level {
-  VELLUM_TRIM_INTERMEDIATES = 0, /* the memory of intermediate tensors, and all that belongs to earlier input shapes */
-  VELLUM_TRIM_WEIGHTS = 1        /* that, and the weights, unless they stream or another session has them */
+  VELLUM_TRIM_INTERMEDIATES = 0, /* intermediate tensors, and everything that belongs to earlier input shapes */
+  VELLUM_TRIM_WEIGHTS = 1        /* also the weights, unless they stream or another session uses them */
 } vellum_trim_level;
-/* Waits for all runs under way and gives memory back, for Android's onTrimMemory() and the like; the next run makes it
+/* Waits for all runs under way and frees memory, for Android's onTrimMemory() and the like. The next run allocates it
  * again. Inputs and outputs keep their values. */
 VELLUM_C_API vellum_status vellum_session_trim(vellum_session* session, vellum_trim_level level, vellum_error* error);
 /* Copies an output of the last run. `byte_count` must be the output's byte_size. */
 VELLUM_C_API vellum_status vellum_session_get_output(const vellum_session* session, const char* name, void* values,
                                                      size_t byte_count, vellum_error* error);
 
-/* Copies an output of the last run to a tensor of its own, whatever its size. */
+/* Copies an output of the last run to a new tensor, for outputs of any size. */
 VELLUM_C_API vellum_status vellum_session_output_tensor(const vellum_session* session, const char* name,
                                                         vellum_tensor** tensor, vellum_error* error);
 

@@ -1,6 +1,6 @@
 /*
- * Vellum in C inside an application that has a Vulkan device of its own; vellum_external.h beside it shares memory. The
- * same as vellum/vulkan.hpp, which has the contract of recorded commands; docs/embedding.md explains it.
+ * Vellum inside an application that has its own Vulkan device: the C interface of vellum/vulkan.hpp, which has the
+ * contract of recorded commands. vellum_external.h shares memory with other processes. docs/embedding.md explains both.
  *
  *   vellum_vulkan_requirements_create(&physical, &wants, &error);
  *   device_info.pNext = vellum_vulkan_requirements_enable_features(wants, (void*)device_info.pNext);
@@ -34,10 +34,10 @@ typedef struct vellum_vulkan_physical_device {
   VkPhysicalDevice physical_device;
 } vellum_vulkan_physical_device;
 
-/* What Vellum would use of a physical device. */
+/* The extensions, features and queue families that Vellum uses of a physical device. */
 typedef struct vellum_vulkan_requirements vellum_vulkan_requirements;
 
-/* One thing that Vellum uses of a device beyond Vulkan 1.1. Valid as long as the requirements. */
+/* A group of extensions and features beyond Vulkan 1.1 that Vellum uses for one purpose. Valid as long as the requirements. */
 typedef struct vellum_vulkan_use {
   size_t size;                   /* of this struct, as the caller was compiled; set by the caller */
   const char* purpose;           /* "arithmetic in halves" */
@@ -56,15 +56,15 @@ VELLUM_C_API size_t vellum_vulkan_requirements_use_count(const vellum_vulkan_req
 /* VELLUM_INVALID_ARGUMENT if `index` is out of range. */
 VELLUM_C_API vellum_status vellum_vulkan_requirements_use(const vellum_vulkan_requirements* requirements, size_t index,
                                                           vellum_vulkan_use* use, vellum_error* error);
-/* The extensions of all uses, without repetition, and in `*count` how many they are. */
+/* Returns the extensions of all uses, each once, and their number in `*count`. */
 VELLUM_C_API const char* const* vellum_vulkan_requirements_extensions(const vellum_vulkan_requirements* requirements,
                                                                       size_t* count);
-/* Switches on the features of all uses in a chain for VkDeviceCreateInfo.pNext, which may be NULL; returns its new head.
- * Structures that it adds live as long as the requirements. NULL if the host is out of memory. */
+/* Enables the features of all uses in `chain`, a chain for VkDeviceCreateInfo.pNext that may be NULL, and returns its new
+ * head, or NULL if the host is out of memory. Structures that it adds live as long as the requirements. */
 VELLUM_C_API void* vellum_vulkan_requirements_enable_features(const vellum_vulkan_requirements* requirements, void* chain);
-/* The queue family that Vellum would compute with. */
+/* The queue family that Vellum would choose for compute. */
 VELLUM_C_API uint32_t vellum_vulkan_requirements_compute_family(const vellum_vulkan_requirements* requirements);
-/* The one that it would copy with; VK_QUEUE_FAMILY_IGNORED: there is none that only copies. */
+/* The queue family that Vellum would choose for copies; VK_QUEUE_FAMILY_IGNORED if no family only copies. */
 VELLUM_C_API uint32_t vellum_vulkan_requirements_transfer_family(const vellum_vulkan_requirements* requirements);
 
 typedef struct vellum_vulkan_queue {
@@ -76,14 +76,14 @@ typedef struct vellum_vulkan_queue {
   void* user; /* passed to both */
 } vellum_vulkan_queue;
 
-/* Memory of the application's: DeviceMemory in vellum/vulkan.hpp. */
+/* A suballocation from the application's allocator: DeviceMemory in vellum/vulkan.hpp. */
 typedef struct vellum_device_memory {
-  VkDeviceMemory memory; /* VK_NULL_HANDLE: there is none left */
-  VkDeviceSize offset;   /* in `memory`, of the first byte */
-  void* mapped;          /* the first byte in the host's memory, for a host-visible type */
+  VkDeviceMemory memory; /* VK_NULL_HANDLE: out of memory */
+  VkDeviceSize offset;   /* of the first byte in `memory` */
+  void* mapped;          /* address of the first byte on the host, for a host-visible type */
 } vellum_device_memory;
 
-/* Fill it with vellum_vulkan_device_init(), then set what there is. Read by vellum_device_adopt() alone. */
+/* Fill it with vellum_vulkan_device_init(), then set the handles. Only vellum_device_adopt() reads it. */
 typedef struct vellum_vulkan_device {
   size_t size; /* of this struct, as the caller was compiled */
   vellum_vulkan_physical_device physical;
@@ -94,9 +94,9 @@ typedef struct vellum_vulkan_device {
   const char* const* extensions;
   size_t extension_count;
   const void* features;
-  const VkAllocationCallbacks* allocation_callbacks; /* for every object that Vellum makes; NULL: Vulkan's own */
-  /* The application's allocator for all device memory: DeviceMemoryCallbacks in vellum/vulkan.hpp. Called from any thread;
-   * set both, or none. */
+  const VkAllocationCallbacks* allocation_callbacks; /* for every object that Vellum creates; NULL: Vulkan's own */
+  /* The application's allocator for all device memory: DeviceMemoryCallbacks in vellum/vulkan.hpp. Called from any thread.
+   * Set both or neither. */
   vellum_device_memory (*allocate_memory)(void* user, VkDeviceSize bytes, uint32_t memory_type, VkDeviceSize alignment);
   void (*free_memory)(void* user, const vellum_device_memory* memory);
   void* memory_user; /* passed to both */
@@ -115,8 +115,8 @@ VELLUM_C_API vellum_status vellum_device_adopt(const vellum_vulkan_device* devic
 /* How a buffer for an input or output must be made. */
 typedef struct vellum_buffer_layout {
   size_t size;          /* of this struct, as the caller was compiled; set by the caller */
-  vellum_dtype element; /* VELLUM_F32, VELLUM_I32 for integers and booleans, VELLUM_U8 for frames; dense */
-  VkDeviceSize bytes;   /* the elements, padded to four */
+  vellum_dtype element; /* VELLUM_F32 for floats, VELLUM_I32 for integers and booleans, VELLUM_U8 for frames; dense */
+  VkDeviceSize bytes;   /* of the elements, rounded up to a multiple of four */
   VkDeviceSize alignment;
   VkBufferUsageFlags usage;
 } vellum_buffer_layout;
@@ -131,11 +131,11 @@ typedef struct vellum_buffer_binding {
   const char* name;
   VkBuffer buffer;
   VkDeviceSize offset;
-  VkDeviceSize bytes; /* from `offset` on, at least vellum_buffer_layout.bytes */
+  VkDeviceSize bytes; /* size of the range at `offset`: vellum_buffer_layout.bytes or more */
 } vellum_buffer_binding;
 
-/* A buffer or an image for an input or output: BufferBinding and ImageBinding in vellum/vulkan.hpp, which say what may be
- * bound. Fill it with vellum_binding_init(), then set what there is. */
+/* A buffer or an image for an input or output: BufferBinding and ImageBinding in vellum/vulkan.hpp, which document what
+ * may be bound. Fill it with vellum_binding_init(), then set the members for the buffer or for the image. */
 typedef struct vellum_binding {
   size_t size; /* of this struct, as the caller was compiled */
   const char* name;
@@ -145,21 +145,21 @@ typedef struct vellum_binding {
   const VkDeviceSize* strides; /* bytes, one for each dimension; NULL: the elements are dense */
   size_t stride_count;
   VkImage image;   /* in place of a buffer */
-  VkFormat format; /* of the image, as all that follows but `owner` */
+  VkFormat format; /* this and the next five members describe the image */
   uint32_t width;
   uint32_t height;
   VkImageLayout layout;
   uint32_t mip_level;
   uint32_t array_layer;
-  uint32_t owner; /* the queue family that owns it before and afterwards; VK_QUEUE_FAMILY_IGNORED: no transfer */
-  uint64_t external_format; /* of an image without a `format`: vellum_external_image_external_format() */
+  uint32_t owner; /* the queue family that owns it before and after the run; VK_QUEUE_FAMILY_IGNORED: no ownership transfer */
+  uint64_t external_format; /* for an image without a `format`: vellum_external_image_external_format() */
 } vellum_binding;
 
 VELLUM_C_API void vellum_binding_init_sized(vellum_binding* binding, size_t size);
 VELLUM_C_API void vellum_binding_init(vellum_binding* binding);
 #define vellum_binding_init(binding) vellum_binding_init_sized((binding), sizeof(vellum_binding))
 
-/* A semaphore of the application's in a submit. */
+/* A semaphore of the application that a submit waits for or signals. */
 typedef struct vellum_semaphore {
   VkSemaphore semaphore;
   int32_t is_timeline; /* 0: a binary semaphore, without a value */
@@ -173,15 +173,15 @@ typedef struct vellum_recording vellum_recording;
 VELLUM_C_API vellum_status vellum_session_bind(vellum_session* session, const vellum_buffer_binding* inputs,
                                                size_t input_count, const vellum_buffer_binding* outputs,
                                                size_t output_count, vellum_recording** recording, vellum_error* error);
-/* Does the same with images, strides and owners. All bindings of an array have one size. */
+/* Does the same with images, strides and owners. All bindings of an array must have the same `size`. */
 VELLUM_C_API vellum_status vellum_session_bind_all(vellum_session* session, const vellum_binding* inputs,
                                                    size_t input_count, const vellum_binding* outputs,
                                                    size_t output_count, vellum_recording** recording,
                                                    vellum_error* error);
-/* Records the inference into a command buffer of the application's, any number of times. */
+/* Records the inference into a command buffer of the application. May be called any number of times. */
 VELLUM_C_API vellum_status vellum_recording_record(const vellum_recording* recording, VkCommandBuffer commands,
                                                    vellum_error* error);
-/* Submits the inference from a command buffer of Vellum's to the compute queue, and returns at once. */
+/* Submits the inference, recorded in Vellum's own command buffer, to the compute queue, and returns at once. */
 VELLUM_C_API vellum_status vellum_recording_submit(const vellum_recording* recording, const vellum_semaphore* wait,
                                                    size_t wait_count, const vellum_semaphore* signal, size_t signal_count,
                                                    vellum_error* error);
@@ -190,8 +190,8 @@ VELLUM_C_API vellum_status vellum_recording_run(const vellum_recording* recordin
                                                 size_t wait_count, const vellum_semaphore* signal, size_t signal_count,
                                                 vellum_error* error);
 /*
- * Does the same as vellum_session_submit(), in an order with other work of the application's device: what the
- * run does on the device begins after `wait`, and its end signals `signal`; see Session::submit() in
+ * Does the same as vellum_session_submit(), ordered with other work of the application's device: the run's
+ * work on the device begins after `wait` and signals `signal` at its end; see Session::submit() in
  * vellum/session.hpp.
  */
 VELLUM_C_API vellum_status vellum_session_submit_after(vellum_session* session, const vellum_input_values* inputs,
@@ -199,7 +199,7 @@ VELLUM_C_API vellum_status vellum_session_submit_after(vellum_session* session, 
                                                        size_t output_count, const vellum_semaphore* wait,
                                                        size_t wait_count, const vellum_semaphore* signal,
                                                        size_t signal_count, vellum_run** run, vellum_error* error);
-/* No command buffer that it was recorded to may be pending or submitted again. */
+/* Command buffers with the recording must not be pending, and must not be submitted again. */
 VELLUM_C_API void vellum_recording_destroy(vellum_recording* recording);
 
 #ifdef __cplusplus

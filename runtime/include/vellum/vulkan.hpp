@@ -1,4 +1,5 @@
-// Vellum inside an application that has a Vulkan device of its own; external.hpp beside it shares memory.
+// Vellum inside an application that has its own Vulkan device. external.hpp shares memory with other
+// processes.
 //
 //   vellum::DeviceRequirements wants = vellum::Device::requirements({vkGetInstanceProcAddr, instance,
 //                                                                    VK_API_VERSION_1_3, physical_device});
@@ -42,28 +43,28 @@ struct VulkanPhysicalDevice {
   VkPhysicalDevice physical_device = VK_NULL_HANDLE;
 };
 
-// One thing that Vellum uses of a device beyond Vulkan 1.1.
+// A group of extensions and features beyond Vulkan 1.1 that Vellum uses for one purpose.
 struct DeviceUse {
   std::string purpose;                  // "arithmetic in halves"
-  bool required = false;                // adopt() refuses a device without it; anything else is optional
+  bool required = false;                // true: adopt() refuses a device without it; false: optional
   std::vector<const char*> extensions;  // static strings, as for VkDeviceCreateInfo
   std::vector<const char*> features;    // members of Vulkan's structures: "shaderFloat16"
 };
 
-// Extensions and features of a physical device of the application's instance: exactly those Vellum enables
-// when it opens the device itself. Copies share the structures of enable_features().
+// The extensions and features of a physical device that Vellum enables when it opens the device itself.
+// Copies share the structures of enable_features().
 class VELLUM_API DeviceRequirements {
  public:
   const std::vector<DeviceUse>& uses() const;
-  // The extensions of all uses, without repetition.
+  // The extensions of all uses, each once.
   const std::vector<const char*>& extensions() const;
-  // Switches on the features of all uses in a chain for VkDeviceCreateInfo::pNext and returns its new head.
-  // Where the chain has a structure with the feature (its own, or VkPhysicalDeviceVulkan11Features and so
-  // on), the feature is switched on there. For others structures are put before the chain; they live as long
-  // as this object and its copies, and belong to one chain at a time.
+  // Enables the features of all uses in a chain for VkDeviceCreateInfo::pNext and returns its new head. If
+  // the chain has a structure with the feature (its own, or VkPhysicalDeviceVulkan11Features and so on), the
+  // feature is enabled there. Missing structures are prepended; they live as long as this object and its
+  // copies, and may be in one chain at a time.
   void* enable_features(void* chain) const;
-  // The queue families that Vellum would use itself: one that computes, preferably without graphics, and one
-  // that only copies, if there is one.
+  // The queue families that Vellum would choose itself: one that computes, preferably without graphics, and
+  // one that only copies, if there is one.
   uint32_t compute_family() const;
   std::optional<uint32_t> transfer_family() const;
 
@@ -84,130 +85,133 @@ struct VulkanQueue {
   std::function<void()> lock = {}, unlock = {};
 };
 
-// Memory of the application's.
+// A suballocation from the application's allocator.
 struct DeviceMemory {
-  VkDeviceMemory memory = VK_NULL_HANDLE;  // null: there is none left
-  VkDeviceSize offset = 0;                 // in `memory`, of the first byte
-  void* mapped = nullptr;                  // the first byte in the host's memory, for a host-visible type
+  VkDeviceMemory memory = VK_NULL_HANDLE;  // null: out of memory
+  VkDeviceSize offset = 0;                 // of the first byte in `memory`
+  void* mapped = nullptr;                  // address of the first byte on the host, for a host-visible type
 };
 
-// The application's allocator, so that its budget includes what Vellum takes: weights, intermediate tensors,
-// inputs and outputs, staging. Both are called from any thread and must not throw.
+// The application's allocator for all device memory of Vellum: weights, intermediate tensors, inputs, outputs
+// and staging. Both functions are called from any thread and must not throw.
 struct DeviceMemoryCallbacks {
-  // Returns `bytes` of a memory type (an index in VkPhysicalDeviceMemoryProperties), whose offset is a
-  // multiple of `alignment`, at most 64 KiB unless the device's limits are larger. Memory of a host-visible
-  // type is mapped until it is freed; Vellum flushes and invalidates nothing outside of it. A null memory is
-  // Error(out_of_memory), one that is not as asked Error(invalid_argument).
+  // Returns `bytes` of a memory type (an index in VkPhysicalDeviceMemoryProperties) at a multiple of
+  // `alignment`, which is at most 64 KiB unless the device's limits are larger. Memory of a host-visible type
+  // must stay mapped until it is freed; Vellum flushes and invalidates nothing outside of it. A null memory
+  // becomes Error(out_of_memory), a result that does not match the request Error(invalid_argument).
   std::function<DeviceMemory(VkDeviceSize bytes, uint32_t memory_type, VkDeviceSize alignment)> allocate = {};
   std::function<void(const DeviceMemory&)> free = {};
 };
 
-// The application's device. Vellum uses of it what the application enabled, and nothing else.
+// The application's device. Vellum uses only the extensions and features that the application enabled.
 struct VulkanDevice {
   VulkanPhysicalDevice physical;
   VkDevice device = VK_NULL_HANDLE;
   VulkanQueue compute;
-  // For copies beside compute work; nothing: they use the compute queue.
+  // A queue for copies in parallel with compute work. Empty: copies use the compute queue.
   std::optional<VulkanQueue> transfer = {};
-  // As in VkDeviceCreateInfo: the names of the enabled extensions, and the chain of pNext with the enabled
-  // features. Both are read by adopt() alone.
+  // As in VkDeviceCreateInfo: the names of the enabled extensions, and the pNext chain with the enabled
+  // features. Only adopt() reads them.
   std::span<const char* const> extensions = {};
   const void* features = nullptr;
-  // For every object that Vellum makes on the device; copied. Null: Vulkan's own allocations.
+  // For every object that Vellum creates on the device. Copied by adopt(). Null: Vulkan's own allocations.
   const VkAllocationCallbacks* allocation_callbacks = nullptr;
-  // For all device memory; copied. Empty: Vellum calls vkAllocateMemory. Set both or none.
+  // For all device memory. Copied by adopt(). Empty: Vellum calls vkAllocateMemory. Set both functions or
+  // neither.
   DeviceMemoryCallbacks memory = {};
 };
 
 // How a buffer for an input or output must be made: Session::input_buffer() and output_buffer().
 struct BufferLayout {
-  // The type of the elements, which are dense and row-major in the model's order of dimensions: f32 for an
-  // input or output of floats of any size (fp16 sessions included), i32 for integers and booleans, u8 for the
-  // frames of with_frames() (vellum/frame.hpp).
+  // The type of the elements, which are dense and row-major in the model's order of dimensions. f32 for
+  // floats of any size (also in fp16 sessions), i32 for integers and booleans, u8 for the frames of
+  // with_frames() (vellum/frame.hpp).
   DType element = DType::f32;
-  VkDeviceSize bytes = 0;      // the elements, padded to four; the padding has undefined content
+  VkDeviceSize bytes = 0;      // of the elements, rounded up to a multiple of four; the padding is undefined
   VkDeviceSize alignment = 1;  // of BufferBinding::offset
   VkBufferUsageFlags usage = 0;
 };
 
-// A range of the application's buffer for an input or output. In the sharing mode EXCLUSIVE the buffer
-// belongs to the family of VulkanDevice::compute while the recorded commands run.
+// A range of the application's buffer for an input or output. A buffer of sharing mode EXCLUSIVE must be
+// owned by the queue family of VulkanDevice::compute while the recorded commands run.
 struct BufferBinding {
   std::string_view name;  // of the input or output
   VkBuffer buffer = VK_NULL_HANDLE;
   VkDeviceSize offset = 0;
-  VkDeviceSize bytes = 0;  // from `offset` on, at least BufferLayout::bytes; VK_WHOLE_SIZE: to the end
-  // The bytes from an element to its neighbour along each dimension of the input's or output's shape, for
-  // rows with padding, interleaved channels, or a part of a larger array; `bytes` is then at least what they
-  // reach. Multiples of the size of the elements, which have four bytes; frames have FrameInput::row_bytes
-  // instead. Read by bind() and record() alone. It costs one dispatch, to or from a dense buffer of Vellum's.
-  // Empty: the elements are dense.
+  VkDeviceSize bytes =
+      0;  // size of the range: BufferLayout::bytes or more; VK_WHOLE_SIZE: to the buffer's end
+  // Strides in bytes, one for each dimension of the input or output, for rows with padding, interleaved
+  // channels, or a part of a larger array. They are multiples of the element size, which is four bytes, and
+  // `bytes` must cover the last element. Frames use FrameInput::row_bytes instead. Only bind() and record()
+  // read them. Strides cost one dispatch, which copies to or from a dense buffer of Vellum. Empty: the
+  // elements are dense.
   std::span<const VkDeviceSize> strides = {};
   // The queue family that owns the range before and after the inference: VK_QUEUE_FAMILY_EXTERNAL for memory
   // that is shared with another process (vellum/external.hpp), VK_QUEUE_FAMILY_FOREIGN_EXT for memory of
-  // another driver. The recorded commands acquire it from this family first, and release it to the family
-  // last. IGNORED: they do neither.
+  // another driver. The recorded commands begin with an acquire from this family and end with a release to
+  // it. VK_QUEUE_FAMILY_IGNORED: no ownership transfer.
   uint32_t owner = VK_QUEUE_FAMILY_IGNORED;
 };
 
-// An image of the application's, read or written in place of a buffer: one level and layer of a 2D image of
-// one sample.
+// An image of the application as an input or output instead of a buffer: one mip level and array layer of a
+// 2D image with one sample.
 //
-// As an input, of a model of with_frames(): the frame. It is as large as FrameInput says, has the usage
-// SAMPLED, and may have any format that the device samples and that reads as floats, in any tiling.
+// As an input it is a frame, for a model of with_frames(). It must have the size of FrameInput and the usage
+// SAMPLED. Its format may be any that the device can sample as floats, its tiling any.
 //
-// Of one plane, red, green, blue and alpha are 255 times what the format stores (0..1 in normalised formats).
-// For FrameFormat::grey8 red is all three colours; alpha is read for rgba8 and bgra8. Formats in sRGB read as
-// linear values; give their UNORM format here for the bytes, which an image of the flag MUTABLE_FORMAT
-// allows.
+// Formats of one plane: red, green, blue and alpha are 255 times the sampled values (which are 0..1 in
+// normalised formats). For FrameFormat::grey8 red is used for all three colours; alpha is read for rgba8 and
+// bgra8. sRGB formats are sampled as linear values. For their bytes set the UNORM format here, which needs an
+// image with the flag MUTABLE_FORMAT.
 //
-// VK_FORMAT_G8_B8R8_2PLANE_420_UNORM and VK_FORMAT_G8_B8_R8_3PLANE_420_UNORM are for nv12, nv21 (the second
-// plane is V before U) and i420, where samplerYcbcrConversion is enabled: Y, U and V are read as stored, and
-// converted by FrameInput::matrix and range.
+// Formats of several planes: VK_FORMAT_G8_B8R8_2PLANE_420_UNORM is for nv12 and nv21 (with V before U in the
+// second plane), VK_FORMAT_G8_B8_R8_3PLANE_420_UNORM for i420. They need the feature samplerYcbcrConversion.
+// Y, U and V are read as stored, and converted by FrameInput::matrix and range.
 //
-// Formats of one plane of 8 bits give the bits that the same bytes give in a buffer. The planes of Y, U and V
-// do where the driver's sampler reads a byte n as n / 255; that of SwiftShader reads up to 1 / 255 less, and
-// colours are within 4 / 255.
+// An 8-bit format of one plane gives bit for bit the results of the same bytes in a buffer. So do planes of
+// Y, U and V, if the driver samples a byte n as n / 255. SwiftShader samples up to 1 / 255 less, and colours
+// differ by at most 4 / 255.
 //
-// As an output: [1, C, H, W] or [1, H, W, C] of one to four channels, [1, H, W] or [H, W]; of floats, or of
-// uint8, which are divided by 255. Pixels get the channels as red, green, blue and alpha; colours that the
-// output lacks are 0, alpha 1. The image has the usage STORAGE, a width and height of W and H, and is all
-// written. Formats: R8G8B8A8_UNORM, R16G16B16A16_SFLOAT, R32G32B32A32_SFLOAT and R32_SFLOAT; R8_UNORM,
-// R8G8_UNORM, R16_SFLOAT and R16G16_SFLOAT where VulkanDevice::features has
-// shaderStorageImageExtendedFormats; B8G8R8A8_UNORM where it has shaderStorageImageWriteWithoutFormat. It
-// costs one dispatch after the network, from a buffer of Vellum's.
+// As an output the tensor must be [1, C, H, W] or [1, H, W, C] with one to four channels, [1, H, W] or [H,
+// W], of floats, or of uint8, which is divided by 255. The channels become red, green, blue and alpha;
+// missing colours are 0, missing alpha is 1. The image must have the usage STORAGE and the size W x H; every
+// pixel is written. Formats: R8G8B8A8_UNORM, R16G16B16A16_SFLOAT, R32G32B32A32_SFLOAT and R32_SFLOAT. With
+// the feature shaderStorageImageExtendedFormats also R8_UNORM, R8G8_UNORM, R16_SFLOAT and R16G16_SFLOAT; with
+// shaderStorageImageWriteWithoutFormat also B8G8R8A8_UNORM. It costs one dispatch after the network, which
+// copies from a buffer of Vellum.
 struct ImageBinding {
   std::string_view name;  // of the input or output
   VkImage image = VK_NULL_HANDLE;
-  // In which it is read or written; one that the image allows for views.
+  // The format in which it is read or written. The image must allow views of this format.
   VkFormat format = VK_FORMAT_UNDEFINED;
-  // For an image of ExternalImage::import() in a format of the driver's own:
-  // ExternalImage::external_format(). Then `format` is undefined, and the image is a frame in nv12, nv21 or
-  // i420.
+  // ExternalImage::external_format(), for an imported image in an implementation-defined format. Then
+  // `format` is VK_FORMAT_UNDEFINED, and the image is a frame in nv12, nv21 or i420.
   uint64_t external_format = 0;
-  uint32_t width = 0, height = 0;  // of the level
-  // In which the image is while the recorded commands run; they leave it there. Of an input GENERAL or
-  // SHADER_READ_ONLY_OPTIMAL, of an output GENERAL.
+  uint32_t width = 0, height = 0;  // of the mip level
+  // The layout of the image while the recorded commands run, which do not change it. Inputs: GENERAL or
+  // SHADER_READ_ONLY_OPTIMAL. Outputs: GENERAL.
   VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;
   uint32_t mip_level = 0, array_layer = 0;
-  uint32_t owner = VK_QUEUE_FAMILY_IGNORED;  // as BufferBinding::owner; in `layout` both times
+  uint32_t owner = VK_QUEUE_FAMILY_IGNORED;  // as BufferBinding::owner; both transfers keep `layout`
 };
 
-// The arguments of Session::record() and bind(): each input once, and each output that is to be read once.
+// The arguments of Session::record() and bind(). Lists each input once, and once each output that is to be
+// read.
 struct NetworkBindings {
   std::span<const BufferBinding> inputs = {}, outputs = {};
   std::span<const ImageBinding> input_images = {}, output_images = {};
-  // Inputs that are not listed have the values of Session::set_input(), and outputs that are not listed are
-  // read with Session::output(), after Session::run() of the recording. Otherwise every input is listed.
-  // Recording::record(), submit() and run() throw Error(invalid_argument) while one that is not listed has
-  // not been set.
+  // False: every input must be listed. True: inputs that are not listed have the values of
+  // Session::set_input() and are copied to the device by Session::run(recording), after which
+  // Session::output() reads outputs that are not listed. Recording::record(), submit() and run() copy
+  // nothing: they use the values that the last Session::run() copied, and throw Error(invalid_argument) while
+  // an input that is not listed has not been set.
   bool rest_on_host = false;
 };
 
-// A semaphore of the application's in a submit.
+// A semaphore of the application that a submit waits for or signals.
 struct SemaphoreValue {
   VkSemaphore semaphore = VK_NULL_HANDLE;
-  std::optional<uint64_t> value = {};  // of a timeline semaphore; nothing: a binary one
+  std::optional<uint64_t> value = {};  // of a timeline semaphore; empty: a binary semaphore
 };
 
 // The device begins after `wait` and signals `signal` when it is done.
@@ -217,45 +221,45 @@ struct SubmitSemaphores {
 
 class RecordedNetwork;
 
-// An inference with the application's buffers and images as inputs and outputs, that Session::record() has
-// bound.
+// An inference with the application's buffers and images as inputs and outputs, made by Session::record() or
+// bind().
 //
 // Contract of the recorded commands. They are compute dispatches and pipeline barriers. They begin with a
-// barrier for Vellum's own memory,
+// barrier for Vellum's own memory
 //   COMPUTE_SHADER, SHADER_WRITE -> COMPUTE_SHADER, SHADER_READ | SHADER_WRITE
 // and end without one. Other dependencies are the application's:
 //   before: what wrote an input             -> COMPUTE_SHADER, SHADER_READ
 //           what read or wrote an output    -> COMPUTE_SHADER, SHADER_READ | SHADER_WRITE
 //   after:  COMPUTE_SHADER, SHADER_WRITE    -> what reads an output
 //           COMPUTE_SHADER (no access)      -> what writes an input
-// Barriers of the application also bring images to ImageBinding::layout, and buffers and images of the
-// sharing mode EXCLUSIVE to the family of VulkanDevice::compute where another family used them: release
-// there, acquire here with the scope that "before" names, and the reverse with that of "after". Vellum's
-// commands change neither, except for bindings with an `owner`: these are acquired and released with the same
-// scopes. (VkPipelineStageFlagBits and VkAccessFlagBits without their prefixes. Outputs may
-// be read and written several times within the inference.)
+// The application's barriers also transition images to ImageBinding::layout. If another queue family used a
+// buffer or image of sharing mode EXCLUSIVE, the application transfers its ownership to the family of
+// VulkanDevice::compute and back: it releases there and acquires here with the scope of "before", then the
+// reverse with the scope of "after". Vellum's commands do neither, except for bindings with an `owner`, which
+// they acquire and release with the same scopes. (VkPipelineStageFlagBits and VkAccessFlagBits without their
+// prefixes. Outputs may be read and written several times within the inference.)
 //
-// The command buffer is recording, outside of a render pass, and of the family of VulkanDevice::compute.
-// Afterwards the compute pipeline, descriptor set 0 and the push constants of the compute bind point are
-// Vellum's. It may be submitted any number of times, one after another in one queue; all recordings of a
-// session, its run() and its submit() use the same intermediate tensors, so commands of one must be done
-// before those of another begin, unless both are recorded and in the same queue. Nothing is submitted, mapped
-// or waited for by Vellum.
+// The command buffer must be in the recording state, outside of a render pass, and of the queue family of
+// VulkanDevice::compute. Afterwards the compute pipeline, descriptor set 0 and the push constants of the
+// compute bind point are Vellum's. The command buffer may be submitted any number of times, one after another
+// in one queue. All recordings of a session, its run() and its submit() use the same intermediate tensors. So
+// commands of one must be done before those of another begin, unless both are recordings in the same queue.
+// record() submits, maps and waits for nothing.
 //
-// Must live until no submitted command buffer that it was recorded to is pending or will be submitted again.
-// It may outlive the session. Thread-safe for different command buffers.
+// A Recording must live as long as a command buffer that it was recorded to is pending or may be submitted
+// again. It may outlive the session. Thread-safe for different command buffers.
 class VELLUM_API Recording {
  public:
   Recording() = default;  // not valid()
   bool valid() const { return network_ != nullptr; }
-  // Records the same inference into another command buffer, or into the same one after it was reset. Makes no
-  // Vulkan objects. Throws Error(invalid_argument) for a null handle or a Recording that is not valid.
+  // Records the same inference into another command buffer, or into the same one after it was reset. Creates
+  // no Vulkan objects. Throws Error(invalid_argument) for a null handle or a Recording that is not valid.
   void record(VkCommandBuffer commands) const;
-  // Submits the same inference, from a command buffer of Vellum's, to its queue, VulkanDevice::compute. The
-  // contract of recorded commands holds; the semaphores make what is written on one side visible on the
-  // other. What is waited for is waited for by compute shaders. Returns at once: the application learns from
-  // `signal` when the inference is done. Throws Error(device_lost) or Error(out_of_memory), and
-  // Error(invalid_argument) for a Recording that is not valid or a null handle.
+  // Submits the same inference, in a command buffer of Vellum, to VulkanDevice::compute. The contract of
+  // recorded commands holds; the semaphores make writes of one side visible to the other. The wait stage is
+  // COMPUTE_SHADER. Returns at once: `signal` tells the application when the inference is done. Throws
+  // Error(device_lost) or Error(out_of_memory), and Error(invalid_argument) for a Recording that is not valid
+  // or a null handle.
   void submit(const SubmitSemaphores& semaphores) const;
   // Submits as submit() does, and waits until the inference is done. Afterwards the host may read outputs in
   // memory that is mapped and coherent. Throws as submit().
