@@ -12,8 +12,8 @@ namespace vellum {
 
 std::filesystem::path calibration_path(const std::filesystem::path& folder, const DeviceCaps& caps);
 
-// Returns nothing if there is no file, or one that is damaged, of another device or processor, or that other
-// users can write to; what is ignored is logged as a warning.
+// Returns nothing if there is no file, or if the file is damaged, is of another device or processor, or can
+// be written by other users. A file that is ignored is logged as a warning.
 std::optional<ProcessTraits> read_calibration(const std::filesystem::path& folder, const DeviceCaps& caps,
                                               const LogCallback& log);
 

@@ -10,20 +10,21 @@ namespace vellum {
 
 struct DeviceFootprint {
   WeightFootprint weights;
-  Footprint inputs, outputs, planned;  // of all runs in flight; planned: intermediates and workspace
+  Footprint inputs, outputs, planned;  // for all runs in flight; planned: intermediates and workspace
   uint64_t run_staging = 0;
   uint32_t in_flight = 1;
 
   uint64_t in_out() const { return inputs.allocated + outputs.allocated; }
-  // Without staging.
+  // Returns the bytes that stay allocated as long as the session: without staging.
   uint64_t lasting() const { return weights.allocated + in_out() + planned.allocated; }
   VulkanMemory vulkan() const;
-  // The most at any time: more than vulkan().peak where Session::trim() gave memory back, and weights are
-  // uploaded again beside the inputs and outputs of several runs in flight.
+  // Returns the peak at any time. It exceeds vulkan().peak if weights are uploaded again after
+  // Session::trim(), because the inputs and outputs of several runs in flight then exist beside the upload's
+  // staging memory.
   uint64_t most() const;
 };
 
-// Error(out_of_memory) if the weights cannot be streamed within the weights budget.
+// Throws Error(out_of_memory) if the weights cannot be streamed within the weights budget.
 DeviceFootprint device_footprint(const EstimateInputs& inputs);
 
 }  // namespace vellum

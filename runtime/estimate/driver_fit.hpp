@@ -1,4 +1,4 @@
-// Fits the figures of a driver on the CPU (ProcessTraits) to what probes took of the process.
+// Fits the figures of a driver on the CPU (ProcessTraits) to the process memory that probes took.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,28 @@
 
 namespace vellum {
 
-// The work of a driver's compiler, as estimate/shader_size.hpp counts it.
+// The work of a driver's compiler in scalar operations, as estimate/shader_size.hpp counts them.
 struct CompiledWork {
-  uint64_t operations = 0;          // of all pipelines
-  uint64_t largest_operations = 0;  // of the largest
+  uint64_t operations = 0;          // sum over all pipelines
+  uint64_t largest_operations = 0;  // those of the largest pipeline
 };
 
 struct DriverSample {
   CompiledWork work;   // of all pipelines so far
-  uint64_t bytes = 0;  // the growth of the process at its peak so far, without what Vellum knows the size of
+  uint64_t bytes = 0;  // peak growth of the process so far, without memory of known size
 };
 
-// Returns the figures with the least sum of squares of errors, none of them negative. Throws
-// Error(unsupported) unless they agree with each sample within a tenth: of drivers whose memory grows
-// otherwise with what they compile (SwiftShader's grows with the square of the largest pipeline) nothing is
-// known.
+// Returns the least-squares fit with non-negative figures. Throws Error(unsupported) if a sample deviates by
+// more than a tenth: the model does not hold for drivers whose memory does not grow linearly with the work
+// (SwiftShader's grows with the square of the largest pipeline).
 ProcessTraits fit_process_traits(std::span<const DriverSample> samples);
 
-// Returns what a driver with these figures takes for pipelines of this work, besides driver_bytes.
+// Returns the bytes that a driver with these figures takes for pipelines of this work, in addition to
+// driver_bytes.
 uint64_t pipeline_bytes(const ProcessTraits& traits, const CompiledWork& work);
 
-// Returns the bounds of what the driver takes in all where the figures were not measured on `host`, or with
-// much less or more work; otherwise nothing.
+// Returns bounds for the driver's total bytes if the figures were not measured on `host`, or were measured
+// with much less or more work. Otherwise returns nothing.
 std::optional<std::pair<uint64_t, uint64_t>> uncertain_driver_bytes(const ProcessTraits& traits,
                                                                     const CompiledWork& work,
                                                                     std::string_view host);

@@ -1,4 +1,4 @@
-// Small networks from which MemoryMeter::calibrate() learns what a driver on the CPU takes.
+// Small networks with which MemoryMeter::calibrate() measures the memory of a driver on the CPU.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace vellum {
 
-// Networks of the kinds of kernels that vision models have, each with pipelines that those before it lack.
-// The first is one activation: what it takes is the driver itself. Tensors are small, as memory that the
-// driver's compiler freed may hold them.
+// Returns networks with the kinds of kernels that vision models have. Each adds pipelines that the previous
+// ones lack. The first is a single activation, which measures the driver itself. Tensors are small, because
+// they may be placed in memory that the driver's compiler freed, and then do not show as growth.
 std::vector<Graph> driver_probes();
 
 }  // namespace vellum

@@ -17,7 +17,7 @@ struct EstimateInputs {
   const DeviceCaps& caps;
   MemoryRules rules;
   uint64_t weights_budget = 0;                                    // 0: all weights on the device
-  uint32_t in_flight = 1;                                         // runs with tensors of their own
+  uint32_t in_flight = 1;                                         // runs, each with its own tensors
   std::shared_ptr<const gpu::CompiledShaders> shaders = nullptr;  // of a bundle
 
   const Program& program() const { return model.program; }
@@ -26,7 +26,7 @@ struct EstimateInputs {
 // Returns the device memory of a buffer of `bytes` bytes; 0 for 0 bytes.
 uint64_t buffer_bytes(uint64_t bytes, const MemoryRules& rules);
 
-// Returns the memory of a session that is alone on its device. shape_inference_bytes stays 0.
+// Estimates the memory of a session that shares nothing with other sessions. shape_inference_bytes stays 0.
 MemoryEstimate estimate_model(const EstimateInputs& inputs);
 
 // Returns the bytes of all tensors of the graph, constants included, with floats in `precision`.

@@ -1,5 +1,5 @@
-// Memory that a session takes besides the device memory that it allocates: driver, pipelines, constants of
-// the model.
+// Memory that a session takes in addition to its allocations from Vulkan: driver, pipelines, constants of the
+// model.
 #pragma once
 
 #include <set>
@@ -10,11 +10,11 @@
 
 namespace vellum {
 
-// Fills in `dispatches`, `pipelines`, `use.resident` and `resident`, except for padding and weights on the
-// host, which are already there.
+// Fills in `dispatches`, `pipelines`, `use.resident` and `resident`. Padding and weights on the host must
+// already be in the estimate.
 void add_host_memory(const EstimateInputs& inputs, MemoryEstimate& estimate);
 
-// Returns what these pipelines are for the driver's compiler. `shaders`: of a bundle, or null.
+// Returns the compiler's work for these pipelines. `shaders`: those of a bundle, or null.
 CompiledWork compiled_work(const std::set<gpu::PipelineKey>& pipelines,
                            const std::shared_ptr<const gpu::CompiledShaders>& shaders);
 

@@ -1,4 +1,4 @@
-// Predicts how long one run of a compiled model takes.
+// Predicts the time of one run of a compiled model.
 #pragma once
 
 #include "estimate/estimate.hpp"
@@ -6,12 +6,12 @@
 
 namespace vellum {
 
-// Returns milliseconds: the predicted times of the dispatches (plan/dispatch_model.hpp), and what the device
-// waits for weights that stream. Host partitions take no time. For comparing ways to run one model on one
-// device; the rates are published or assumed, not measured.
+// Returns milliseconds: the predicted times of the dispatches (plan/dispatch_model.hpp), plus the time that
+// the device waits for streamed weights. Host partitions count as 0. The rates are published or assumed, not
+// measured, so the result only serves to compare configurations of one model on one device.
 //
-//   copies   | 1 | 2   |        | 3  |          3 goes where 1 was: it is copied when segment 1 has run
-//   device   .   |  1  |  2     |    |  3  |
+//   copies   | 1 | 2   |        | 3  |          3 replaces 1 in memory, so its copy waits until segment 1 has
+//   run device   .   |  1  |  2     |    |  3  |
 double predicted_run_ms(const EstimateInputs& inputs, const WeightFootprint& weights);
 
 }  // namespace vellum

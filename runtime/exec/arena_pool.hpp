@@ -1,9 +1,10 @@
-// Device memory that the intermediate tensors of several executors share: as much as the one that needs most.
+// Device memory that several executors share for their intermediate tensors: as much as the most demanding
+// executor needs.
 //
-// What an executor has in the pool's memory is dead between its runs, so the next executor may begin there
-// anything. Executors whose runs follow one another on the host need nothing else. A shared pool serves
-// executors of different sessions: the commands of each run wait on the device for earlier work of the queue,
-// and a run is handed to the device whole before another begins (Turn).
+// Between runs all intermediate tensors of an executor are dead, so another executor may use the memory. That
+// suffices for executors whose runs follow one another on the host. A shared pool serves executors of
+// different sessions: the commands of each run wait on the device for earlier work of the queue, and a run is
+// submitted completely before another begins (Turn).
 #pragma once
 
 #include <cstdint>
@@ -23,23 +24,24 @@ namespace vellum {
 
 class ArenaPool {
  public:
-  // One thread at a time has it: it alone begins a run, or binds and frees what is in the pool's memory.
+  // A lock on the pool. Only the thread that holds it may begin a run, or create and free objects in the
+  // pool's memory.
   using Turn = std::unique_lock<std::mutex>;
 
-  // An owner of objects in the pool's memory: an executor.
+  // An executor with objects in the pool's memory.
   class Tenant {
    public:
-    // Whether a run is under way, or one that an error cut short may be.
+    // Returns whether a run is under way, or may be under way because an error cut it short.
     virtual bool is_running() const = 0;
-    // Frees the objects; not while it is running. They come back with enter().
+    // Frees the tenant's objects. Not called while it is running. enter() makes them again.
     virtual void leave() noexcept = 0;
 
    protected:
     ~Tenant() = default;
   };
 
-  // overlap: of a pool that sessions share; nothing: of one whose tenants never run at the same time.
-  // memory_budget: that the memory counts against; null: none.
+  // overlap: the policy of a pool that sessions share; empty for a pool whose tenants never run at the same
+  // time. memory_budget: the budget that the memory counts against, or null.
   explicit ArenaPool(std::shared_ptr<gpu::Context> context, std::optional<PoolOverlap> overlap = {},
                      std::shared_ptr<gpu::MemoryBudget> memory_budget = nullptr);
   ArenaPool(const ArenaPool&) = delete;
@@ -49,28 +51,28 @@ class ArenaPool {
   bool is_shared() const { return overlap_.has_value(); }
   Turn turn() const { return Turn(mutex_); }
 
-  // Returns an arena for each planned one, at least as large. Where the pool has none so large, the tenants
-  // that are not running leave, and larger memory replaces the smaller. Throws Error(out_of_memory). `needs`
-  // must live until exit(); a tenant may enter again.
+  // Returns for each planned arena one that is at least as large. If the pool's arena is too small, tenants
+  // that are not running leave(), and a larger arena replaces it. Throws Error(out_of_memory). `needs` must
+  // live until exit(). A tenant may enter again.
   std::vector<std::shared_ptr<gpu::Arena>> enter(const Turn&, Tenant& tenant,
                                                  std::span<const PlannedArena> needs);
-  // Changes with the arenas: objects that were made at another generation are in memory that the pool has
-  // given up.
+  // A number that changes when arenas are replaced. Objects of an older generation are in memory that the
+  // pool no longer owns.
   uint64_t generation(const Turn&) const { return generation_; }
   // Throws Error(invalid_argument) if PoolOverlap::refuse forbids that the tenant runs now.
   void check_overlap(const Turn&, const Tenant& tenant) const;
-  // The tenant is gone. Memory that only it needed is freed.
+  // Removes a tenant. Memory that no other tenant needs is freed.
   void exit(Tenant& tenant) noexcept;
-  // Frees what no tenant is in.
+  // Frees the arenas that no tenant uses.
   void free_unused(const Turn&) noexcept;
-  // Lets tenants that are not running leave, and gives up all memory.
+  // Calls leave() of all tenants that are not running, and releases all arenas.
   void trim(const Turn&) noexcept;
 
-  // The size of the memory that the pool has now.
+  // Returns the bytes of the pool's arenas now.
   uint64_t bytes() const;
 
  private:
-  // Memory type, and which of the arenas of that type.
+  // The memory type, and the index among the arenas of that type.
   using ArenaKey = std::pair<uint32_t, uint32_t>;
 
   std::vector<ArenaKey> keys(std::span<const PlannedArena> needs) const;

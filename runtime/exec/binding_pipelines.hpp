@@ -1,4 +1,4 @@
-// The pipelines of what an application binds in place of dense buffers: images and buffers with strides.
+// The pipelines for bindings other than dense buffers: images of the application and buffers with strides.
 #pragma once
 
 #include <vector>
@@ -12,23 +12,24 @@
 
 namespace vellum {
 
-// The frames that the port's bytes are; null for an input that is none. `graph`: the program's.
+// Returns the frame format of an input that takes frames, or null for other inputs. `graph`: the program's
+// graph.
 const FrameInput* frame_input(const Graph& graph, const Port& port);
 
-// Whether the dispatch reads or writes the tensor at `root`.
+// Returns whether the dispatch reads or writes the tensor `root`.
 bool binds(const Program& program, const Dispatch& dispatch, TensorId root);
 
-// The pipeline of a dispatch that reads an image in place of the frame whose bytes are at `root`. For
+// Returns the pipeline of a dispatch that reads an image instead of the frame bytes in `root`. For
 // FrameImage::planes the caller sets PipelineKey::planes.
 gpu::PipelineKey frame_image_key(const Program& program, const Dispatch& dispatch, TensorId root,
                                  const FrameInput& frame, FrameImage image);
-// The pipeline of a dispatch of store_image().
+// Returns the pipeline of a dispatch of store_image().
 gpu::PipelineKey store_image_key(const Program& program, const Dispatch& dispatch);
-// The pipeline of a dispatch of copy_strided_words().
+// Returns the pipeline of a dispatch of copy_strided_words().
 gpu::PipelineKey strided_words_key(const Program& program, const Dispatch& dispatch);
 
-// All that bindings of this program may need: its frames in every kind of image, its outputs in every format
-// of ImageBinding, strides. Their keys have no PipelineKey::planes.
+// Returns all pipelines that bindings of this program may need: frames in every kind of image, outputs in
+// every format of ImageBinding, strides. PipelineKey::planes is not set.
 std::vector<gpu::PipelineKey> binding_pipeline_keys(const DeviceCaps& caps, const Graph& graph,
                                                     const Program& program);
 

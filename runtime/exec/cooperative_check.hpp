@@ -12,18 +12,17 @@ namespace vellum {
 
 bool uses_cooperative_matrices(const Program& program);
 
-// Multiplies matrices of small integers with each kernel, and compares the results, which halves represent
-// exactly, with the host's. Drivers of these extensions are young, and a wrong result is worse than a slow
-// one.
+// Multiplies matrices of small integers with each kernel, and compares the results with the host's. Halves
+// represent these results exactly. The check exists because drivers of these extensions are young.
 bool cooperative_products_are_right(const std::shared_ptr<gpu::Context>& context);
 
-// The programs of this check on a device with `caps`, for bundles that hold compiled shaders.
+// Returns the programs that the check runs on a device with `caps`, so that bundles include their shaders.
 std::vector<Program> programs_of_cooperative_check(const DeviceCaps& caps);
 
 // Runs the check once for all sessions of a device. Thread-safe.
 class CooperativeCheck {
  public:
-  // Also false if the product fails. Logs the reason.
+  // Returns false, and logs the reason, if results are wrong or a product cannot be computed.
   bool passes(const std::shared_ptr<gpu::Context>& context);
 
  private:

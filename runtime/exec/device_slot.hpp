@@ -1,4 +1,4 @@
-// A buffer or image that is created first, and bound to memory later, together with others.
+// A buffer or image that is created first and bound to memory later, together with others.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ struct DeviceSlot {
   gpu::MemoryRequirements requirements() const;
   void bind(std::shared_ptr<gpu::Arena> arena, uint64_t offset);
   const std::shared_ptr<gpu::Arena>& arena() const;
-  // For debuggers.
+  // Names the object for debuggers.
   void set_name(const gpu::Context& context, const std::string& name) const;
-  // The descriptor of a tensor of `bytes` in this slot; in a buffer it begins at `offset`.
+  // Returns the descriptor of a tensor of `bytes` in this slot; in a buffer the tensor begins at `offset`.
   gpu::BoundResource resource(uint64_t bytes, uint64_t offset = 0) const;
 };
 

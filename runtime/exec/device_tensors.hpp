@@ -13,30 +13,30 @@
 
 namespace vellum {
 
-// The requirements that the device itself reports.
+// Returns memory rules that query the device.
 MemoryRules device_rules(const std::shared_ptr<gpu::Context>& context);
 
 // Copies have the same objects, and keep them alive.
 class DeviceTensors {
  public:
-  // Creates and binds inputs and outputs. memory_budget: that they count against; null: none.
+  // Creates and binds inputs and outputs. memory_budget: the budget that they count against, or null.
   DeviceTensors(std::shared_ptr<gpu::Context> context, const Program& program, const MemoryPlan& plan,
                 std::shared_ptr<gpu::MemoryBudget> memory_budget = nullptr);
-  // The weights; null takes them away.
+  // Sets the weights; null releases them.
   void set_weights(std::shared_ptr<ProgramWeights> weights) { weights_ = std::move(weights); }
   // Creates the shared objects in arenas that are at least as large as the plan's.
   void make_objects(std::span<const std::shared_ptr<gpu::Arena>> arenas);
   void drop_objects() noexcept { objects_.reset(); }
   bool has_objects() const { return objects_ != nullptr; }
 
-  // Whether both have the same inputs and outputs: one is a copy of the other.
+  // Returns whether both share their inputs and outputs, because one is a copy of the other.
   bool shares_in_out_with(const DeviceTensors& other) const { return own_ == other.own_; }
-  // The memory of an input or an output; null if there is none.
+  // Returns the memory of inputs and outputs; null if there are none.
   std::shared_ptr<gpu::Arena> in_out_arena() const;
 
-  // The descriptor of the tensor.
+  // Returns the descriptor of a tensor.
   gpu::BoundResource resource(TensorId id) const;
-  // The buffer of an input, an output or a buffer intermediate.
+  // Returns the buffer of an input, an output or an intermediate tensor in a buffer.
   const gpu::Buffer& buffer(TensorId id) const;
   const gpu::Image& object_image(uint32_t object) const;
   uint64_t in_out_bytes() const { return in_out_bytes_; }

@@ -28,18 +28,17 @@ namespace vellum {
 struct ExecutorOptions {
   SubmitLimits submits = {};
   bool timestamps = false;
-  Progress* progress = nullptr;  // of the constructor: counts pipelines, and may stop it
-  // The memory for intermediate tensors; null: the executor has its own.
+  Progress* progress = nullptr;  // counts pipelines during construction, and may stop it
+  // The memory for intermediate tensors. Null: the executor allocates its own.
   std::shared_ptr<ArenaPool> pool = nullptr;
-  // That inputs, outputs and staging memory count against; null: none. `pool` and the source of weights have
-  // budgets of their own.
+  // The budget that inputs, outputs and staging memory count against, or null. `pool` and the source of
+  // weights have their own references to a budget.
   std::shared_ptr<gpu::MemoryBudget> memory_budget = nullptr;
-  // Runs layers behind operators with data-dependent shapes; empty: the host does.
+  // Runs the layers that follow operators with data-dependent shapes. Empty: the host runs them.
   RunRegion run_region = {};
 };
 
-// Bytes that were passed to vkAllocateMemory, by purpose; of weights and intermediates also what other
-// executors use.
+// Allocated bytes by purpose. Weights and intermediates include memory that other executors share.
 struct AllocatedBytes {
   uint64_t intermediates = 0, weights = 0, in_out = 0;
 };
@@ -48,7 +47,7 @@ struct AllocatedBytes {
 std::shared_ptr<const CompiledModel> compile_program(const std::shared_ptr<gpu::Context>& context,
                                                      Program program, const PlanMemoryOptions& options = {});
 
-// Which inputs have been set, by position; recordings share them with their executor.
+// For each input whether it has been set. Recordings share the flags with their executor.
 using InputFlags = std::deque<std::atomic<bool>>;
 
 // Throws Error(invalid_argument) unless `bytes` is the size of values of that type. kind: "input" or
@@ -57,8 +56,8 @@ void check_byte_size(const char* kind, const std::string& port, const TensorType
 
 class Executor final : private ArenaPool::Tenant {
  public:
-  // Makes every device object, compiles every pipeline and records every command. Executors may share the
-  // model, and the weights too; without a source of weights the executor has its own.
+  // Creates every device object, compiles every pipeline and records every command. Executors may share the
+  // model and the source of weights; without a source the executor makes its own.
   Executor(std::shared_ptr<gpu::Context> context, std::shared_ptr<const CompiledModel> model,
            const ExecutorOptions& options = {}, std::shared_ptr<WeightSource> weights = nullptr);
 
@@ -69,7 +68,7 @@ class Executor final : private ArenaPool::Tenant {
   const CompiledModel& model() const { return *model_; }
   const Program& program() const { return model_->program; }
   AllocatedBytes allocated() const;
-  // Nothing after trim().
+  // Returns nothing after trim().
   std::vector<std::shared_ptr<gpu::Arena>> weight_arenas() const;
   WeightBytes weight_bytes() const;
   size_t dispatch_count() const;
@@ -81,14 +80,14 @@ class Executor final : private ArenaPool::Tenant {
   // port, as far as these are known before running.
   void set_input(size_t index, const HostTensor& tensor);
   HostTensor output(size_t index) const;
-  // From and to memory of the caller, in the port's dtype and of exactly its size.
+  // Copy from and to memory of the caller, in the port's dtype and with exactly its size.
   void set_input(size_t index, std::span<const std::byte> values);
   void output(size_t index, std::span<std::byte> to) const;
-  // The type that the last run determined; before it, the type of the port.
+  // Returns the type that the last run determined, or before a run the type of the port.
   const TensorType& output_type(size_t index) const;
-  // The value that was set last.
+  // Returns the value that was set last.
   HostTensor input(size_t index) const;
-  // Whether the input was set since forget_inputs().
+  // Returns whether the input was set since forget_inputs().
   bool has_input(size_t index) const { return (*has_input_)[index]; }
   void forget_inputs();
   std::shared_ptr<const InputFlags> input_flags() const { return has_input_; }
@@ -103,8 +102,8 @@ class Executor final : private ArenaPool::Tenant {
   // (with HostWork::no it returns false instead), and returns whether finish() would return at once.
   // wait_until() polls until that is so, or the deadline has passed.
   //
-  // `semaphores`: of the application, copied. Error(unsupported) if there are any and the device does
-  // nothing.
+  // `semaphores`: semaphores of the application; they are copied. Throws Error(unsupported) if there are any
+  // and the run has no work on the device.
   void start(const SubmitSemaphores& semaphores = {});
   enum class HostWork : uint8_t { no, yes };
   bool poll(HostWork host_work = HostWork::yes);
@@ -114,28 +113,28 @@ class Executor final : private ArenaPool::Tenant {
   // application, and finish() throws Error(cancelled). May be called from any thread.
   void cancel() { cancelled_ = true; }
 
-  // Between runs: frees what is in the pool's memory, and the pool's memory if no other executor is in it.
-  // With `weights` also those, unless they stream or other executors hold them. The next start() makes all of
-  // it again; inputs and outputs keep their values.
+  // Frees the objects in the pool's memory, and the pool's memory if no other executor uses it. With
+  // `weights` also releases the weights, unless they stream or other executors hold them. Call it between
+  // runs. The next start() makes everything again. Inputs and outputs keep their values.
   void trim(bool weights);
 
   // The parts that a Recording shares.
   const std::shared_ptr<gpu::Context>& context() const { return context_; }
   const std::shared_ptr<const CompiledModel>& shared_model() const { return model_; }
   const std::shared_ptr<WeightSource>& weight_source() const { return weights_; }
-  DeviceTensors complete_tensors();  // after trim() it makes them again
+  DeviceTensors complete_tensors();  // makes them again after trim()
   const DeviceTensors& tensors() const { return tensors_; }
-  // After a Recording wrote them: makes them visible to output().
+  // Makes outputs that a Recording wrote visible to output().
   void invalidate_outputs() const;
   const Pipelines& pipelines() const { return pipelines_; }
 
-  // Begin and end of each task on the device in the last run, in milliseconds after the first task began. NaN
-  // for host partitions, and without ExecutorOptions::timestamps.
+  // Begin and end of a task on the device, in milliseconds after the first task began. NaN for host
+  // partitions, and without ExecutorOptions::timestamps.
   struct TaskSpan {
     double begin_ms = 0, end_ms = 0;
   };
   std::vector<TaskSpan> task_spans() const;
-  std::vector<double> task_milliseconds() const;  // the duration of each
+  std::vector<double> task_milliseconds() const;  // duration of each task
 
  private:
   struct Step : SubmitRange {
@@ -159,7 +158,7 @@ class Executor final : private ArenaPool::Tenant {
   void submit_rest();
   void wait_for_submitted();
   gpu::Fence* oldest_unfinished() const;
-  // Whether nothing of the run will be submitted any more.
+  // Returns whether the run will make no further submits.
   bool has_submitted_all() const;
   bool is_last_submit(const Step& step) const;
   void run_step(Step& step, std::span<const gpu::Semaphore* const> wait);
@@ -184,10 +183,10 @@ class Executor final : private ArenaPool::Tenant {
   std::vector<HostTensor> host_outputs_;
   size_t next_step_ = 0;  // of the run that was started
   bool streams_weights_ = false;
-  bool is_ordered_ = false;  // by semaphores of the application, which may wait for all of it
+  bool is_ordered_ = false;  // the application's semaphores order the run and may wait for all of it
   std::atomic<bool> cancelled_ = false;
   std::atomic<bool> is_running_ = false;  // from start() to finish()
-  // The application's semaphores: the next submit waits for the former, the last one signals the latter.
+  // The application's semaphores: the first submit waits for wait_first_, the last one signals signal_last_.
   std::vector<SemaphoreValue> wait_first_, signal_last_;
 };
 

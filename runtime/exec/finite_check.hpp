@@ -1,4 +1,4 @@
-// The check of inputs and outputs for values that no network should see: SessionOptions::check_finite.
+// The check of inputs and outputs for NaN and infinities: SessionOptions::check_finite.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace vellum {
 
-// Throws Error(invalid_argument) that names the first element which is NaN or infinite. `what`: "input
-// 'image'". Elements that are not floats are finite.
+// Throws Error(invalid_argument), which names the first element that is NaN or infinite. `what`: the tensor's
+// name in the message, "input 'image'". Values of other types than floats pass.
 void check_finite(const std::string& what, DType dtype, std::span<const std::byte> values);
 
 }  // namespace vellum

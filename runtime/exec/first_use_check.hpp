@@ -17,16 +17,16 @@ namespace vellum {
 // Shared by all sessions of a device. Thread-safe.
 class FirstUseCheck {
  public:
-  // Checks those kernels of the program that have no verdict, and stores it in the cache folder. Returns
-  // whether the program may run: false if it has a wrong kernel. Throws Error(device_lost) if the device is
-  // lost.
+  // Checks the kernels of the program that have no verdict yet, and stores the verdicts in the cache folder.
+  // Returns whether all kernels of the program are right. Throws Error(device_lost) if the device is lost.
   bool passes(const std::shared_ptr<gpu::Context>& context, const Program& program, Precision precision,
               Arithmetic arithmetic);
-  // For each program what passes() returns. The unknown kernels of all programs are checked together.
+  // Returns for each program what passes() returns. Kernels without a verdict are checked together for all
+  // programs.
   std::vector<bool> each_passes(const std::shared_ptr<gpu::Context>& context,
                                 std::span<const Program> programs, Precision precision,
                                 Arithmetic arithmetic);
-  // Those that are known by now. Never null.
+  // Returns the kernels that are known to be wrong. Never null.
   std::shared_ptr<const WrongKernels> wrong_kernels(const gpu::Context& context);
 
  private:

@@ -10,8 +10,8 @@
 namespace vellum {
 
 // Reads the partition's inputs from the device, evaluates its graph, and writes the outputs to the device
-// unless they have run-time shapes. `run_region` computes the regions. Returns the outputs of the graph. The
-// device must have finished all tasks before the partition, with a barrier for reads of the host.
+// unless they have run-time shapes. Returns the outputs. `run_region` computes device regions. The device
+// must have finished all tasks before the partition, with a barrier for host reads.
 std::vector<HostTensor> run_host_partition(const std::shared_ptr<gpu::Context>& context,
                                            const Program& program, const HostPartition& partition,
                                            const DeviceTensors& tensors, const RunRegion& run_region = {});

@@ -9,7 +9,7 @@
 namespace vellum {
 
 // Writes dense elements of `dtype` in the layout of `desc`, without allocating memory. `to` has
-// desc.byte_size() bytes. Error(unsupported) for an integer that does not fit the device's 32 bits.
+// desc.byte_size() bytes. Throws Error(unsupported) for an integer that does not fit the device's 32 bits.
 void write_linear(const TensorDesc& desc, DType dtype, std::span<const std::byte> elements,
                   std::span<std::byte> to);
 void write_linear(const TensorDesc& desc, const HostTensor& tensor, std::span<std::byte> to);

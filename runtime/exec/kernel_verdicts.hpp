@@ -1,5 +1,5 @@
-// Results of self-checks of the kernels of a device, in memory and on disk: JSON, one file for each device,
-// driver and version of the kernels, as for tuning tables.
+// Results of the self-checks of a device's kernels, in memory and on disk. Files are JSON, one for each
+// device, driver and version of the kernels, like tuning tables.
 #pragma once
 
 #include <filesystem>
@@ -14,10 +14,10 @@
 
 namespace vellum {
 
-// By KernelId::text().
+// Kernels are identified by KernelId::text().
 struct KernelVerdicts {
   std::set<std::string, std::less<>> right;
-  // No small case runs them, so that nothing is known.
+  // Kernels that no small test case runs, so nothing is known about them.
   std::set<std::string, std::less<>> unchecked;
   WrongKernels wrong;
 
@@ -34,7 +34,7 @@ std::string to_json(const KernelVerdicts& verdicts, const DeviceCaps& caps);
 std::optional<KernelVerdicts> verdicts_from_json(std::string_view text, const DeviceCaps& caps);
 
 std::filesystem::path verdicts_path(const std::filesystem::path& folder, const DeviceCaps& caps);
-// Returns no verdicts if there is no file, or an invalid or untrusted one, which is logged.
+// Returns no verdicts if there is no file. An invalid or untrusted file is logged and ignored.
 KernelVerdicts read_verdicts(const std::filesystem::path& folder, const DeviceCaps& caps,
                              const LogCallback& log);
 // Writes the file atomically. Throws Error(io) if the folder cannot be written.

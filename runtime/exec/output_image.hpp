@@ -1,4 +1,5 @@
-// An output that is bound to an image of the application's: written to a buffer first, then converted.
+// An output that is bound to an image of the application. The network writes it to a buffer, which a dispatch
+// then converts to the image.
 #pragma once
 
 #include <memory>
@@ -13,13 +14,13 @@ namespace vellum {
 
 class OutputImage {
  public:
-  // `port`: with a tensor of floats or bytes.
+  // `port`: an output of floats or bytes.
   OutputImage(const Executor& executor, const Port& port, const ImagePixels& pixels,
               const gpu::ApplicationImageDesc& image);
 
   TensorId root() const { return root_; }
-  const gpu::Buffer& buffer() const { return buffer_; }  // of the root
-  // After a barrier behind what wrote the buffer.
+  const gpu::Buffer& buffer() const { return buffer_; }  // holds the root
+  // Records the conversion. A barrier after the last write to the buffer must precede it.
   void record(gpu::CommandBuffer& commands) const;
 
  private:
@@ -27,7 +28,7 @@ class OutputImage {
   gpu::Buffer buffer_;
   gpu::ApplicationImage image_;
   Dispatch dispatch_;
-  Pipelines pipeline_;  // one
+  Pipelines pipeline_;  // a single pipeline
   gpu::DescriptorSets sets_;
 };
 

@@ -1,4 +1,4 @@
-// Weights in host memory in their device layout, ready to be copied to the device repeatedly.
+// Prepacked weights in host memory, ready to be copied to the device repeatedly.
 #pragma once
 
 #include <cstdint>
@@ -21,34 +21,34 @@ namespace vellum {
 
 struct PackedWeight {
   std::span<const std::byte> bytes;
-  std::shared_ptr<const void> owner;              // of the bytes
-  const platform::MappedFile* mapping = nullptr;  // of a weight in a file of its own
+  std::shared_ptr<const void> owner;              // keeps the bytes alive
+  const platform::MappedFile* mapping = nullptr;  // set if the weight has a file of its own
 
-  // Hints that the bytes are not needed soon.
+  // Tells the system that the bytes are not needed soon.
   void rest() const;
 };
 
-// The bytes of the model itself, if packing does not change them.
+// Returns the bytes of the model file itself, if prepacking does not change them.
 std::optional<PackedWeight> unchanged(const VirtualTensor& weight);
 
 struct PackedWeightsOptions {
-  // The folder for packed weights as files, which are mapped. Empty: they stay in memory.
+  // The folder for files of prepacked weights, which are mapped. Empty: the weights stay in memory.
   std::filesystem::path folder;
-  // So many bytes of a program's weights stay in memory in any case.
+  // Up to this many bytes of a program's weights stay in memory even with a folder.
   uint64_t most_in_memory = uint64_t{64} << 20;
-  // Finds weights that a bundle holds packed.
+  // Finds the prepacked weights of a bundle.
   FindPacked ready = {};
 };
 
-// Reads weights from the model file if packing does not change them. Packs each other weight once, into
-// memory or into a file. Files are written atomically, verified as a whole, and written again if they are
-// damaged. One thread at a time.
+// Reads weights from the model file if prepacking does not change them. Prepacks every other weight once,
+// into memory or into a file. Files are written atomically, verified as a whole, and written again if they
+// are damaged. One thread at a time.
 class PackedWeights {
  public:
   PackedWeights(PackedWeightsOptions options, FixedConstants constants, LogCallback log);
 
-  // In the order of the argument. Error(io) if a file cannot be written; the message says how many bytes it
-  // needs.
+  // Returns the prepacked weights in the order of the argument. Throws Error(io), which states the bytes
+  // needed, if a file cannot be written.
   std::vector<PackedWeight> pack(std::span<const VirtualTensor* const> weights);
 
  private:
@@ -66,7 +66,7 @@ class PackedWeights {
   FixedConstants constants_;
   LogCallback log_;
   std::map<std::string, std::weak_ptr<const PackedWeight>> known_;  // by weight_key()
-  std::map<std::string, std::string> file_names_;  // likewise, since hashing a model takes time
+  std::map<std::string, std::string> file_names_;  // by weight_key(): hashing a model takes time
 };
 
 }  // namespace vellum

@@ -1,5 +1,5 @@
-// A network bound to buffers and images of the application's, to be recorded into the application's command
-// buffers.
+// A network that is bound to the application's buffers and images, and is recorded into the application's
+// command buffers.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +19,21 @@
 
 namespace vellum {
 
-// The memory of an input or output: `bytes` of a buffer, from `offset` on.
+// The memory of an input or output: `bytes` bytes at `offset` of a buffer.
 struct BoundPort {
-  TensorId root = kNoTensor;  // of the Port's tensor
+  TensorId root = kNoTensor;  // root of the port's tensor
   VkBuffer buffer = VK_NULL_HANDLE;
   uint64_t offset = 0, bytes = 0;
 };
 
-// An image as the frame of an input.
+// An image that is bound as the frame of an input.
 struct BoundFrame {
   TensorId root = kNoTensor;
   FrameInput frame;
   gpu::ApplicationImageDesc image;
 };
 
-// An image as an output.
+// An image that is bound as an output.
 struct BoundPicture {
   const Port* port = nullptr;
   ImagePixels pixels;
@@ -45,38 +45,38 @@ struct BoundPorts {
   std::vector<BoundStrides> strided;
   std::vector<BoundFrame> frames;
   std::vector<BoundPicture> pictures;
-  std::vector<gpu::OwnedResource> owned;  // of all of them: those that others own before and afterwards
+  std::vector<gpu::OwnedResource> owned;  // bindings that another queue family owns before and after the run
   bool rest_on_host = false;
 };
 
-// The frames that the port's bytes are; null for an input that is none. Of the executor's model.
+// Returns the frame format of an input that takes frames, or null for other inputs.
 const FrameInput* frame_input(const Executor& executor, const Port& port);
 
-// How the buffer of a port must be made.
+// Describes how the buffer for a port must be made.
 struct PortBuffer {
   uint64_t bytes = 0, alignment = 1;
   VkBufferUsageFlags usage = 0;
 };
 PortBuffer port_buffer(const Executor& executor, const Port& port);
 
-// Throws Error(unsupported), naming the reason, for a network whose runs need the host.
+// Throws Error(unsupported), which states the reason, for a network whose runs need the host.
 void check_recordable(const Executor& executor);
 
-// Shares everything but the descriptor sets with the executor, and outlives it.
+// Shares everything but the descriptor sets with the executor, and may outlive it.
 class RecordedNetwork {
  public:
-  // Ports that are not listed keep the executor's memory. Of a network that check_recordable() accepts.
+  // Requires a network that check_recordable() accepts. Ports that are not listed keep the executor's memory.
   RecordedNetwork(Executor& executor, const BoundPorts& ports);
 
-  // Whether it reads and writes the executor's inputs and outputs, but for those that `replaces()` names.
+  // Returns whether the recording uses the executor's inputs and outputs, except those that it replaces().
   bool is_of(const Executor& executor) const { return tensors_.shares_in_out_with(executor.tensors()); }
   bool replaces(TensorId root) const { return replaced_.contains(root); }
-  // Whether inputs and outputs that are not bound are the session's: NetworkBindings::rest_on_host.
+  // NetworkBindings::rest_on_host: unbound inputs and outputs are the session's.
   bool rest_on_host() const { return rest_on_host_; }
 
-  // Makes no Vulkan objects. The device waits for earlier work of the queue.
+  // Creates no Vulkan objects. The recorded commands wait for earlier work of the queue.
   void record(VkCommandBuffer commands) const;
-  // Submits a command buffer of its own, which the first call makes. Thread-safe.
+  // Submits the network's own command buffer, which the first call makes. Thread-safe.
   void submit(const SubmitSemaphores& semaphores);
   void run(const SubmitSemaphores& semaphores);  // submits and waits
 
@@ -93,16 +93,16 @@ class RecordedNetwork {
   DeviceTensors tensors_;
   std::set<TensorId> replaced_;
   bool rest_on_host_;
-  std::shared_ptr<const InputFlags> has_input_;  // of the executor
-  std::vector<StridedPort> strided_;             // one for each of BoundPorts
-  std::vector<gpu::ApplicationImage> frames_;    // one for each of BoundPorts
+  std::shared_ptr<const InputFlags> has_input_;  // shared with the executor
+  std::vector<StridedPort> strided_;             // one for each of BoundPorts::strided
+  std::vector<gpu::ApplicationImage> frames_;    // one for each of BoundPorts::frames
   std::vector<OutputImage> pictures_;
   Pipelines pipelines_;
   std::vector<gpu::OwnedResource> owned_;
   std::vector<size_t> dispatch_of_task_;
   gpu::DescriptorSets sets_;
   std::once_flag recorded_;
-  std::optional<gpu::CommandBuffer> commands_;  // of submit() and run()
+  std::optional<gpu::CommandBuffer> commands_;  // for submit() and run()
 };
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// One inference on an executor: its inputs, how far it is, and its outputs.
+// One inference on an executor: its inputs, its state and its outputs.
 #pragma once
 
 #include <cstdint>
@@ -20,40 +20,41 @@ namespace vellum {
 //                   | discard()                                            ^  | submit() of a
 //                   +----------------------------------------------------->+  | reusable request
 //
-// A request gives its executor back when it completes. A reusable request keeps it until release(): outputs
-// stay readable in the executor, inputs keep their values, and the request can be submitted again. It begins
-// as completed, since nobody waits for it before it is submitted.
+// A request returns its executor when it completes. A reusable request keeps the executor until release():
+// outputs stay readable in it, inputs keep their values, and the request can be submitted again. Its initial
+// state is completed, since nobody waits for it before it is submitted.
 class Request {
  public:
   using KeptOutputs = std::vector<std::pair<std::string, HostTensor>>;
 
-  // Before submit(), or of a reusable request.
+  // Valid before submit(), and always for a reusable request.
   Executor& executor() const { return *executor_; }
 
-  // Before submit(): by position in the program's inputs.
+  // Sets an input by its position in the program's inputs. Call it before submit().
   template <typename Values>
   void set_input(size_t input, const Values& values) {
     executor_->set_input(input, values);
   }
   bool has_input(size_t input) const { return executor_->has_input(input); }
 
-  // Before submit(): writes the output to `to`, which must stay valid until the request has completed.
+  // Registers memory to which the output will be written. It must stay valid until the request has completed.
+  // Call it before submit().
   void write_output(size_t output, std::span<std::byte> to) { targets_.emplace_back(output, to); }
   bool writes_output(size_t output) const;
-  // Before submit(): copies every output to kept outputs, not only those that a host partition with run-time
-  // shapes computes and that are not written.
+  // Keeps a copy of every output. Otherwise only outputs with run-time shapes that have no registered memory
+  // are kept. Call it before submit().
   void keep_outputs() { keeps_outputs_ = true; }
-  // Outputs with NaN or infinities become the request's error.
+  // Makes NaN or infinities in outputs an error of the request.
   void check_outputs() { checks_outputs_ = true; }
 
-  // Whether the last submit completed without an error, so that the executor has its outputs.
+  // Returns whether the last submit completed without an error, so that the executor holds its outputs.
   bool succeeded() const { return succeeded_; }
 
  private:
   friend class RequestQueue;
   enum class State : uint8_t { recording, pending, completing, completed };
 
-  // Waits for the executor and distributes the outputs; what fails becomes the request's error.
+  // Waits for the executor and distributes the outputs. An exception becomes the request's error.
   void complete();
   void check_type(size_t output) const;
   void copy_outputs();

@@ -14,7 +14,7 @@
 namespace vellum::gpu {
 class Context;
 class MemoryBudget;
-}
+}  // namespace vellum::gpu
 
 namespace vellum {
 
@@ -23,14 +23,14 @@ struct StreamOptions {
   PackedWeightsOptions packed;
   // The largest staging buffer, for weights that the host cannot write directly.
   uint64_t staging_bytes = uint64_t{8} << 20;
-  // That weights and staging buffers count against; null: none.
+  // The budget that weights and staging buffers count against, or null.
   std::shared_ptr<gpu::MemoryBudget> memory_budget = nullptr;
   static constexpr uint32_t kPieces = 2;
   uint64_t piece_bytes() const { return std::min(staging_bytes, budget / 8); }
 };
 
-// Each session has its own. The programs of a session share its device memory: only one of them runs at a
-// time, and each loads again what the others have overwritten.
+// The weight source of one session. The session's programs share its device memory: only one of them runs at
+// a time, and each reloads weights that another has overwritten.
 class StreamedWeights : public WeightSource {
  public:
   StreamedWeights(const std::shared_ptr<gpu::Context>& context, const StreamOptions& options,
@@ -38,8 +38,9 @@ class StreamedWeights : public WeightSource {
   ~StreamedWeights() override;
 
   // The first program determines how much of the budget is allocated: no more than it can use. Throws
-  // Error(out_of_memory) if a program cannot run within the budget, or within what earlier programs have
-  // allocated; the message names the layer and a sufficient budget. Also throws the errors of PackedWeights.
+  // Error(out_of_memory), which names the layer and a sufficient budget, if a program cannot run within the
+  // budget or within the memory that earlier programs have allocated. Also throws the errors of
+  // PackedWeights.
   std::unique_ptr<ProgramWeights> acquire(const Program& program, const Progress* progress) override;
 
   struct Pool;  // shared by the programs

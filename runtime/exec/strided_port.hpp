@@ -1,5 +1,5 @@
-// An input or output that is bound to a buffer of the application's with strides: copied to or from a dense
-// buffer.
+// An input or output that is bound to the application's buffer with strides. A dispatch copies it to or from
+// a dense buffer.
 #pragma once
 
 #include <vector>
@@ -25,10 +25,10 @@ class StridedPort {
   StridedPort(const Executor& executor, const BoundStrides& bound);
 
   TensorId root() const { return root_; }
-  const gpu::Buffer& buffer() const { return buffer_; }  // the dense one, of the root
+  const gpu::Buffer& buffer() const { return buffer_; }  // the dense buffer, which holds the root
   bool is_output() const { return is_output_; }
-  // Records the copy of an input, before the buffer is read, or of an output, after it was written; with
-  // barriers.
+  // Records the copy with its barriers: of an input before the network reads it, of an output after the
+  // network wrote it.
   void record(gpu::CommandBuffer& commands) const;
 
  private:
@@ -36,7 +36,7 @@ class StridedPort {
   bool is_output_;
   gpu::Buffer buffer_;
   Dispatch dispatch_;
-  Pipelines pipeline_;  // one
+  Pipelines pipeline_;  // a single pipeline
   gpu::DescriptorSets sets_;
 };
 

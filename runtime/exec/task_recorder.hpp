@@ -15,31 +15,33 @@
 
 namespace vellum {
 
-// One for each dispatch, in order of tasks.
+// The pipeline of each dispatch, in the order of tasks.
 using Pipelines = std::vector<std::shared_ptr<const gpu::Pipeline>>;
 
-// Returns the index in Pipelines of each task's dispatch; that of the next dispatch for a host partition.
+// Returns for each task the index of its dispatch in Pipelines. A host partition gets the index of the next
+// dispatch.
 std::vector<size_t> dispatches_of_tasks(const Program& program);
 
-// One set for each dispatch that binds the tensors' memory, or what `replacement` returns for a root instead,
-// if it returns anything.
+// Makes one descriptor set for each dispatch. A set binds the memory of the tensors, or the resource that
+// `replacement` returns for a root, if it returns one.
 using ReplaceResource =
     std::function<std::optional<gpu::BoundResource>(TensorId root, uint64_t offset, uint64_t bytes)>;
 gpu::DescriptorSets make_descriptor_sets(const std::shared_ptr<gpu::Context>& context, const Program& program,
                                          const DeviceTensors& tensors, const Pipelines& pipelines,
                                          const ReplaceResource& replacement = {});
 
-// Refers to its members' owners, which outlive it.
+// Holds references; the objects must outlive it.
 struct TaskRecorder {
   const CompiledModel& model;
   const DeviceTensors& tensors;
   const Pipelines& pipelines;
   const gpu::DescriptorSets& sets;
   const std::vector<size_t>& dispatch_of_task;
-  const gpu::TimestampQueries* queries = nullptr;  // two for each task
-  bool labels = false;                             // of each task, for debuggers
+  const gpu::TimestampQueries* queries = nullptr;  // two queries for each task
+  bool labels = false;                             // labels each task for debuggers
 
-  // after_earlier_work: of the same queue, that used the same memory and was not waited for.
+  // after_earlier_work: adds a barrier after earlier work of the same queue that used the same memory and was
+  // not waited for.
   void record(gpu::CommandBuffer& commands, size_t task, bool after_earlier_work = false) const;
 };
 

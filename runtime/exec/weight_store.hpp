@@ -1,4 +1,4 @@
-// Device weights that several executors share: those of one model on one device, for all input shapes.
+// The weights of one model on one device, which executors share for all input shapes.
 #pragma once
 
 #include <memory>
@@ -21,13 +21,13 @@ namespace vellum {
 // exists as long as one of them does.
 class WeightStore : public WeightSource {
  public:
-  // `constants`: bytes that do not move as long as the store is used.
-  // `packed`: finds weights that need not be packed again. `memory_budget`: that weights and their staging
-  // memory count against; null: none.
+  // `constants`: constants whose bytes do not move while the store is used. `packed`: finds weights that are
+  // already prepacked. `memory_budget`: the budget that weights and their staging memory count against, or
+  // null.
   explicit WeightStore(std::shared_ptr<gpu::Context> context, FixedConstants constants = {},
                        FindPacked packed = {}, std::shared_ptr<gpu::MemoryBudget> memory_budget = nullptr);
 
-  // Packs and uploads the weights of the program that are not yet on the device.
+  // Prepacks and uploads the weights of the program that are not on the device yet.
   std::unique_ptr<ProgramWeights> acquire(const Program& program, const Progress* progress) override;
 
  private:
@@ -40,7 +40,7 @@ class WeightStore : public WeightSource {
   const FixedConstants constants_;
   const FindPacked packed_;
   const std::shared_ptr<gpu::MemoryBudget> memory_budget_;
-  std::mutex mutex_;  // held during packing and uploads: sessions do not make the same weight twice
+  std::mutex mutex_;  // held during prepacking and uploads, so that no weight is made twice
   std::unordered_map<std::string, std::weak_ptr<const DeviceSlot>> weights_;
 };
 

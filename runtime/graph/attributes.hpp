@@ -1,5 +1,5 @@
-// Attributes of a node as a plain value, independent of the file format. The readers note which attributes
-// were asked for, so that a model with an attribute that Vellum does not know can be refused.
+// Attributes of a node as a plain value, independent of the file format. Reading an attribute marks it, so
+// that a model with an attribute that Vellum does not know can be refused.
 #pragma once
 
 #include <cstdint>

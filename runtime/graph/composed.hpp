@@ -1,5 +1,5 @@
-// Operators that other operators compute: the graph of these, the body, is their definition. It is their
-// shape rule and host reference, and passes/decompose puts it in their place.
+// Operators that are defined by a graph of other operators, their body. The body is their shape rule and host
+// reference, and passes/decompose replaces them by it.
 #pragma once
 
 #include <functional>
@@ -26,23 +26,23 @@ class Body {
 
   size_t input_count() const { return inputs_.size(); }
   bool has_input(size_t i) const { return i < inputs_.size() && inputs_[i] != kNoValue; }
-  // Throws Error(corrupt_model) for an omitted input; `what` is ONNX's name of it.
+  // Throws Error(corrupt_model) for an omitted input. `what`: ONNX's name of the input.
   ValueId input(size_t i, std::string_view what) const;
   ValueId optional_input(size_t i) const { return has_input(i) ? inputs_[i] : kNoValue; }
-  // The inputs as a shape rule sees them, for constant_ints() and similar functions.
+  // Returns the inputs as a shape rule sees them, for constant_ints() and similar functions.
   Inputs rule_inputs() const { return rule_inputs_; }
-  // Copies: references would not outlive the next value.
+  // These return copies, because references would be invalidated by the next value.
   TensorType type(ValueId value) const { return graph_.values[value].type; }
   Shape shape(ValueId value) const { return graph_.values[value].type.shape; }
 
   ValueId constant(HostTensor tensor);
-  // The number of elements of a table that the body is to hold. Throws Error(unsupported) for one of more
-  // than 2^26: a file may ask for windows and tables of any size.
+  // Returns the number of elements of a table of the body. Throws Error(unsupported) for more than 2^26,
+  // because a file may ask for windows and tables of any size.
   static size_t table_size(const Shape& shape);
   ValueId scalar(DType dtype, double value);
   ValueId ints(const Ints& values);  // of rank 1
 
-  // A new node and its only output; `type` is the operator's name in ONNX operator set `opset`.
+  // Adds a node and returns its only output. `type`: the operator's ONNX name.
   ValueId add(std::string_view type, std::vector<ValueId> inputs, AttributeList attributes = {});
   ValueId add(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs);
   std::vector<ValueId> add_several(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs,
@@ -51,16 +51,17 @@ class Body {
                                    AttributeList attributes = {});
   ValueId reshape(ValueId value, const Shape& shape);
   ValueId transpose(ValueId value, const Ints& order);
-  // Elements [begin, end) along an axis, or every step-th of them.
+  // Adds a Slice of the elements [begin, end) along an axis, or every step-th of them.
   ValueId slice(ValueId value, int64_t axis, int64_t begin, int64_t end, int64_t step = 1);
   ValueId cast(ValueId value, DType dtype);
 
-  // The next output of the operator.
+  // Appends an output of the operator.
   void output(ValueId value) { graph_.outputs.push_back(value); }
 
-  // The finished graph. Its inputs are the operator's inputs that are present and not known.
+  // Returns the finished graph. Its inputs are the operator's inputs that are present and whose values are
+  // not known.
   const Graph& graph() const { return graph_; }
-  // For each input of the operator its value in graph(); kNoValue for an omitted one.
+  // Returns for each input of the operator its value in graph(); kNoValue for an omitted input.
   const std::vector<ValueId>& input_values() const { return inputs_; }
 
  private:
@@ -86,7 +87,8 @@ struct Composed : Operator {
   Attributes attributes() const override { return onnx_attributes; }
 };
 
-// The operator of `spec` with this body. `compose` is called for each shape; it reads no attributes.
+// Makes the operator of `spec` with this body. `compose` is called for each combination of input types, so it
+// must not read attributes.
 std::shared_ptr<const Operator> composed(const NodeSpec& spec, Composed::Compose compose);
 
 }  // namespace vellum

@@ -21,7 +21,8 @@ struct Bool {
   uint8_t byte;
 };
 
-// Converts an element to a type that has arithmetic: Half to float, Bool to 0 or 1; other types stay.
+// Converts an element to a type with arithmetic: Half to float, Bool to 0 or 1. Other types are returned
+// unchanged.
 template <typename T>
 auto widen(T value) {
   if constexpr (std::is_same_v<T, Half>) {

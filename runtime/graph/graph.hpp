@@ -25,7 +25,7 @@ struct Value {
   TensorType type;          // dims may be kUnknownDim before shapes are inferred
   bool type_known = false;  // graph inputs, constants, and everything after shape inference
   std::optional<HostTensor> constant;
-  // TensorInfo::signature_name and initial_value, of inputs and outputs of an imported graph.
+  // TensorInfo::signature_name and initial_value, for inputs and outputs of an imported graph.
   std::string signature_name;
   std::optional<HostTensor> initial_value;
 };
@@ -43,8 +43,8 @@ struct HostTail;
 // The work and memory that constant folding has used so far, in all passes; LoadLimits bounds both.
 struct FoldingSpent {
   uint64_t work = 0;
-  uint64_t bytes = 0;           // of folded constants that are still there
-  uint64_t unrolled_nodes = 0;  // of the iterations of Loops, and of branches that were chosen
+  uint64_t bytes = 0;           // of folded constants that are still in the graph
+  uint64_t unrolled_nodes = 0;  // nodes of Loop iterations and of chosen branches
   // Bytes of the file's own constants, counted when folding begins.
   std::optional<uint64_t> file_bytes;
 };
@@ -52,14 +52,16 @@ struct FoldingSpent {
 struct Graph {
   std::vector<Value> values;
   std::vector<Node> nodes;  // topologically ordered
-  // An input that is a constant has values that are known before running: they decide shapes, or are none.
+  // An input may be a constant: its values are known before running because they decide shapes, or it has no
+  // elements.
   std::vector<ValueId> inputs, outputs;
   std::string name;
   std::vector<std::string> signatures;  // Model::signatures()
   LoadLimits limits;
   FoldingSpent folding;
-  // The part that runs on the host after the rest, because shapes in it are data-dependent; null if there is
-  // none. With a tail, `outputs` are the model's outputs before the tail, and the values that the tail reads.
+  // The part that runs on the host after everything else, because its shapes are data-dependent. Null if
+  // there is none. With a tail, `outputs` are the model's outputs that the tail does not compute, and the
+  // values that the tail reads.
   std::shared_ptr<const HostTail> tail;
 
   ValueId add_value(std::string value_name, TensorType type = {}, bool type_known = false);
@@ -68,17 +70,17 @@ struct Graph {
   const HostTensor* constant(ValueId id) const;
 };
 
-// The operators with data-dependent shapes (NonMaxSuppression, NonZero, ...) and their readers, cut off the
-// graph by infer_shapes_and_fold(). In its types kUnknownDim is a data-dependent dimension; type_known is
-// false if not even the number of dimensions is known.
+// The operators with data-dependent shapes (NonMaxSuppression, NonZero, ...) and everything that reads their
+// results. infer_shapes_and_fold() cuts them off the graph. In types of the tail kUnknownDim is a
+// data-dependent dimension; type_known is false if even the rank is unknown.
 struct HostTail {
   struct Output {
-    bool of_tail = false;  // an output of the tail's graph; otherwise of the graph before it
+    bool of_tail = false;  // true: an output of the tail's graph; false: of the graph before it
     size_t index = 0;      // among that graph's outputs
   };
   Graph graph;                  // its inputs are outputs of the graph before it
-  std::vector<size_t> reads;    // for each input of `graph` the index of that output
-  std::vector<Output> outputs;  // those of the model, in its order
+  std::vector<size_t> reads;    // for each input of `graph`, the index of the output that it reads
+  std::vector<Output> outputs;  // the model's outputs, in its order
 };
 
 // Returns the outputs of the model, in its order, the tail included.
@@ -95,16 +97,16 @@ std::vector<TensorType> infer_open(const Graph& graph, const Node& node);
 std::vector<HostTensor> evaluate(const Node& node, std::span<const HostTensor* const> inputs);
 // Checks ids, topological order, single assignment and names; throws Error(internal or corrupt_model).
 void check(const Graph& graph);
-// Throws Error(unsupported) that names the limit where the graph, with its branches, exceeds graph.limits.
+// Throws Error(unsupported), which names the limit, if the graph with its branches exceeds graph.limits.
 void check_limits(const Graph& graph);
-// Does so for a tensor of this shape.
+// Throws Error(unsupported) if a tensor of this shape exceeds graph.limits.
 void check_size(const Graph& graph, const Shape& shape);
 // Formats one line for each node, with types: the output of `vellum inspect`.
 std::string to_text(const Graph& graph);
 // Runs the whole graph, its tail included, on the host reference. Inputs in the order of graph.inputs;
 // outputs in the model's.
 std::vector<HostTensor> evaluate(const Graph& graph, std::span<const HostTensor> inputs);
-// Does so with a function that computes each node, without those of the tail.
+// Does the same without the tail, and computes each node with `evaluate_node`.
 using EvaluateNode =
     std::function<std::vector<HostTensor>(const Node& node, std::span<const HostTensor* const> inputs)>;
 std::vector<HostTensor> evaluate(const Graph& graph, std::span<const HostTensor> inputs,

@@ -1,6 +1,6 @@
-// Element types of ONNX that are stored in a wider type of the graph: bfloat16, 8-bit and 4-bit floats as
-// float32, integers of 4 and 2 bits as 8-bit integers. Their values are exact there; a Cast or QuantizeLinear
-// to such a type rounds to its values, other operators compute in the wider type.
+// Element types of ONNX that the graph stores in a wider type: bfloat16, 8-bit and 4-bit floats as float32,
+// integers of 4 and 2 bits as 8-bit integers. The wider type represents their values exactly. Cast and
+// QuantizeLinear to such a type round to its values; other operators compute in the wider type.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace vellum {
 
-// Which values of a floating-point format are not numbers. ieee: infinities and NaNs; fn: NaN alone, all
-// ones; fnuz: NaN alone, in the place of -0; finite: none.
+// The special values of a floating-point format. ieee: infinities and NaNs; fn: only NaN, with all bits set;
+// fnuz: only NaN, encoded as -0; finite: none.
 enum class Specials : uint8_t { ieee, fn, fnuz, finite };
 
 struct NarrowFloat {
   int mantissa_bits = 0;
-  int lowest_exponent = 0;  // of a number with a leading 1
+  int lowest_exponent = 0;  // of normal numbers
   float largest = 0.0f;
   Specials specials = Specials::ieee;
   bool operator==(const NarrowFloat&) const = default;
@@ -42,11 +42,12 @@ struct IntegerRange {
 };
 IntegerRange integer_range(DType stored, int bits);
 
-// Rounds half to even. Beyond the largest number: that number if `saturate` or the format has nothing else,
-// infinity or NaN otherwise.
+// Rounds to nearest, ties to even. A value beyond the largest number becomes that number if `saturate` is set
+// or the format has no special values, otherwise infinity or NaN.
 double round_to(const NarrowFloat& format, double value, bool saturate);
 
-// The size of `elements` elements in a file, which packs them from the least significant bit on.
+// Returns the bytes of `elements` elements in a file, which packs them beginning with the least significant
+// bit.
 uint64_t packed_bytes(const NarrowType& type, uint64_t elements);
 HostTensor unpack(const NarrowType& type, const Shape& shape, std::span<const std::byte> packed);
 

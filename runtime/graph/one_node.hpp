@@ -1,4 +1,4 @@
-// A node of a graph as a graph of its own: to measure it, or to compute it on the host.
+// Makes a graph of a single node, to measure the node or to compute it on the host.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ struct OneNode {
   std::vector<ValueId> values;  // for each value of `graph`, its id in the network
 };
 
-// The node with its constants. Its other inputs and its outputs become those of the graph, each once.
+// Returns the node with its constants. Its other inputs and its outputs become the graph's, each once.
 OneNode one_node(const Graph& network, const Node& node);
 
 }  // namespace vellum

@@ -8,8 +8,8 @@
 
 namespace vellum {
 
-// A narrow type (narrow_types.hpp) gives the dtype that stores it. Throws Error(unsupported) for a type that
-// Vellum does not have (string, complex).
+// Returns the dtype; for a narrow type (narrow_types.hpp) the dtype that stores it. Throws Error(unsupported)
+// for a type that Vellum does not support (string, complex).
 DType dtype_from_onnx(int64_t number);
 int64_t dtype_to_onnx(DType dtype);
 

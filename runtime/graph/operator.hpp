@@ -27,13 +27,13 @@ class Operator {
 
   virtual std::string_view type() const = 0;  // ONNX's name: "Conv"
 
-  // The shape rule: returns the types of the outputs. Throws Error that names the input and what is wrong
-  // with it (the caller adds the node's name).
+  // The shape rule: returns the types of the outputs. Throws Error, which names the input and the fault (the
+  // caller adds the node's name).
   virtual std::vector<TensorType> infer(std::span<const OperatorInput> inputs) const = 0;
 
-  // The shape rule for data-dependent shapes: where shapes of the outputs follow from values of inputs that
-  // are not known before running, returns the types with kUnknownDim for each data-dependent dimension.
-  // Returns nothing if the shapes are not data-dependent; only then is infer() called.
+  // The shape rule for data-dependent shapes: if shapes of the outputs depend on values that are not known
+  // before running, returns the types with kUnknownDim for each data-dependent dimension. Otherwise returns
+  // nothing, and infer() is called.
   virtual std::vector<TensorType> infer_open(std::span<const OperatorInput> inputs) const {
     (void)inputs;
     return {};
@@ -43,7 +43,7 @@ class Operator {
   // an omitted optional input. The results have the types that infer() returns.
   virtual std::vector<HostTensor> evaluate(std::span<const HostTensor* const> inputs) const = 0;
 
-  // Whether the output follows from the types of the inputs alone, as that of Shape; then evaluate_types()
+  // Returns whether the output depends only on the types of the inputs, as for Shape. Then evaluate_types()
   // computes it.
   virtual bool reads_types_only() const { return false; }
   virtual HostTensor evaluate_types(std::span<const OperatorInput> inputs) const {
@@ -51,8 +51,8 @@ class Operator {
     return {};
   }
 
-  // Estimates the elementary operations of evaluate(), about a nanosecond each. The outputs of operators with
-  // data-dependent shapes may be unknown.
+  // Estimates the elementary operations of evaluate(), about a nanosecond each. Outputs with data-dependent
+  // shapes may have unknown types.
   virtual uint64_t work(std::span<const OperatorInput> inputs, std::span<const TensorType> outputs) const;
 
   // Returns the multiply-accumulates of one evaluation; 0 for operators that have none.
@@ -71,8 +71,8 @@ class Operator {
   virtual Attributes attributes() const { return {}; }
 };
 
-// A node as a model file describes it, independent of the file format. `opset` is the version of the ONNX
-// operator set that defines the attributes.
+// A node as a model file describes it, in a form independent of the file format. `opset`: the version of the
+// ONNX operator set that defines the attributes.
 struct NodeSpec {
   std::string type;
   std::string name;

@@ -28,8 +28,8 @@ using Outputs = std::span<const TensorType>;
 // Formats a type: "1x3 float32".
 std::string to_string(const TensorType& type);
 
-// Access to the inputs of a shape rule. Throws Error(corrupt_model) for a missing input or a wrong type.
-// `what` is ONNX's name of the input, for errors.
+// Return inputs of a shape rule. Throw Error(corrupt_model) for a missing input or a wrong type. `what`:
+// ONNX's name of the input, for errors.
 bool has_input(Inputs inputs, size_t index);
 const TensorType& input_type(Inputs inputs, size_t index, std::string_view what);
 const TensorType& float_input_type(Inputs inputs, size_t index, std::string_view what);
@@ -82,10 +82,10 @@ int64_t checked_add(int64_t a, int64_t b);
 // Products and sums of counts for Operator::work(), which stop at the largest number.
 uint64_t saturating_multiply(uint64_t a, uint64_t b);
 uint64_t saturating_add(uint64_t a, uint64_t b);
-// The elementary operations of reading and writing each element once; of unknown shapes nothing.
+// Returns the elementary operations of reading and writing each element once; unknown shapes count as 0.
 uint64_t elementwise_work(Inputs inputs, Outputs outputs);
 
-// Returns strides that read a tensor of shape `from` as if it were broadcast to `to` (0 along repeated axes).
+// Returns strides that read a tensor of shape `from` as if it were broadcast to `to`: 0 along repeated axes.
 std::vector<int64_t> broadcast_strides(const Shape& from, const Shape& to);
 
 // Returns the product of dims[begin, end).

@@ -1,6 +1,5 @@
-// The floating point that host references compute in: double where tensors are float64, else float. A graph
-// all of whose tensors are float64 is evaluated in double throughout, which the tests take for the exact
-// result.
+// The floating-point type in which host references compute: double for float64 tensors, otherwise float. A
+// graph whose tensors are all float64 is evaluated in double throughout; tests use that as the exact result.
 #pragma once
 
 #include <type_traits>
@@ -14,7 +13,7 @@ namespace vellum {
 template <typename Real>
 inline constexpr DType kRealType = std::is_same_v<Real, double> ? DType::f64 : DType::f32;
 
-// Calls visitor(ElementTag<Real>) with the type that tensors of `dtype` are computed in.
+// Calls visitor(ElementTag<Real>) with the type in which tensors of `dtype` are computed.
 template <typename Visitor>
 decltype(auto) visit_real(DType dtype, Visitor&& visitor) {
   if (dtype == DType::f64) return visitor(ElementTag<double>{});
@@ -28,7 +27,7 @@ std::vector<Real> to_reals(const HostTensor& tensor) {
   return {elements.begin(), elements.end()};
 }
 
-// apply() in double.
+// Does the same as apply() in double.
 double apply_in_double(const Activation& activation, double x);
 
 template <typename Real>

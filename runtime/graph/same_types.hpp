@@ -1,5 +1,5 @@
-// Inputs of an operator that must have one element type, because its specification gives them one type
-// parameter.
+// Checks inputs that must have the same element type, because the operator's specification gives them one
+// type parameter.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace vellum {
 
-// Throws Error(corrupt_model) that names two inputs and their types where they differ. Halves beside float32
-// pass, as in graphs whose weights stay halves.
+// Throws Error(corrupt_model), which names two inputs and their types, if types differ. float16 together with
+// float32 is allowed, for graphs whose weights stay halves.
 void check_same_types(std::string_view type, Inputs inputs);
 
 }  // namespace vellum

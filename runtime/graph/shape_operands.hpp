@@ -1,4 +1,4 @@
-// The inputs of operators whose values decide shapes, such as the sizes of a Resize.
+// Finds the inputs of operators whose values decide shapes, such as the sizes of a Resize.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace vellum {
 
-// Whether the operator has to know the values of this input before running: its shape rule reads them, or
+// Returns whether the values of this input must be known before running, because the shape rule reads them or
 // they choose a branch.
 bool decides_shape(const Operator& op, size_t input);
 

@@ -10,24 +10,24 @@
 
 namespace vellum {
 
-// The format that a file's first bytes identify; onnx if they identify none.
+// The format of a file, identified by its first bytes; onnx if they match no other format.
 enum class ModelFormat : uint8_t { onnx, tflite, packed };
 ModelFormat model_format(const std::filesystem::path& file);
 ModelFormat model_format(std::span<const std::byte> bytes);
 
 // Reads a model with the importer of its format. (pack/graph.hpp reads bundles, ModelFormat::packed.) Errors
-// name the file and the node. A model beyond the limits is refused, and so is a signature for a model that is
-// not of TFLite.
+// name the file and the node. Refuses a model that exceeds the limits, and a signature for a model that is
+// not TFLite.
 Graph import_model(const std::filesystem::path& file, const LoadLimits& limits = {},
                    std::string_view signature = {});
 // Reads a model from memory. Refuses external data, because there is no folder.
 Graph import_model(std::span<const std::byte> bytes, const LoadLimits& limits = {},
                    std::string_view signature = {});
 
-// Throws Error(not_found) unless `signature` is empty, for the formats without signatures.
+// For formats without signatures: throws Error(not_found) unless `signature` is empty.
 void refuse_signature(std::string_view signature, const std::string& source);
 
-// `links_within`: LoadLimits.
+// Read an ONNX model. `links_within`: LoadLimits::links_within.
 Graph import_onnx(const std::filesystem::path& file, const std::filesystem::path& links_within);
 Graph import_onnx(std::span<const std::byte> bytes, const std::filesystem::path& external_data_folder = {});
 

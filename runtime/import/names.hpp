@@ -1,4 +1,4 @@
-// Quoting of names from a file in error messages.
+// Quotes names from a file for error messages.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Names the format of a file that is no model, by its first bytes.
+// Identifies files that are no models by their first bytes.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace vellum {
 
-// As many first bytes as refuse_other_formats() looks at.
+// The number of first bytes that refuse_other_formats() reads.
 inline constexpr size_t kSignatureBytes = 256;
 
-// Throws Error(unsupported), which says what the file is and what to do, if the bytes are those of a format
-// that is known and not read: pictures, weights, other engines' models, archives, failed downloads.
+// Throws Error(unsupported), which states the file's format and the remedy, if the bytes belong to a known
+// format that is not supported: pictures, weights, other engines' models, archives, failed downloads.
 void refuse_other_formats(std::string_view head, const std::string& source);
 
 }  // namespace vellum

@@ -31,9 +31,10 @@ struct Bytes;
 
 struct Header {
   static constexpr std::array<char, 8> kMagic{'V', 'E', 'L', 'L', 'U', 'M', 'P', 'K'};
-  // The newest that is read. A bundle has the oldest that can express it: the second has a signature.
+  // kVersion is the newest version that is read. A bundle is written in the oldest version that can express
+  // it: only bundles with a signature need version 2.
   static constexpr uint32_t kVersion = 2, kVersionWithoutSignature = 1;
-  static constexpr uint32_t kByteOrder = 0x01020304;  // another value on a machine of the other byte order
+  static constexpr uint32_t kByteOrder = 0x01020304;  // reads differently in the other byte order
 
   std::array<char, 8> magic = kMagic;
   uint32_t version = kVersionWithoutSignature, byte_order = kByteOrder;
@@ -55,9 +56,9 @@ class File {
  public:
   // Maps a file. Throws Error(corrupt_model) or Error(unsupported) that names the file.
   explicit File(const std::filesystem::path& path);
-  // Copies the bytes.
+  // Opens a bundle in memory, which it copies.
   explicit File(std::span<const std::byte> bytes);
-  // Keeps the bytes; copies them if they do not begin at a multiple of 8.
+  // Opens a bundle in memory and keeps the bytes. Copies them if they do not begin at a multiple of 8.
   File(std::shared_ptr<const std::byte> bytes, size_t byte_count);
 
   const std::string& source() const { return source_; }  // for messages
@@ -65,7 +66,8 @@ class File {
   std::span<const std::byte> description_bytes() const { return description_bytes_; }
   // Returns a blob; throws Error(corrupt_model) that names `what` if its fingerprint does not match.
   std::span<const std::byte> bytes(const schema::Bytes& blob, std::string_view what) const;
-  // The caps of the device that the bundle was made for, as a caps file has them; empty in older bundles.
+  // Returns the caps of the device that the bundle was made for, as the text of a caps file; empty in older
+  // bundles.
   std::string_view caps() const;
   // Returns a pointer to bytes of this file that keeps the mapping alive.
   std::shared_ptr<const std::byte> share(std::span<const std::byte> bytes) const {
@@ -90,8 +92,8 @@ class File {
   std::map<std::string, const schema::Bytes*, std::less<>> weights_;
   std::map<platform::Sha256Digest, const schema::Bytes*> shaders_;
   mutable std::mutex mutex_;
-  mutable std::set<std::pair<uint64_t, uint64_t>> whole_;  // offset and size of the blobs that were checked
-  mutable uint64_t checked_bytes_ = 0;                     // theirs
+  mutable std::set<std::pair<uint64_t, uint64_t>> whole_;  // offset and size of blobs that passed their check
+  mutable uint64_t checked_bytes_ = 0;                     // total bytes of these blobs
 };
 
 }  // namespace vellum::packfile

@@ -1,4 +1,4 @@
-// The generated readers of bundles. Included by this folder alone.
+// The generated readers of bundles. Only this folder includes it.
 #pragma once
 
 #include <vellum_pack_generated.h>

@@ -19,17 +19,17 @@ struct Contents {
   const Graph* graph = nullptr;         // ONNX: the imported graph,
   const GraphRecord* record = nullptr;  // and the record of its operators
   std::vector<std::byte> tflite;        // TFLite: the model's file
-  std::string signature;                // TFLite: the one that the graph is of
-  std::string made_for;                 // the device and the options, for people
-  std::string caps;                     // the device's, as a caps file has them
+  std::string signature;                // TFLite: the signature of the graph
+  std::string made_for;                 // the device and the options, as text for people
+  std::string caps;                     // the device's caps, as the text of a caps file
   std::map<platform::Sha256Digest, std::vector<uint32_t>> shaders;
   std::map<std::string, std::vector<std::byte>> weights;  // by portable_weight_key()
 };
 
-// Takes the bytes of a bundle, in pieces one after another.
+// Receives the bytes of a bundle, in consecutive pieces.
 using TakePieces = std::function<void(std::span<const std::span<const std::byte>> pieces)>;
 
-// Makes a bundle and calls `take` once, which may throw. Returns its bytes.
+// Makes a bundle and passes it to a single call of `take`, which may throw. Returns the bundle's bytes.
 uint64_t write(const Contents& contents, const TakePieces& take);
 
 }  // namespace vellum::packfile

@@ -1,6 +1,6 @@
-// Passes: graph to graph. Each pass is a function in the file of its name, in a folder of passes/. Names of
-// graph inputs and outputs stay, and results stay up to rounding. All passes but infer_shapes_and_fold() need
-// known shapes.
+// Passes: graph to graph. Each pass is a function in the file of its name, in a folder of passes/. Passes
+// keep the names of graph inputs and outputs, and results up to rounding. All passes except
+// infer_shapes_and_fold() need known shapes.
 #pragma once
 
 #include <map>
@@ -15,37 +15,37 @@ namespace vellum {
 // Shapes of graph inputs by name, for inputs whose dimensions the model leaves open. The first dimension, the
 // batch, may differ from the one in the model; it is 1 where the model leaves it open and no shape is given.
 using InputShapes = std::map<std::string, Shape>;
-// Values of graph inputs by name, for those that decide shapes (find_shape_inputs()).
+// Values of graph inputs by name, for inputs that decide shapes (find_shape_inputs()).
 using InputTensors = std::map<std::string, HostTensor>;
 
-// Runs all passes in their order, but those in `disabled` (pass_names() may be). Throws
-// Error(invalid_argument) for a name of no pass.
+// Runs all passes in order, except those in `disabled` (names of pass_names()). Throws
+// Error(invalid_argument) for an unknown name.
 Graph optimise(Graph graph, const InputShapes& shapes, std::span<const std::string> disabled = {},
                const InputTensors& values = {});
 std::vector<std::string> pass_names();
 void check_pass_names(std::span<const std::string> names);
 
 // Applies the input shapes, infers every shape, and evaluates nodes whose inputs are all constant. Inputs
-// with values, and those without elements, become constants, and stay inputs. A graph output that is constant
-// then has no node. Throws Error that names the node whose shape rule failed, or the input whose shape, or
-// values, are missing or do not fit.
+// with values, and inputs without elements, become constants but remain inputs. A constant graph output has
+// no node. Throws Error, which names the node whose shape rule failed, or the input whose shape or values are
+// missing or do not fit.
 void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes, const InputTensors& values = {});
-// Throws Error(invalid_argument) where a shape is of no input of the model, or contradicts the model.
+// Throws Error(invalid_argument) for a shape of an unknown input, and for a shape that contradicts the model.
 void check_input_shapes(const Graph& graph, const InputShapes& shapes);
 
-// decompose: operators, or forms of them, that have no kernel become others.
+// decompose: replaces operators, or forms of them, that have no kernel by others.
 void decompose(Graph& graph);
 
-// simplify: fewer nodes and constants.
+// simplify: removes nodes and constants.
 void remove_identities(Graph& graph);    // operators that change nothing, such as Identity, x + 0, x * 1
 void widen_halves(Graph& graph);         // values of halves become float32, without Casts between the two
 void merge_reshapes(Graph& graph);       // Reshape after Reshape, Transpose after Transpose become one
 void concat_zeros_to_pad(Graph& graph);  // Concat with constant zeros becomes Pad, which stores no zeros
-void nest_concats(Graph& graph);         // Concat that begins with the inputs of another one reads its result
+void nest_concats(Graph& graph);         // Concat whose first inputs are another Concat's reads its result
 void share_constants(Graph& graph);      // equal constants become one
-void remove_dead_code(Graph& graph);     // nodes and values that reach no output go
+void remove_dead_code(Graph& graph);     // removes nodes and values that reach no output
 
-// patterns: several operators that compute a known function become one.
+// patterns: replaces several operators that compute a known function by one.
 void fuse_activation_patterns(Graph& graph);  // SiLU, HardSigmoid, HardSwish, Gelu
 void fuse_layer_norm(Graph& graph);           // LayerNormalization
 void fuse_length_norm(Graph& graph);          // RMSNormalization: rows divided by their length
@@ -55,22 +55,22 @@ void fuse_attention(Graph& graph);            // Attention, with the views of he
 void fuse_channel_shuffle(Graph& graph);      // PickChannels: channels that Reshapes and Transposes shuffle
 void fuse_squeeze_excite(Graph& graph);       // SqueezeExcite: means of channels and two 1x1 Conv of them
 
-// layout: what moves elements around.
+// layout: changes operators that move elements.
 void move_transposes(Graph& graph);     // operators on N, H, W, C between Transposes compute in N, C, H, W
-void transpose_pictures(Graph& graph);  // a Transpose between tokens and pictures is that of a picture
+void transpose_pictures(Graph& graph);  // Transpose between tokens and pictures becomes one of a picture
 void volumes_to_frames(Graph& graph);   // layers of volumes become layers of pictures, frame by frame
 void gather_rows(Graph& graph);         // rows of tokens that several operators rearrange become one Gather
-void split_products(Graph& graph);      // MatMul whose columns are split becomes one for each part
+void split_products(Graph& graph);      // MatMul whose columns are split becomes a MatMul for each part
 void matmul_to_gemm(Graph& graph);      // MatMul with a constant matrix, bias and activation become a Gemm
 void tokens_to_matrices(Graph& graph);  // operators on the rows of a Gemm read and compute matrices
 
-// fuse: an operator becomes part of the one before or after it.
+// fuse: an operator becomes part of the operator before or after it.
 void fuse_quantization(Graph& graph);   // QuantizeLinear and DequantizeLinear become FakeQuantize of floats
 void fuse_pad(Graph& graph);            // Pad of zeros into the Conv after it
 void fuse_transposes(Graph& graph);     // Transpose of matrices into the MatMul before or after it
 void fold_batch_norm(Graph& graph);     // BatchNormalization into weights and bias of a Conv or Gemm
-void fold_scale(Graph& graph);          // Mul or Div by constants per channel, likewise
-void fuse_bias(Graph& graph);           // Add or Sub of constants per channel, likewise
+void fold_scale(Graph& graph);          // Mul or Div by constants per channel into weights and bias
+void fuse_bias(Graph& graph);           // Add or Sub of constants per channel into the bias
 void fuse_residual(Graph& graph);       // Add of a tensor into the Conv or Gemm before it
 void fuse_activations(Graph& graph);    // activations into their producer (Operator::with_activation)
 void fuse_channel_scale(Graph& graph);  // Mul by computed factors per channel into the 1x1 Conv after it

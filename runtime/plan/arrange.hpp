@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "program/program.hpp"
 #include "plan/memory_needs.hpp"
+#include "program/program.hpp"
 #include "vellum/options.hpp"
 
 namespace vellum {
@@ -15,8 +15,8 @@ struct ArrangeOptions {
   bool fold = true;  // images of two dimensions, in mode shared_objects
 };
 
-// Applies in-place aliasing, views and reordering, each only where the smallest plan of the memory mode
-// (without search) grows no larger by it, and folds images where it becomes smaller by 5%. `view_alignment`:
+// Applies in-place aliasing, views and reordering. Each is kept only if the smallest plan of the memory mode
+// (without search) does not grow. Folds images if that makes the plan at least 5% smaller. `view_alignment`:
 // the alignment of offsets of storage buffer bindings, in bytes.
 void arrange(Program& program, const ArrangeOptions& options, uint64_t view_alignment,
              const MemoryRules& rules);

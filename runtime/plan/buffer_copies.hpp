@@ -1,4 +1,4 @@
-// Which dispatches a command of the driver replaces: vkCmdCopyBuffer.
+// Decides which dispatches are recorded as vkCmdCopyBuffer.
 #pragma once
 
 #include "caps/device_caps.hpp"
@@ -6,9 +6,9 @@
 
 namespace vellum {
 
-// Whether the dispatch is recorded as a copy between buffers: it only copies bytes between intermediate
+// Returns whether the dispatch is recorded as vkCmdCopyBuffer: it only copies bytes between intermediate
 // tensors, and the device prefers the command (DevicePolicy::copies_buffers_by_command()). Inputs and outputs
-// may be in buffers of the application's, which need not allow transfers.
+// are excluded, because buffers of the application need not have transfer usage.
 bool is_copied_by_command(const Program& program, const Dispatch& dispatch, const DeviceCaps& caps);
 
 }  // namespace vellum

@@ -1,4 +1,5 @@
-// The figures for the performance model (cost/dispatch_time.hpp) before any driver has compiled a dispatch.
+// The inputs of the performance model (cost/dispatch_time.hpp) for a dispatch that no driver has compiled
+// yet.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +12,14 @@
 namespace vellum {
 
 struct DispatchModel {
-  // Without subgroups, which depend on what the driver makes of the shader.
+  // Without subgroups, which depend on the compiled shader.
   DispatchFigures figures;
-  double efficiency = 1;  // of DispatchTime::total_us()
+  double efficiency = 1;  // for DispatchTime::total_us()
   uint64_t invocations = 0, bytes = 0;
 };
 
-// barrier: whether one is recorded before the dispatch. share_of_x: of the bytes of the tensor that the
-// shader calls x, how many it reads, 0 to 1.
+// barrier: whether a barrier is recorded before the dispatch. share_of_x: the share, from 0 to 1, of the
+// bytes of the shader's tensor x that it reads.
 DispatchModel dispatch_model(const Program& program, const Dispatch& dispatch, bool barrier,
                              uint32_t vendor_id, double share_of_x = 1);
 
@@ -31,15 +32,15 @@ std::vector<double> predicted_milliseconds(const Program& program, const std::ve
                                            const DeviceCaps& caps,
                                            const std::vector<double>& shares_of_x = {});
 
-// The predicted milliseconds of a copy with the barrier before it.
+// The predicted time of a copy and the barrier before it, in milliseconds.
 struct CopyTime {
-  double launch = 0, per_byte = 0;  // read and written
+  double launch = 0, per_byte = 0;  // per_byte: for reading and writing it
 
   double of(uint64_t bytes) const { return launch + static_cast<double>(bytes) * per_byte; }
 };
-// By a shader. Its launch is that of every dispatch.
+// The time of a copy by a shader. Its launch time is that of every dispatch.
 CopyTime shader_copy_time(const DeviceCaps& caps);
-// Within buffers, by a command where the device prefers that (buffer_copies.hpp).
+// The time of a copy between buffers, by vkCmdCopyBuffer if the device prefers it (buffer_copies.hpp).
 CopyTime buffer_copy_time(const DeviceCaps& caps);
 
 }  // namespace vellum

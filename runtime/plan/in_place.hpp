@@ -11,14 +11,15 @@
 
 namespace vellum {
 
-// An output of a task that may alias an input of it, if no later task uses the input. Both are roots of one
-// size, storage and format, and the kernel reads the input only at the positions that it writes.
+// An output of a task that may alias an input of the task, provided that no later task uses the input. Both
+// are roots of equal size, storage and format, and the kernel reads the input only at the positions that it
+// writes.
 struct InPlacePair {
   TensorId from = kNoTensor, to = kNoTensor;  // input, output
 };
 std::vector<InPlacePair> in_place_pairs(const Program& program, const Task& task);
 
-// Sets VirtualTensor::in_place_of wherever the order of the tasks allows it.
+// Sets VirtualTensor::in_place_of for all pairs that the order of the tasks allows.
 void alias_in_place(Program& program);
 // Clears VirtualTensor::in_place_of of every tensor.
 void disable_in_place(Program& program);

@@ -7,8 +7,8 @@
 
 namespace vellum {
 
-// Moves each of the tasks for which `joins` holds to the earliest place that its dependencies allow: a
-// strip's memory is free for the next one as soon as the strip is part of the whole. `joins`: per task.
+// Moves each task with `joins` set to the earliest position that its dependencies allow, because a strip's
+// memory is free as soon as the strip is joined to the whole. `joins`: per task.
 void join_early(Program& program, const std::vector<bool>& joins);
 
 }  // namespace vellum

@@ -8,17 +8,18 @@
 
 namespace vellum {
 
-// Returns whether the memory plan assigns the tensor: intermediates and workspace, not weights, inputs or
-// outputs.
+// Returns whether the memory plan contains the tensor: intermediates and workspace, but not weights, inputs
+// and outputs.
 bool has_planned_memory(const VirtualTensor& tensor);
 
-// First and last task, both inclusive, that use the memory of a tensor. No lifetime: first > last.
+// The first and last task, both inclusive, that use the memory of a tensor. A tensor without a lifetime has
+// first > last.
 struct Lifetime {
   int64_t first = 0, last = -1;
   bool planned() const { return first <= last; }
 };
-// Returns the lifetime of each tensor whose root satisfies `counts`. Aliases share the lifetime of their
-// root. Other tensors, and those that no task uses, have none.
+// Returns the lifetime of each tensor whose root satisfies `counts`. Aliases have the lifetime of their root.
+// Other tensors, and tensors that no task uses, have no lifetime.
 std::vector<Lifetime> lifetimes(const Program& program,
                                 bool (*counts)(const VirtualTensor&) = has_planned_memory);
 

@@ -13,7 +13,7 @@ namespace vellum {
 // An image or buffer to be created.
 struct ObjectDesc {
   Storage kind = Storage::buffer;
-  ElementType element = ElementType::f32;  // of images: their texel format
+  ElementType element = ElementType::f32;  // for images: the texel format
   Extent3 extent;                          // texels; images only
   uint64_t bytes = 0;                      // without device padding
 };
@@ -21,13 +21,13 @@ ObjectDesc object_desc(const TensorDesc& desc);
 ObjectDesc object_desc(const planner::Size& size);
 planner::Size planner_size(const ObjectDesc& desc);
 
-// VkMemoryRequirements as planning uses them.
+// VkMemoryRequirements in the form that planning uses.
 struct MemoryNeed {
   uint64_t bytes = 0, alignment = 1;
   uint32_t memory_types = UINT32_MAX;  // a bit for each suitable type
 };
 
-// Everything that planning needs to know of a device's memory.
+// The properties of a device's memory that planning needs.
 struct MemoryRules {
   std::function<MemoryNeed(const ObjectDesc&)> need;
   uint64_t buffer_image_granularity = 1;  // bytes; an image and a buffer may not share a range of this size

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "program/program.hpp"
 #include "plan/arenas.hpp"
 #include "plan/lifetimes.hpp"
 #include "plan/memory_needs.hpp"
+#include "program/program.hpp"
 #include "vellum/options.hpp"
 #include "vellum/planner/plan.hpp"
 
@@ -19,8 +19,8 @@ namespace vellum {
 
 std::string_view name(MemoryMode mode);
 
-// The records that the planner sees, in order of tensor id, and the tensor of each. Tensors that alias a
-// tensor in place are part of its record.
+// The planner's input records in order of tensor id, and the tensor of each. Tensors that alias another in
+// place are part of its record.
 struct UsageRecords {
   std::vector<planner::TensorUsageRecord> records;
   std::vector<TensorId> tensors;
@@ -30,7 +30,7 @@ UsageRecords usage_records(const Program& program);
 // One device image or buffer. In mode shared_objects it carries tensors whose lifetimes do not overlap, in
 // other modes one tensor.
 struct SharedObject : ObjectDesc {
-  MemoryNeed need;  // what it takes of its arena; the bytes are a multiple of the alignment
+  MemoryNeed need;  // in its arena; the bytes are a multiple of the alignment
   Suballocation place;
   std::vector<TensorId> tensors;  // in order of first use
 };
@@ -42,17 +42,17 @@ struct MemoryPlan {
   std::string strategy;
   std::vector<SharedObject> objects;
   std::vector<PlannedArena> arenas;
-  std::vector<uint32_t> object_of;  // per tensor of the program (aliases too); kNoObject where not planned
+  std::vector<uint32_t> object_of;  // per tensor of the program, aliases too; kNoObject if not planned
   std::vector<Lifetime> lifetimes;  // per tensor
   // Bytes, device padding included.
   uint64_t naive_bytes = 0;        // every tensor in an object of its own
-  uint64_t planned_bytes = 0;      // the sum of all arenas, which is what gets allocated
+  uint64_t planned_bytes = 0;      // the sum of all arenas: the bytes that are allocated
   uint64_t lower_bound_bytes = 0;  // no assignment in this mode is smaller
 };
 
 struct PlanMemoryOptions {
   MemoryMode mode = MemoryMode::shared_objects;
-  std::string strategy = "best";  // one of the mode's; ignored in mode naive
+  std::string strategy = "best";  // a strategy of the mode; ignored in mode naive
   std::chrono::milliseconds search_budget{0};
 };
 

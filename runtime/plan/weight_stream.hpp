@@ -1,5 +1,5 @@
-// Plans which weights of a program are on the device when, and where, if all of them together may take no
-// more than a budget (docs/streaming.md). Needs no device.
+// Plans when and where each weight of a program is on the device, if all weights together must not exceed a
+// budget (docs/streaming.md). Needs no device.
 //
 //   budget +---------------------+
 //          |      w2 w2 w2       |   w2 is copied while segment 1 runs and read in segments 2 and 3
@@ -15,13 +15,13 @@
 #include <string>
 #include <vector>
 
+#include "plan/memory_plan.hpp"
 #include "program/program.hpp"
 #include "program/weights.hpp"
-#include "plan/memory_plan.hpp"
 
 namespace vellum {
 
-// A weight as the plan sees it: its device memory in bytes, and the tasks that read it.
+// A weight in the planning problem: its device memory in bytes, and the tasks that read it.
 struct WeightUse {
   uint64_t bytes = 0, alignment = 1;  // alignment: a power of two
   int64_t first_task = 0, last_task = 0;
@@ -30,11 +30,11 @@ struct WeightUse {
 
 // The weights that the tasks of a program read; equal weights are one entry.
 struct WeightUses {
-  std::vector<TensorId> tensors;  // the first of the equal ones
-  std::vector<std::string> keys;  // weight_key() of each
+  std::vector<TensorId> tensors;  // the first of each group of equal weights
+  std::vector<std::string> keys;  // weight_key() of each group
   std::vector<WeightUse> uses;
-  std::map<TensorId, uint32_t> of_tensor;  // index into the above
-  uint32_t memory_types = UINT32_MAX;      // a bit for each type that suits all
+  std::map<TensorId, uint32_t> of_tensor;  // index into the vectors above
+  uint32_t memory_types = UINT32_MAX;      // a bit for each memory type that suits all
 };
 
 // Collects the weights of a program. `need` returns the memory of a weight's image or buffer; it is called
@@ -43,29 +43,29 @@ struct WeightUses {
 WeightUses weight_uses(const Program& program, const FixedConstants& constants,
                        const std::function<MemoryNeed(TensorId)>& need, uint64_t granularity);
 
-// Consecutive tasks whose weights arrive together: one submit. Its loads are on the device before its first
-// task.
+// Consecutive tasks whose weights are loaded together: one submit. Its loads are on the device before its
+// first task.
 struct WeightSegment {
   int64_t first_task = 0;
   std::vector<uint32_t> loads;  // indices into the uses
-  int64_t free_after = -1;  // the loads may be copied once this segment has run; -1: at any time
+  int64_t free_after = -1;      // the loads may be copied after this segment has run; -1: at any time
 };
 
 struct WeightStreamPlan {
-  uint64_t total_bytes = 0;             // of the arena, at most the budget
+  uint64_t total_bytes = 0;             // size of the arena, at most the budget
   std::vector<uint64_t> offset_of;      // per use
   std::vector<bool> pinned;             // per use: loaded once, stays on the device
   std::vector<WeightSegment> segments;  // the first begins with task 0
-  uint64_t streamed_bytes = 0;          // loaded in every inference
+  uint64_t streamed_bytes = 0;          // bytes that are loaded in every inference
 };
 
 // Plans the stream. As many weights as possible are pinned, small ones first or large ones first, whichever
-// leaves less to load; the others share the rest of the arena. Where the budget allows, a segment's weights
-// are loaded during the previous segment, otherwise after it has ended. Throws Error(out_of_memory) if no
-// plan is found, with the layer, its bytes and a budget that would suffice.
+// leaves less to load. The others share the rest of the arena. A segment's weights are loaded during the
+// previous segment if the budget permits, otherwise after it has ended. If no plan is found, throws
+// Error(out_of_memory), which names the layer, its bytes and a sufficient budget.
 WeightStreamPlan plan_weight_stream(std::span<const WeightUse> uses, int64_t task_count, uint64_t budget);
 
-// Returns a budget with which plan_weight_stream() succeeds: about the weights of the task that needs most.
+// Returns a budget with which plan_weight_stream() succeeds: about the weights of the most demanding task.
 uint64_t sufficient_weights_budget(std::span<const WeightUse> uses);
 
 }  // namespace vellum

@@ -1,11 +1,11 @@
-// When a wait ends.
+// Deadlines of waits.
 #pragma once
 
 #include <chrono>
 
 namespace vellum::platform {
 
-// The time at which a wait of this length ends that begins now; of one beyond the clock's range, never.
+// Returns the time now + `timeout`, limited to the clock's range.
 inline std::chrono::steady_clock::time_point deadline_after(std::chrono::nanoseconds timeout) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point now = Clock::now();

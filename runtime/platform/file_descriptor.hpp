@@ -1,4 +1,4 @@
-// File descriptors of POSIX, which Vulkan's drivers take over.
+// POSIX file descriptors, whose ownership may pass to a Vulkan driver.
 #pragma once
 
 #include <utility>
@@ -17,8 +17,8 @@ class FileDescriptor {
     return *this;
   }
 
-  // A second descriptor of the same file, closed where the process executes another program. Throws
-  // Error(invalid_argument) if `fd` is no open file, or where the system has no file descriptors.
+  // Returns a second descriptor of the same file, with close-on-exec. Throws Error(invalid_argument) if `fd`
+  // is no open file, and on systems without file descriptors.
   static FileDescriptor duplicate(int fd);
   int get() const { return fd_; }
   int release() { return std::exchange(fd_, -1); }

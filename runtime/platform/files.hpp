@@ -15,21 +15,21 @@ namespace vellum::platform {
 // max_bytes.
 std::optional<std::vector<std::byte>> read_file(const std::filesystem::path& path, uint64_t max_bytes);
 
-// Replaces the file in one step, so that a reader sees either the old or the new bytes, never a mixture.
-// Makes the folder. Throws Error(io) that names the file, and leaves no temporary file behind.
+// Replaces the file atomically: a reader sees either the old or the new bytes, never a mixture. Creates the
+// folder. Throws Error(io), which names the file, and leaves no temporary file behind.
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
-// Writes the pieces in the file one after another.
+// Do the same with the concatenated pieces.
 void write_file_atomically(const std::filesystem::path& path,
                            std::initializer_list<std::span<const std::byte>> pieces);
 void write_file_atomically(const std::filesystem::path& path,
                            std::span<const std::span<const std::byte>> pieces);
 
-// Returns the free bytes of the disk on which the folder is, or would be made; nothing if they cannot be
-// determined.
+// Returns the free bytes of the disk on which the folder is, or would be created. Returns nothing if they
+// cannot be determined.
 std::optional<uint64_t> free_disk_bytes(std::filesystem::path folder);
 
-// Returns the user's folder for Vellum's caches by the platform's convention; empty if the environment has
-// none.
+// Returns the folder for Vellum's caches that the platform's conventions give this user. Empty if the
+// environment names none.
 std::filesystem::path default_cache_folder();
 
 }  // namespace vellum::platform

@@ -1,5 +1,5 @@
-// A fast 128-bit hash that identifies weights by their bytes. Not cryptographic: where an attacker could gain
-// by two contents with one hash, use sha256.hpp.
+// A fast 128-bit hash that identifies weights by their bytes. Not cryptographic: use sha256.hpp if an
+// attacker could profit from a collision.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ struct Fingerprint {
   bool operator==(const Fingerprint&) const = default;
 };
 
-// Returns the hash of the bytes, which is the same on every machine.
+// Returns the hash of the bytes. It is the same on every machine.
 Fingerprint fingerprint(std::span<const std::byte> bytes);
 
 }  // namespace vellum::platform

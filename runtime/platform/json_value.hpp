@@ -1,5 +1,5 @@
-// A JSON document as a plain value. Unlike that of the library which parses it, its destructor allocates
-// nothing: the process survives when memory runs out.
+// A JSON document as a plain value. Its destructor allocates nothing (unlike the JSON library's value), so
+// the process survives when memory runs out.
 #pragma once
 
 #include <cstddef>
@@ -29,22 +29,22 @@ class JsonValue {
   JsonValue(Array value) : value_(std::move(value)) {}
   JsonValue(Object value) : value_(std::move(value)) {}
 
-  // Nothing if the text is no JSON, or is nested deeper than any file of Vellum. Of a key that occurs twice
-  // the last value is kept.
+  // Returns nothing if the text is no JSON, or is nested deeper than any file of Vellum. If a key occurs
+  // twice, the last value is kept.
   static std::optional<JsonValue> parse(std::string_view text);
-  // The text, indented by this number of spaces. Bytes that are no UTF-8 are replaced.
+  // Returns the text, indented by this number of spaces. Bytes that are no UTF-8 are replaced.
   std::string text(size_t indent) const;
 
-  // Null if the value is of another type.
+  // Return null if the value is of another type.
   bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
   const bool* boolean() const { return std::get_if<bool>(&value_); }
   const uint64_t* whole_number() const { return std::get_if<uint64_t>(&value_); }
   const std::string* string() const { return std::get_if<std::string>(&value_); }
   const Array* array() const { return std::get_if<Array>(&value_); }
   const Object* object() const { return std::get_if<Object>(&value_); }
-  // Any number.
+  // Returns any kind of number.
   std::optional<double> number() const;
-  // The value of a key; null if there is none, or if this is no object.
+  // Returns the value of a key; null if there is none, or if this is no object.
   const JsonValue* find(std::string_view key) const;
 
  private:

@@ -11,7 +11,7 @@ namespace vellum::platform {
 class MappedFile {
  public:
   MappedFile() = default;
-  // Maps the whole file; an empty file has no bytes. Throws Error(not_found) or Error(io) that names the
+  // Maps the whole file; an empty file has no bytes. Throws Error(not_found) or Error(io), which name the
   // file.
   explicit MappedFile(const std::filesystem::path& path);
   // Maps a range. Throws Error(io) also if the file ends before the range.
@@ -20,8 +20,8 @@ class MappedFile {
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
 
-  // The mapped bytes, valid as long as this object. Reading them may fault if another process shortens the
-  // file meanwhile: map only files that nobody writes.
+  // The mapped bytes, valid as long as this object. Reading them faults if another process truncates the
+  // file, so map only files that nobody writes.
   std::span<const std::byte> bytes() const { return std::span(data_, size_).subspan(skipped_); }
   // Releases the pages from this process's memory. They are paged in again when they are read.
   void release_pages() const;

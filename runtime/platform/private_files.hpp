@@ -1,4 +1,4 @@
-// Who may write to a file: what a cache holds is run on the device, so that it must come from this user.
+// Permissions of cache files. Their contents run on the device, so only this user may be able to write them.
 #pragma once
 
 #include <filesystem>
@@ -7,13 +7,13 @@
 
 namespace vellum::platform {
 
-// Makes the folder and those above it that are missing, for this user alone where the system has such
-// permissions. What fails shows when a file is written there.
+// Creates the folder and its missing parents, accessible only to this user if the system has such
+// permissions. Reports no error: writing a file there will.
 void create_private_folders(const std::filesystem::path& folder);
 
-// Returns why other users than this one and the administrator may have written the file or folder, "it
-// belongs to another user"; nothing if they cannot have, if it does not exist, or where the system has no
-// such permissions.
+// Returns the reason why users other than this one and the administrator may have written the file or folder:
+// "it belongs to another user". Returns nothing if they cannot have written it, if it does not exist, or if
+// the system has no such permissions.
 std::optional<std::string> why_untrusted(const std::filesystem::path& path);
 
 }  // namespace vellum::platform

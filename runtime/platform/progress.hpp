@@ -1,4 +1,4 @@
-// How far a long function is, and whether it should stop: between the thread that runs it and others.
+// Progress and cancellation of a long function, shared between the thread that runs it and other threads.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ class Progress {
   std::atomic<size_t> done_ = 0, total_ = 0;
 };
 
-// Null: nobody watches.
+// Does the same as progress->check(), or nothing if `progress` is null.
 inline void check(const Progress* progress) {
   if (progress) progress->check();
 }

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4): names and checks cache entries by their content.
+// SHA-256 (FIPS 180-4), which names and verifies cache entries by their content.
 #pragma once
 
 #include <array>

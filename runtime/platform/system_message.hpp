@@ -1,4 +1,4 @@
-// Messages of the operating system for its errors.
+// Error messages of the operating system.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 
 namespace vellum::platform {
 
-// Returns one line of UTF-8. On Windows std::error_code::message() is in the code page of the process.
+// Returns one line of UTF-8, unlike std::error_code::message(), which on Windows uses the code page of the
+// process.
 std::string system_message(const std::error_code& error);
 
 }  // namespace vellum::platform

@@ -1,5 +1,5 @@
-// Paths as UTF-8, in which all text of Vellum is. std::filesystem::path takes and gives char in the code page
-// of the process on Windows, and throws for what that lacks.
+// Conversion of paths to and from UTF-8, the encoding of all text in Vellum. On Windows std::filesystem::path
+// converts char in the code page of the process, and throws for characters that the code page lacks.
 #pragma once
 
 #include <filesystem>
@@ -8,11 +8,11 @@
 
 namespace vellum::platform {
 
-// Throws Error(invalid_argument) on Windows if the text is not UTF-8. Elsewhere a path has any bytes.
+// Throws Error(invalid_argument) on Windows if the text is not UTF-8. On other systems a path may have any
+// bytes.
 std::filesystem::path utf8_path(std::string_view text);
 
-// Never throws for what is in the path: on Windows a path that is no valid UTF-16 comes with '?' for each
-// character beyond ASCII.
+// Accepts every path: on Windows, if the path is no valid UTF-16, each character beyond ASCII becomes '?'.
 std::string to_utf8(const std::filesystem::path& path);
 
 }  // namespace vellum::platform

@@ -1,5 +1,4 @@
-// <windows.h> without the macros min and max, and without what is seldom needed. For Windows alone, and for
-// .cpp files alone.
+// <windows.h> without the macros min and max and without rarely used parts. Only for .cpp files, on Windows.
 #pragma once
 
 #ifndef WIN32_LEAN_AND_MEAN

@@ -1,4 +1,4 @@
-// A range of bytes of one piece of memory.
+// A range of bytes in one allocation or buffer.
 #pragma once
 
 #include <cstdint>

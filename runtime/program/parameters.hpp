@@ -1,4 +1,4 @@
-// The C++ half of shaders/common/parameters.h: the parameters of a shader as a struct, and its bytes.
+// The C++ side of shaders/common/parameters.h: the parameters of a shader as a struct and as bytes.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@
 
 namespace vellum {
 
-// Error(unsupported) if the value does not fit.
+// Throws Error(unsupported) if the value does not fit.
 int32_t checked_int32(int64_t value);
 
-// None of these types has a default value: a field that a kernel forgets is a compile error.
+// None of these types has a default constructor, so that a field without a value is a compile error.
 class int32 {
  public:
   template <std::integral T>
@@ -45,7 +45,7 @@ struct vec4 {
   float32 x, y, z, w;
 };
 
-// The given values, then zeros. Error(internal) if there are more than n.
+// Copies the values and pads them with zeros. Throws Error(internal) if there are too many values.
 void copy_padded(std::span<const int64_t> values, std::span<int32_t> to);
 
 template <size_t n>
@@ -59,10 +59,10 @@ class IntArray {
   std::array<int32_t, n> values_;
 };
 
-#define BEGIN_PARAMETERS(block)                                                     \
-  namespace vellum {                                                                \
-  struct block;                                                                     \
-  constexpr std::string_view parameter_block_name(const block*) { return #block; }  \
+#define BEGIN_PARAMETERS(block)                                                    \
+  namespace vellum {                                                               \
+  struct block;                                                                    \
+  constexpr std::string_view parameter_block_name(const block*) { return #block; } \
   struct block {
 #define END_PARAMETERS \
   }                    \
@@ -86,7 +86,6 @@ class Parameters {
     static_assert(sizeof(T) <= 128, "what every Vulkan device has room for (maxPushConstantsSize)");
     std::memcpy(bytes_.data(), &block, sizeof(T));
   }
-
 
   std::string_view block() const { return block_; }
   std::span<const std::byte> bytes() const { return bytes_; }

@@ -21,8 +21,8 @@ namespace vellum {
 enum class Storage : uint8_t { buffer, image2d, image3d };
 // channels4: four channels per texel (image) or vec4 (buffer). linear: row-major scalars, buffers only.
 enum class Layout : uint8_t { channels4, linear };
-// u8: the bytes of a frame or picture, as the host has them; in linear inputs that only Frame and Picture
-// read, and in outputs that Picture computes.
+// u8: the bytes of a frame or picture. Only linear inputs that Frame and Picture read, and outputs of
+// Picture, have it.
 enum class ElementType : uint8_t { f32, f16, i32, u8 };
 
 size_t size_of(ElementType type);
@@ -35,17 +35,17 @@ struct Extent3 {
   bool operator==(const Extent3&) const = default;
 };
 
-// The form of a tensor on the device.
+// The format of a tensor on the device.
 //
-// channels4: the graph's shape is N, C, H, W (see nchw()), in S = ceil(C / 4) slices of four channels. A
-// texel has the four channels of one slice at one position. Texel (w, h, s, n) is at
+// channels4: the graph's shape is N, C, H, W (see nchw()), with S = ceil(C / 4) slices of four channels. A
+// texel holds the four channels of one slice at one position. Texel (w, h, s, n) is at
 //   image2d  x = n * W + w, y = s * H + h
-//            fold: slices are in `fold` columns of r = ceil(S / fold):
-//            x = (s / r * N + n) * W + w, y = s % r * H + h. In an image that is higher than extent(), r is
-//            as many as it has room for
+//            folded: slices are in `fold` columns of r = ceil(S / fold) slices:
+//            x = (s / r * N + n) * W + w, y = s % r * H + h. If the image is higher than extent(), r is the
+//            number of slices that fit its height
 //   image3d  x = n * W + w, y = h, z = s
 //   buffer   index ((n * S + s) * H + h) * W + w, in units of four elements
-//            rows_first: ((n * H + h) * S + s) * W + w; some rows of one image are neighbours in memory
+//            rows_first: ((n * H + h) * S + s) * W + w, so that a range of rows of an image is contiguous
 //
 //   image2d, N = 2, C = 6 (S = 2):      |<-- W -->|<-- W -->|
 //                                     H | n 0     | n 1     |  slice 0: channels 0 1 2 3
@@ -53,15 +53,15 @@ struct Extent3 {
 //
 // The unused channels of the last slice are always zero.
 //
-// linear: element i of the row-major order is at index i. The buffer is padded to a multiple of four
-// elements; the padding has undefined content. Kernels write linear tensors four elements at a time.
+// linear: element i in row-major order is at index i. The buffer is padded to a multiple of four elements;
+// the padding is undefined. Kernels write linear tensors four elements at a time.
 struct TensorDesc {
   Shape shape;
   ElementType element = ElementType::f32;
   Storage storage = Storage::buffer;
   Layout layout = Layout::linear;
-  bool rows_first = false;  // channels4 in a buffer alone
-  uint32_t fold = 0;        // channels4 in an image2d alone; a power of two, or 0: not folded
+  bool rows_first = false;  // only channels4 in a buffer
+  uint32_t fold = 0;        // only channels4 in an image2d: a power of two, or 0 if not folded
 
   Extent3 extent() const;      // texels; images only
   uint64_t byte_size() const;  // without device padding
@@ -77,14 +77,14 @@ inline constexpr TensorId kNoTensor = UINT32_MAX;
 
 enum class TensorRole : uint8_t { input, output, intermediate, workspace, weight };
 
-// How the bytes of a weight are made from its sources. unchanged: in the desc's element type and layout, in
-// no other order; unknown: only the bytes themselves say.
+// How the bytes of a weight are made from its sources. unchanged: the source's elements in their order, in
+// the desc's element type and layout. unknown: weights are compared by their bytes.
 enum class PackingScheme : uint8_t { unknown, unchanged, conv, conv_transpose, winograd, depthwise, product };
 struct Packing {
   PackingScheme scheme = PackingScheme::unknown;
-  std::vector<int64_t> parameters = {};  // every number that matters
+  std::vector<int64_t> parameters = {};  // all numbers that determine the bytes
 
-  // Equal packings have equal texts, in files as well: "conv 32 64 1 9".
+  // Equal packings have equal texts, which files use as keys: "conv 32 64 1 9".
   std::string key() const;
   bool operator==(const Packing&) const = default;
 };
@@ -99,15 +99,15 @@ struct VirtualTensor {
   std::string name;
   TensorDesc desc;
   TensorRole role = TensorRole::intermediate;
-  // This tensor is a view of all or some bytes of another one (a reshape of linear data): it shares its
-  // memory and its lifetime.
+  // The tensor of which this one is a view (of all or some of its bytes, such as a reshape of linear data). A
+  // view shares memory and lifetime.
   TensorId alias_of = kNoTensor;
-  // For a weight: returns its bytes in device order (desc.byte_size() of them, texels by rows, then by
-  // slices). Called once when the session is made; may be called from several threads.
+  // For a weight: returns its desc.byte_size() bytes in device order (texels by rows, then by slices). Called
+  // when the session is made; may be called from several threads.
   std::function<std::vector<std::byte>()> pack;
   WeightOrigin origin = {};
   uint64_t alias_offset = 0;  // bytes from the beginning of alias_of, which is a buffer
-  // A root whose last reader is the first writer of this tensor, which aliases it in place.
+  // The root that this tensor aliases in place: its last reader is the first writer of this tensor.
   TensorId in_place_of = kNoTensor;
 };
 
@@ -116,36 +116,37 @@ enum class Access : uint8_t { read, write, read_write };
 struct Binding {
   TensorId tensor = kNoTensor;
   Access access = Access::read;
-  // For an image that is only read: access through a sampled image (texelFetch) instead of a storage image
+  // For an image that is only read: the shader uses a sampled image (texelFetch) instead of a storage image
   // (imageLoad).
   bool sampled = false;
-  // For a read: an invocation reads the tensor only at positions of the output that it alone writes, each
-  // before it writes there, so the output may alias it in place. (Shaders may be compiled as if bindings did
-  // not overlap: the stored value depends on the loaded one, so they cannot be reordered.)
+  // For a read: an invocation reads the tensor only at positions of the output that no other invocation
+  // writes, and before it writes there, so the output may alias the tensor in place. (Compilers may assume
+  // that bindings do not overlap. They cannot reorder these accesses, because the stored value depends on the
+  // loaded one.)
   bool same_position = false;
-  // For a buffer of floats that is only read: access through a texel buffer (imageLoad) instead of a storage
+  // For a buffer of floats that is only read: the shader uses a texel buffer (imageLoad) instead of a storage
   // buffer.
   bool texel_buffer = false;
   // The name of the tensor in the shader, "x" of TENSOR_IN(x).
   std::string name = {};
 };
 
-// The form of a bound tensor as its shader names it: the value of TENSOR_x (shaders/common/tensor.glsl).
+// Returns the value of the macro TENSOR_x for a bound tensor (shaders/common/tensor.glsl).
 std::string tensor_macro(const TensorDesc& desc, const Binding& binding);
 
-// A dispatch that only copies bytes between buffers. It can be removed if one of the two tensors becomes a
-// view of the other.
+// Describes a dispatch that only copies bytes between buffers. It can be removed if one of the two tensors
+// becomes a view of the other.
 struct PlainCopy {
   TensorId from = kNoTensor, to = kNoTensor;
   uint64_t from_offset = 0, to_offset = 0, bytes = 0;  // offsets from the beginning of each
-  bool stays = false;  // it copies a part out of a tensor so that the rest is free: no view replaces it
+  bool stays = false;  // true: not replaced by a view, because the copy lets the rest of a tensor be freed
 };
 
-// What a dispatch that declares no iterations may run at most.
+// The iterations that a dispatch without declared iterations may run.
 inline constexpr uint64_t kUndeclaredIterations = 512;
 
 struct Dispatch {
-  std::string name;    // of its node
+  std::string name;    // name of its node
   std::string op;      // operator type, "Conv"; "Convert" for layout conversions
   std::string shader;  // file of shaders/ without ".comp"
   std::vector<std::pair<std::string, std::string>>
@@ -156,17 +157,16 @@ struct Dispatch {
   std::vector<Binding> bindings;  // binding number = position
   Parameters push_constants;
   std::optional<PlainCopy> copy = std::nullopt;
-  // Not 0: the dispatch requires full subgroups of this many invocations, which the shader sees as SUBGROUP.
-  // It is DeviceCaps::subgroup_size, and needs full_subgroups.
+  // Not 0: the dispatch requires full subgroups of this size, which the shader sees as SUBGROUP. It must be
+  // DeviceCaps::subgroup_size, and needs full_subgroups.
   uint32_t subgroup_size = 0;
-  // Multiply-accumulates, without padding: those of the node, or fewer where a fast algorithm computes it.
-  // 0: none worth counting.
+  // Multiply-accumulates without padding: those of the node, or fewer for a fast algorithm. 0: negligible.
   uint64_t macs = 0;
-  // The most iterations that all loops of one invocation run together, each loop counted once more for the
-  // check that ends it (loop_iterations()). Every kernel whose loops follow a shape declares them; 0: the
-  // loops are short whatever the shapes (kUndeclaredIterations at most).
+  // An upper bound of the iterations of all loops of one invocation, including the check that ends each loop
+  // (loop_iterations()). Every kernel whose loops depend on a shape declares it. 0: the loops are short for
+  // all shapes (kUndeclaredIterations at most).
   uint64_t iterations = 0;
-  // The kernel candidates that its node took, "pointwise 4x2"; empty: nothing was to be chosen.
+  // The kernel candidate of its node, "pointwise 4x2"; empty if there was no choice.
   std::string candidate = {};
 };
 
@@ -176,18 +176,18 @@ struct Port {
   TensorType type;                     // as in the model
   TensorId tensor = kNoTensor;         // kNoTensor: the value is in one of the next two members
   std::optional<HostTensor> constant;  // known before running
-  // An output of the last task, a host partition with run-time shapes: by position in its graph's outputs.
-  // `type` is as far as it is known before running.
+  // For an output of the last task, if that is a host partition with run-time shapes: its position in the
+  // outputs of the partition's graph. `type` then has unknown dimensions.
   std::optional<size_t> host_output = std::nullopt;
 };
 
 // A part of the network that the host computes with the operators' host references: an operator without a
-// kernel, or those that depend on an operator with data-dependent shapes (HostTail).
+// kernel, or the operators of a HostTail.
 struct HostPartition {
   std::shared_ptr<const Graph> graph;
-  std::vector<Port> inputs;  // per input of the graph; also tensors that are no inputs of the program
-  // The shapes of its outputs are known only at run time. The outputs then stay on the host, and this is the
-  // last task.
+  std::vector<Port> inputs;  // per input of the graph; may be any tensors of the program
+  // True: the shapes of the outputs are known only at run time. The outputs then stay on the host, and this
+  // is the last task.
   bool has_run_time_shapes = false;
   std::vector<TensorId> outputs;  // otherwise, per output of the graph, the linear tensor that receives it
 };
@@ -198,7 +198,7 @@ struct Task {
   std::optional<HostPartition> host;
 };
 
-// The name and the operator type of the task's node: of the first one in a host partition.
+// Return the name and the operator type of the task's node, or of the first node of a host partition.
 const std::string& node_name(const Task& task);
 std::string_view operator_type(const Task& task);
 
@@ -208,7 +208,7 @@ struct Program {
   std::vector<Port> inputs, outputs;
   std::vector<std::string> warnings;  // e.g. operators that run on the host
 
-  // Whether some outputs get their shapes only at run time: the last task computes them on the host.
+  // Returns whether the last task computes outputs with run-time shapes on the host.
   bool has_run_time_shapes() const;
   TensorId root(TensorId id) const;    // follows alias_of
   uint64_t offset(TensorId id) const;  // bytes from the beginning of the root
@@ -216,7 +216,7 @@ struct Program {
   std::vector<TensorId> owners() const;
 };
 
-// Whether the tensor is in memory of an input or output of the program, which the host can reach directly.
+// Returns whether the tensor is in the memory of an input or output, which the host can access directly.
 bool is_host_visible(const Program& program, TensorId id);
 
 // Formats one line for each task: the output of `vellum inspect --stage program`.

@@ -1,4 +1,4 @@
-// Prepares plans of mode `offsets` for pictures.
+// Prepares memory reports for drawing.
 #pragma once
 
 #include "vellum/profile.hpp"
@@ -10,9 +10,9 @@ void check_tensors(const MemoryReport& memory);
 // Throws Error(invalid_argument) if an object is in an arena that does not exist.
 void check_objects(const MemoryReport& memory);
 
-// Returns the report with arenas in place of objects, if its memory mode is `offsets`: there every tensor has
-// an object of its own, and a picture has to show how the tensors alias inside an arena. Other reports are
-// returned unchanged. Throws as check_tensors(), and for mode `offsets` as check_objects().
+// Returns a report of mode `offsets` with arenas instead of objects, because in this mode each object holds
+// one tensor, and a picture must show how the tensors alias in an arena. Other reports are returned
+// unchanged. Throws the errors of check_tensors(), and for mode `offsets` those of check_objects().
 MemoryReport with_arenas_as_objects(MemoryReport memory);
 
 }  // namespace vellum

@@ -10,15 +10,15 @@ namespace vellum {
 struct ChartLine {
   std::string name;
   std::vector<std::pair<double, double>> points;
-  std::vector<std::string> titles;  // of each point, shown where the pointer is
+  std::vector<std::string> titles;  // tooltip of each point
 };
 
 struct LineChart {
-  std::string title, axis;  // axis: what x is
+  std::string title, axis;  // axis: label of x
   // printf formats of the numbers along the axes.
   const char* x_format = "%.6g";
   const char* y_format = "%g";
-  std::vector<ChartLine> lines;  // there are five distinct colours
+  std::vector<ChartLine> lines;  // the first five have distinct colours
   // A point that is marked.
   std::pair<double, double> mark = {0, 0};
   std::string mark_label;  // empty: no mark

@@ -13,16 +13,16 @@ namespace vellum {
 
 struct UsedKernels {
   std::vector<KernelId> kernels;
-  // How the session's operators are lowered.
+  // The options with which the session's operators are lowered.
   Precision precision = Precision::fp32;
   Arithmetic arithmetic = Arithmetic::fp32;
 };
 
-// Runs for each kernel the small operator whose lowering has the most similar one, and compares it with the
-// host reference. Each operator runs once: some milliseconds for each kernel, most of them for its
-// compilation. Kernels of an operator with a wrong result are wrong unless they gave a right one elsewhere.
-// Those that no small operator has are unchecked; so is a kernel whose check found no memory, and that has no
-// verdict. Throws Error(device_lost) if the device is lost.
+// Runs for each kernel the small operator whose lowering has the most similar kernel, and compares the result
+// with the host reference. Each operator runs once. A kernel takes some milliseconds, most of them for
+// compilation. If an operator's result is wrong, all of its kernels are wrong, except those that gave a right
+// result in another operator. A kernel that no small operator uses is recorded as unchecked; a kernel whose
+// check ran out of memory gets no verdict. Throws Error(device_lost) if the device is lost.
 KernelVerdicts check_used_kernels(const std::shared_ptr<gpu::Context>& context, const UsedKernels& used);
 
 }  // namespace vellum

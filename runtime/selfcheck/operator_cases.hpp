@@ -1,4 +1,4 @@
-// Small operators with inputs, one at least for each family of kernels.
+// Small operators with inputs: at least one for each family of kernels.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct SmallOperator {
   std::vector<HostTensor> inputs;
 };
 
-// Sizes that no tile divides, and values in [-1, 1].
+// Returns the operators. No tile size divides their sizes; values are in [-1, 1].
 std::vector<SmallOperator> small_operators();
 
 }  // namespace vellum

@@ -11,11 +11,12 @@
 
 namespace vellum {
 
-// The error up to which a result counts as right: faults of drivers are gross.
+// Returns the error up to which a result counts as right. It is large, because driver faults cause large
+// errors.
 double error_bound(Precision precision);
 
-// The largest difference from `want` of all outputs, divided by the largest magnitude of that output or 1;
-// NaN if the device computed NaN.
+// Runs the program and returns the largest difference from `want` over all outputs, relative to the largest
+// magnitude of the output or to 1 if that is larger. NaN if the device computed NaN.
 double error_on_device(const std::shared_ptr<gpu::Context>& context, Program program,
                        const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& want);
 

@@ -1,4 +1,4 @@
-// Assigns each tensor an image or a buffer, from the time of each operator with either.
+// Assigns each tensor to an image or a buffer, given the time of each operator with both.
 #pragma once
 
 #include <array>
@@ -11,7 +11,8 @@ namespace vellum {
 struct StorageProblem {
   struct Operator {
     std::vector<size_t> inputs, outputs;  // indices of values
-    // Milliseconds by [inputs in images][outputs in images]. With inputs in both, the mean counts.
+    // Milliseconds, indexed by [inputs in images][outputs in images]. If some inputs are in images and some
+    // in buffers, the mean is used.
     std::array<std::array<double, 2>, 2> cost{};
   };
   size_t values = 0;
@@ -23,10 +24,10 @@ using InImages = std::vector<bool>;
 
 double cost(const StorageProblem& problem, const InImages& in_images);
 
-// Returns the best assignment that a local search finds, starting from all buffers and from all images. It
-// flips the values of runs of consecutive operators, long runs first, and those of one operator in all
-// combinations, as long as the cost falls. (The optimum would be a minimum cut if all pairs of costs were
-// submodular, which measured ones are not.)
+// Returns the best assignment that a local search finds, starting from all buffers and from all images. While
+// the cost falls, the search flips the values of sequences of consecutive operators, long ones first, and all
+// combinations of the values of one operator. (If all costs were submodular, the optimum would be a minimum
+// cut, but measured costs are not.)
 InImages assign_storages(const StorageProblem& problem);
 
 }  // namespace vellum

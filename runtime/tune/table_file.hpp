@@ -20,14 +20,14 @@ std::string tuning_key(const DeviceCaps& caps);
 //  "operators": {signature: {candidate: microseconds}}, "storages": {network: a letter for each value}}
 std::string to_json(const TuningTable& table, const DeviceCaps& caps);
 
-// Parses the output of to_json(). Returns nothing unless the whole document is valid and has that key: the
-// file may be damaged, or anything else.
+// Parses the output of to_json(). Returns nothing unless the whole document is valid and has this key: the
+// file may be damaged or of another kind.
 std::optional<TuningTable> table_from_json(std::string_view text, std::string_view key);
 
 std::filesystem::path table_path(const std::filesystem::path& folder, const DeviceCaps& caps);
 
-// Reads the table of a device. Returns an empty table if there is no file, or an invalid one, which is
-// logged.
+// Reads the table of a device. Returns an empty table if there is no file. An invalid file is logged and
+// ignored.
 TuningTable read_table(const std::filesystem::path& folder, const DeviceCaps& caps, const LogCallback& log);
 
 // Writes the table atomically. Throws Error(io) if the folder cannot be written.

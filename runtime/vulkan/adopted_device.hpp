@@ -1,4 +1,4 @@
-// The application's device: what Vellum may use of it.
+// The application's device, with the extensions, features and queues that Vellum may use.
 #pragma once
 
 #include "vulkan/instance.hpp"
@@ -12,12 +12,13 @@ struct VulkanDevice;
 namespace vellum::gpu {
 
 // Throws Error(invalid_argument) for a null handle, Error(unsupported) for a device without Vulkan 1.1 or
-// queues that compute.
+// without a compute queue.
 vk::raii::PhysicalDevice adopted_physical_device(const Instance& instance,
                                                  const VulkanPhysicalDevice& device);
 
-// Describes the device as far as the application enabled it. Throws Error(invalid_argument) for a null handle
-// or a queue that cannot do its work, Error(unsupported) naming what Vellum requires and is not enabled.
+// Describes the device with the extensions and features that the application enabled. Throws
+// Error(invalid_argument) for a null handle or a queue of the wrong kind, and Error(unsupported), which names
+// what Vellum requires and is not enabled.
 PhysicalDevice describe_adopted(const Instance& instance, const VulkanDevice& device);
 
 }  // namespace vellum::gpu

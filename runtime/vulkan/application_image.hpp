@@ -1,4 +1,4 @@
-// Images of the application's, in the formats in which shaders read and write them.
+// Images of the application, and the formats in which shaders read and write them.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -15,18 +15,19 @@ namespace vellum::gpu {
 
 class Context;
 
-// How a shader gets the values of a format. bytes: normalised, of 8 bits; planes: Y, U and V of 8 bits.
+// How a shader reads the values of a format. bytes: normalised 8-bit values; planes: Y, U and V of 8 bits;
+// numbers: any other format.
 enum class SampledFormat : uint8_t { bytes, numbers, planes };
-// Throws Error(unsupported), naming the format, if it does not read as floats or the device does not sample
-// it.
+// Throws Error(unsupported), which names the format, if it is not sampled as floats or the device does not
+// support sampling it.
 SampledFormat sampled_format(const Context& context, ImageFormatId format);
 
-// The format qualifier of a writeonly image2D, "rgba8"; empty: the shader names none. Throws
-// Error(unsupported), naming the format, if it is not one of those of ImageBinding or the device does not
-// store it.
+// Returns the format qualifier of a writeonly image2D, "rgba8"; empty if the shader uses none. Throws
+// Error(unsupported), which names the format, if it is not one of ImageBinding's formats or the device does
+// not support storing it.
 const char* storage_qualifier(const Context& context, VkFormat format);
 
-// All that storage_qualifier() may return.
+// Returns all results that storage_qualifier() may have.
 std::vector<const char*> storage_qualifiers();
 
 struct ApplicationImageDesc {
@@ -36,7 +37,7 @@ struct ApplicationImageDesc {
   uint32_t mip_level = 0, array_layer = 0;
 };
 
-// A view of one level and layer.
+// A view of one mip level and array layer of an image of the application.
 class ApplicationImage {
  public:
   ApplicationImage(std::shared_ptr<Context> context, const ApplicationImageDesc& desc,

@@ -1,4 +1,4 @@
-// Checks that buffers and images share when memory is bound to them.
+// Checks for buffers and images when memory is bound to them.
 #pragma once
 
 #include "vulkan/memory.hpp"
@@ -6,6 +6,7 @@
 
 namespace vellum::gpu {
 
+// Converts Vulkan's structure to the plain one.
 MemoryRequirements plain(const vk::MemoryRequirements& requirements);
 
 // Throws Error(invalid_argument) if the resource is already bound, or the arena does not suit it in size,

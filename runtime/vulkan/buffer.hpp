@@ -19,17 +19,18 @@ inline constexpr VkBufferUsageFlags kStorageBuffer =
     VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT |
     VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
 
-// Returns the memory requirements of a buffer; with Vulkan 1.3 (maintenance4) without creating it.
+// Returns the memory requirements of a buffer. With Vulkan 1.3 (maintenance4) no buffer is created for the
+// query.
 MemoryRequirements buffer_requirements(const Context& context, uint64_t bytes,
                                        VkBufferUsageFlags usage = kStorageBuffer);
 
-// Returns how much memory a buffer of the application takes.
+// Returns the memory size of a buffer of the application.
 uint64_t memory_bytes(const Context& context, VkBuffer buffer);
 
 class Buffer {
  public:
-  // A storage buffer may be larger than caps().max_storage_buffer_range; shaders can then bind ranges of it
-  // only.
+  // A storage buffer may be larger than caps().max_storage_buffer_range; shaders can then only bind ranges of
+  // it.
   Buffer(std::shared_ptr<Context> context, uint64_t bytes, VkBufferUsageFlags usage = kStorageBuffer,
          Sharing sharing = Sharing::compute_only);
   ~Buffer();
@@ -54,7 +55,7 @@ class Buffer {
   std::unique_ptr<Impl, DeleteWhenIdle> impl_;
 };
 
-// Creates a buffer with an arena of its own.
+// Creates a buffer in a new arena.
 Buffer make_buffer(std::shared_ptr<Context> context, uint64_t bytes, MemoryKind kind,
                    const MemoryPurpose& purpose, VkBufferUsageFlags usage = kStorageBuffer);
 

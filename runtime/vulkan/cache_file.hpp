@@ -1,5 +1,5 @@
-// Cache files: their content can be made again, so a file is used only if every byte is as it was written,
-// for exactly the given key.
+// Cache files. Their contents can be recreated, so a file is used only if it is undamaged and was written for
+// exactly the given key.
 #pragma once
 
 #include <cstddef>

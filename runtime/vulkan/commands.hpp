@@ -23,7 +23,7 @@ class Image;
 class Pipeline;
 enum class QueueKind : uint8_t;
 
-// Stages and accesses that a barrier separates.
+// The stages and accesses on one side of a barrier.
 struct Scope {
   VkPipelineStageFlags stages;
   VkAccessFlags access;
@@ -48,7 +48,8 @@ struct ImageTransition {
   VkImageLayout to = VK_IMAGE_LAYOUT_GENERAL;
 };
 
-// A buffer's range or an image's level and layer that another queue family owns before and after commands.
+// A range of a buffer, or a level and layer of an image, that another queue family owns before and after the
+// commands.
 struct OwnedResource {
   uint32_t owner = VK_QUEUE_FAMILY_IGNORED;
   VkBuffer buffer = VK_NULL_HANDLE;
@@ -59,13 +60,14 @@ struct OwnedResource {
 };
 
 uint32_t queue_family_count(const Context& context);
-// Whether VK_QUEUE_FAMILY_FOREIGN_EXT can be an owner.
+// Returns whether VK_QUEUE_FAMILY_FOREIGN_EXT can be an owner.
 bool knows_foreign_owners(const Context& context);
 
-// A command pool with one command buffer, or a command buffer of the application's. One thread at a time.
+// A command pool with one command buffer, or a command buffer of the application. One thread at a time.
 class CommandBuffer {
  public:
-  // The application's, which began it and ends it.
+  // Wraps a command buffer of the application, which calls vkBeginCommandBuffer and vkEndCommandBuffer
+  // itself.
   CommandBuffer(std::shared_ptr<Context> context, VkCommandBuffer recorded_to);
   explicit CommandBuffer(std::shared_ptr<Context> context);
   CommandBuffer(std::shared_ptr<Context> context, QueueKind queue);
@@ -87,14 +89,14 @@ class CommandBuffer {
   void dispatch(std::array<uint32_t, 3> workgroup_count);
   // Records one memory barrier over all memory, and the transitions.
   void barrier(Scope before, Scope after, std::span<const ImageTransition> transitions = {});
-  // Transfer the ownership between the owners and the compute queue's family: for compute shaders that
-  // follow, and after those before. Without resources they record nothing.
+  // Transfer the ownership from the owners to the compute queue's family before the compute shaders that
+  // follow, and back after the compute shaders so far. Without resources they record nothing.
   void acquire(std::span<const OwnedResource> resources);
   void release(std::span<const OwnedResource> resources);
   void copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset, uint64_t bytes);
   void copy(VkBuffer from, uint64_t from_offset, VkBuffer to, uint64_t to_offset, uint64_t bytes);
   void fill(const Buffer& buffer, uint64_t offset, uint64_t bytes, uint32_t value);
-  // Around commands, for debuggers (Context::has_debug_labels()).
+  // Begin and end a label around commands, for debuggers (Context::has_debug_labels()).
   void begin_label(const std::string& label);
   void end_label();
 
@@ -110,7 +112,7 @@ struct SubmitOrder {
   QueueKind queue{};
   std::span<const Semaphore* const> wait = {};  // compute shaders and copies of the submit begin after these
   const Semaphore* signal = nullptr;
-  SubmitSemaphores application = {};  // besides
+  SubmitSemaphores application = {};  // additional semaphores of the application
 };
 
 class Fence {
@@ -121,10 +123,10 @@ class Fence {
   Fence& operator=(Fence&&) noexcept;
 
   // Waits until the submit with this fence is done, and resets the fence. Returns at once if nothing was
-  // submitted with it. Throws Error(device_lost) if the device is lost or the timeout expires, by default
-  // that of the context; after a timeout one may wait again, and the destructor does.
+  // submitted with it. Throws Error(device_lost) if the device is lost or the timeout (by default the
+  // context's) expires. After a timeout the caller may wait again; the destructor does, too.
   void wait(std::optional<std::chrono::nanoseconds> timeout = std::nullopt);
-  // Waits at most `timeout`; returns done(). The fence stays pending, and a timeout is no error.
+  // Waits at most `timeout`, then returns done(). The fence stays pending; a timeout is no error.
   bool wait_for(std::chrono::nanoseconds timeout) const;
   bool pending() const;  // submitted, and not yet waited for
   bool done() const;     // wait() would return at once
@@ -155,7 +157,7 @@ class Semaphore {
 void submit(Context& context, std::span<const VkCommandBuffer> commands, Fence& fence,
             const SubmitOrder& order = {});
 void submit(Context& context, const CommandBuffer& commands, Fence& fence, const SubmitOrder& order = {});
-// Nothing of Vellum's says when the work is done.
+// Submits without a fence: the application's semaphores tell when the work is done.
 void submit_without_fence(Context& context, const CommandBuffer& commands, const SubmitOrder& order);
 void submit_and_wait(Context& context, const CommandBuffer& commands,
                      std::optional<std::chrono::nanoseconds> timeout = std::nullopt);

@@ -1,8 +1,7 @@
-// One Vulkan device, opened for compute: instance, device, queues, and the objects that all sessions on it
-// share.
+// A Vulkan device opened for compute: instance, device, queues, and the objects that all its sessions share.
 //
-// The headers of this folder use Vulkan's C handles; Vulkan-Hpp stays inside the .cpp files
-// (context_impl.hpp), since vulkan_hpp.hpp costs seconds per file that includes it.
+// The headers of this folder use Vulkan's C handles. Only .cpp files use Vulkan-Hpp (context_impl.hpp),
+// because including vulkan_hpp.hpp costs seconds for each file.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -34,8 +33,8 @@ class PipelineRegistry;
 enum class QueueKind : uint8_t { compute, transfer };
 
 struct ContextOptions {
-  // The index in list_devices(), uuid_text() of its UUID, or the name or a part of it, case-insensitive.
-  // Empty: the first discrete GPU, else integrated, else virtual, else CPU.
+  // An index of list_devices(), uuid_text() of a UUID, or a name or part of one, case-insensitive. Empty: the
+  // first discrete GPU, else integrated GPU, else virtual GPU, else CPU.
   std::string device;
   // Enables the validation layer with synchronisation validation; its messages go to `log` and are counted.
   bool validation = false;
@@ -46,18 +45,19 @@ struct ContextOptions {
   std::filesystem::path cache_folder;
   // Priority of the queues, from 0 to 1 (VkDeviceQueueCreateInfo).
   float queue_priority = 1;
-  // Error(unsupported) if the device lacks it.
+  // Other values than `unspecified` are Error(unsupported) if the device lacks them.
   GlobalPriority global_priority = GlobalPriority::unspecified;
-  // Labels of commands and names of objects (VK_EXT_debug_utils); always with `validation`.
+  // Labels of commands and names of objects (VK_EXT_debug_utils). `validation` implies it.
   bool debug_labels = false;
   // Changes the caps that Vellum assumes of the device, e.g. clamp_to_android_baseline_2022. It may only
   // lower them.
   std::function<DeviceCaps(const DeviceCaps&)> adjust_caps;
-  // For one submit, before the device counts as hanging.
+  // The time limit of one submit, after which the device counts as hanging.
   std::chrono::nanoseconds wait_limit = std::chrono::seconds(60);
 };
 
-// Whether this process has had an instance of Vulkan, so that code and data of drivers are in its memory.
+// Returns whether this process has ever created a Vulkan instance, so that code and data of drivers may be in
+// its memory.
 bool has_used_vulkan();
 
 // The prefix of the validation layer's messages in the log.
@@ -68,9 +68,9 @@ struct ValidationCounts {
 };
 
 struct DeviceIdentity {
-  uint32_t index = 0;  // in list_devices()
+  uint32_t index = 0;  // position in list_devices()
   DeviceUuid uuid{};
-  std::optional<DeviceLuid> luid;  // where the driver reports one, as on Windows
+  std::optional<DeviceLuid> luid;  // if the driver reports one; drivers on Windows do
 };
 
 struct ListedDevice {
@@ -78,8 +78,8 @@ struct ListedDevice {
   DeviceIdentity identity;
 };
 
-// The devices with Vulkan 1.1 and a compute queue, in the driver's order; empty if a loader is there but no
-// driver. Error(no_device) without a loader.
+// Returns the devices with Vulkan 1.1 and a compute queue, in the driver's order. Empty if there is a loader
+// but no driver. Throws Error(no_device) without a loader.
 std::vector<ListedDevice> list_devices(const ContextOptions& options = {});
 
 // Thread-safe. Everything made from a Context keeps it alive.
@@ -88,8 +88,8 @@ class Context : public std::enable_shared_from_this<Context> {
   // Opens a device. Throws Error(no_device) without a loader, a driver, the named device (the message lists
   // those that exist) or the validation layer.
   static std::shared_ptr<Context> create(const ContextOptions& options = {});
-  // Uses the application's device, see describe_adopted(). The options that say which device to open, or how,
-  // have no effect.
+  // Uses the application's device, see describe_adopted(). Options that only concern opening a device have no
+  // effect.
   static std::shared_ptr<Context> adopt(const VulkanDevice& device, const ContextOptions& options = {});
   ~Context();
   Context(const Context&) = delete;
@@ -101,9 +101,9 @@ class Context : public std::enable_shared_from_this<Context> {
   // The caps as the device reports them, before adjust_caps.
   const DeviceCaps& device_caps() const;
   const ContextOptions& options() const;
-  // Whether it has a queue for graphics, as what serves a display does.
+  // Returns whether the device has a graphics queue, so that it may serve a display.
   bool draws() const;
-  // Whether copies have a queue of their own. Resources that it copies must be shared between queues, see
+  // Returns whether copies use a separate queue. Resources that it copies must be shared between queues, see
   // Sharing.
   bool has_transfer_queue() const;
   PipelineRegistry& pipelines();

@@ -1,4 +1,4 @@
-// The members of a Context, for the .cpp files of this folder alone.
+// The members of a Context, only for the .cpp files of this folder.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@
 
 namespace vellum::gpu {
 
-// A queue, and the application's lock for it if it is the application's.
+// A queue. If it belongs to the application, it has the application's lock.
 struct LockedQueue {
   vk::raii::Queue handle;
   std::function<void()> on_lock = {}, on_unlock = {};
@@ -35,7 +35,7 @@ struct LockedQueue {
   }
 };
 
-// The order matters: members use earlier ones until they are destroyed.
+// The order of members matters: each may use earlier ones until it is destroyed.
 struct Context::Impl {
   // adopted_device: the application's, or null to open one.
   Impl(const ContextOptions& context_options, const VulkanDevice* adopted_device);
@@ -53,7 +53,7 @@ struct Context::Impl {
   vk::raii::Device device;
   LockedQueue queue;
   std::optional<LockedQueue> transfer_queue;
-  std::mutex queue_mutex;  // of both: they may be one queue
+  std::mutex queue_mutex;  // for both queues, which may be the same
   vk::raii::Sampler nearest_sampler;
   YcbcrSamplers ycbcr_samplers;
   MemoryLedger memory;
@@ -61,15 +61,15 @@ struct Context::Impl {
   std::optional<PipelineRegistry> pipelines;
   Retained retained;
 
-  // For the constructors of everything that is made on the device.
+  // Returns the allocation callbacks for everything that is created on the device.
   const vk::AllocationCallbacks* allocator() const {
     return allocation_callbacks ? &*allocation_callbacks : nullptr;
   }
   LockedQueue& queue_of(QueueKind kind) {
     return kind == QueueKind::transfer && transfer_queue ? *transfer_queue : queue;
   }
-  // Calls `use` with the queue, which no other thread uses meanwhile: vkQueueSubmit and vkQueueWaitIdle need
-  // external synchronisation.
+  // Calls `use` with the queue while no other thread uses it: vkQueueSubmit and vkQueueWaitIdle need external
+  // synchronisation.
   template <typename Function>
   void use_queue(QueueKind kind, Function&& use) {
     LockedQueue& used = queue_of(kind);
@@ -90,7 +90,7 @@ struct Context::Impl {
     return {physical.queue_family, *physical.transfer_family};
   }
 
-  // Whether Vulkan 1.3's memory queries may be used; adjust_caps may have lowered the version.
+  // Returns whether Vulkan 1.3's memory queries may be used; adjust_caps may have lowered the version.
   bool has_maintenance4() const { return physical.maintenance4 && caps.api_version >= VK_API_VERSION_1_3; }
 };
 
@@ -101,8 +101,9 @@ void DeleteWhenIdle::operator()(Impl* impl) const noexcept {
     return;
   }
   try {
-    // Kept objects must not keep the context, which would never be destroyed then. Memory, which owns it too,
-    // is kept by itself after what is bound to it; pipelines are the context's.
+    // A kept object must not own the context, which would then never be destroyed. Memory also owns the
+    // context, so it is kept separately, after the object that is bound to it. Pipelines belong to the
+    // context.
     const std::shared_ptr<Context> context = std::move(impl->context);
     impl->context = std::shared_ptr<Context>(std::shared_ptr<void>(), context.get());
     std::shared_ptr<void> memory;

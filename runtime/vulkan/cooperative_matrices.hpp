@@ -7,10 +7,10 @@
 
 namespace vellum::gpu {
 
-// The headers may not know it.
+// Older Vulkan headers lack this name.
 inline constexpr const char* kCooperativeMatrixKhrName = "VK_KHR_cooperative_matrix";
 
-// Sets caps.cooperative_matrices, or caps.cooperative_obstacle to the reason why there are none. All other
+// Sets caps.cooperative_matrices, or if there are none caps.cooperative_obstacle to the reason. All other
 // caps must be set already.
 void fill_cooperative_matrices(DeviceCaps& caps, const vk::raii::PhysicalDevice& device,
                                const DeviceSupport& support);

@@ -1,4 +1,4 @@
-// Descriptor sets: all sets of a session, from one pool of exactly their size.
+// The descriptor sets of a session, in one pool of exactly their size.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -19,17 +19,17 @@ class Pipeline;
 // The resource of one binding: an image, or a range of a buffer.
 struct BoundResource {
   const Image* image = nullptr;
-  VkImageView view = VK_NULL_HANDLE;  // of an image of the application's
+  VkImageView view = VK_NULL_HANDLE;  // view of an image of the application
   VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;
   VkBuffer buffer = VK_NULL_HANDLE;
-  uint64_t buffer_bytes = 0;  // of the whole buffer
+  uint64_t buffer_bytes = 0;  // size of the whole buffer
   uint64_t offset = 0;
-  uint64_t bytes = VK_WHOLE_SIZE;  // from `offset` on
+  uint64_t bytes = VK_WHOLE_SIZE;  // size of the range at `offset`
 
   BoundResource(const Image& bound) : image(&bound) {}
   BoundResource(VkImageView bound, VkImageLayout bound_layout) : view(bound), layout(bound_layout) {}
   BoundResource(const Buffer& bound, uint64_t first = 0, uint64_t range = VK_WHOLE_SIZE);
-  // A buffer of the application's.
+  // Binds a buffer of the application.
   BoundResource(VkBuffer bound, uint64_t whole, uint64_t first, uint64_t range)
       : buffer(bound), buffer_bytes(whole), offset(first), bytes(range) {}
 };

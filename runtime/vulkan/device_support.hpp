@@ -1,5 +1,5 @@
-// The extensions and features that Vellum may use of a device: those that it has or, of an adopted device,
-// those that the application enabled.
+// The extensions and features of a device that Vellum may use: those that the device has, or for an adopted
+// device those that the application enabled.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@
 
 namespace vellum::gpu {
 
-// A feature: a VkBool32 in a structure of its own, and where it is core also in
+// A feature: a VkBool32 member of its own structure and, if it is core, also of a
 // VkPhysicalDeviceVulkan1xFeatures.
 struct Feature {
   const char* name;
   vk::StructureType structure;
-  size_t bytes, offset;  // of the structure, and in it
+  size_t bytes, offset;  // size of the structure, offset of the member
   std::optional<vk::StructureType> core = {};
   size_t core_offset = 0;
 };
@@ -47,11 +47,11 @@ inline constexpr Feature kMaintenance4 =
     VELLUM_CORE_FEATURE(PhysicalDeviceMaintenance4Features, maintenance4, PhysicalDeviceVulkan13Features);
 inline constexpr Feature kSamplerYcbcrConversion = VELLUM_CORE_FEATURE(
     PhysicalDeviceSamplerYcbcrConversionFeatures, samplerYcbcrConversion, PhysicalDeviceVulkan11Features);
-// Vellum switches it on nowhere: the application's semaphores are its own affair.
+// Vellum never enables this feature; applications do, for their own semaphores.
 inline constexpr Feature kTimelineSemaphore = VELLUM_CORE_FEATURE(
     PhysicalDeviceTimelineSemaphoreFeatures, timelineSemaphore, PhysicalDeviceVulkan12Features);
-// Features of VkPhysicalDeviceFeatures2. Vellum does not enable them in an application's chain, which may
-// have them in VkDeviceCreateInfo::pEnabledFeatures instead.
+// Features of VkPhysicalDeviceFeatures2. Vellum does not enable them in an application's chain, because the
+// application may use VkDeviceCreateInfo::pEnabledFeatures instead.
 inline constexpr Feature kExtendedStorageFormats =
     VELLUM_FEATURE(PhysicalDeviceFeatures2, features.shaderStorageImageExtendedFormats);
 inline constexpr Feature kWritesWithoutFormat =
@@ -65,8 +65,8 @@ inline constexpr Feature kCooperativeMatrixKhr =
     VELLUM_FEATURE(PhysicalDeviceCooperativeMatrixFeaturesKHR, cooperativeMatrix);
 #endif
 
-// Extensions and features that an application enabled on its device: those of VkDeviceCreateInfo and its
-// pNext.
+// The extensions and features that an application enabled on its device, from VkDeviceCreateInfo and its
+// pNext chain.
 struct EnabledFeatures {
   std::span<const char* const> extensions;
   const void* chain = nullptr;
@@ -77,13 +77,13 @@ struct EnabledFeatures {
 
 class DeviceSupport {
  public:
-  // enabled: null for everything that the device has.
+  // enabled: the application's choice; null: everything that the device has.
   DeviceSupport(const vk::raii::PhysicalDevice& device, const EnabledFeatures* enabled);
 
   // Whether the device has the extension, enabled or not.
   bool offers(const char* extension) const;
   bool has(const char* extension) const;
-  // The device must know the feature's structure: by its version of Vulkan, or by an extension.
+  // Only for features whose structure the device knows, by its version of Vulkan or by an extension.
   bool has(const Feature& feature) const;
 
  private:
@@ -95,10 +95,10 @@ class DeviceSupport {
 // A chain of structures of features for VkDeviceCreateInfo::pNext.
 class FeatureChain {
  public:
-  // Begins with a chain of the caller's, which may be empty (null).
+  // Begins with the caller's chain, which may be empty (null).
   explicit FeatureChain(void* head = nullptr) : head_(head) {}
 
-  // Switches the feature on: in the structure of the chain that has it, or else in a new one at its head.
+  // Enables the feature in the structure of the chain that has it, or else in a new structure at its head.
   void enable(const Feature& feature);
   void* head() const { return head_; }
 

@@ -16,7 +16,7 @@ struct Use {
   std::vector<Feature> features = {};
 };
 
-// `caps`: of the device, or less (ContextOptions::adjust_caps).
+// `caps`: the device's caps, possibly reduced by ContextOptions::adjust_caps.
 std::vector<Use> device_uses(const PhysicalDevice& device, const DeviceCaps& caps);
 
 }  // namespace vellum::gpu

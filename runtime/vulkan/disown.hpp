@@ -1,12 +1,12 @@
-// Wrappers of Vulkan-Hpp around handles that belong to the application.
+// Vulkan-Hpp wrappers around handles that the application owns and destroys.
 #pragma once
 
 #include "vulkan/vulkan_hpp.hpp"
 
 namespace vellum::gpu {
 
-// Makes the wrapper's destructor leave the handle alone. Vulkan-Hpp's release() does that only in versions
-// newer than those that Vellum builds with; all have function pointers of the wrapper's own.
+// Prevents the wrapper's destructor from destroying the handle, by replacing the wrapper's function pointer.
+// (Vulkan-Hpp's release() exists only in versions newer than those that Vellum supports.)
 inline void disown(const vk::raii::Instance& instance) {
   using Dispatcher = vk::raii::InstanceDispatcher;
   const_cast<Dispatcher*>(instance.getDispatcher())->vkDestroyInstance = [](VkInstance,

@@ -1,4 +1,4 @@
-// Makes a driver compile pipelines early that it would compile at their first dispatch.
+// Makes drivers that compile pipelines at their first dispatch compile them earlier.
 #pragma once
 
 #include <memory>
@@ -23,10 +23,10 @@ class EarlyCompile {
   EarlyCompile(const EarlyCompile&) = delete;
   EarlyCompile& operator=(const EarlyCompile&) = delete;
 
-  // Submits a dispatch of zero workgroups and returns; the driver compiles on a thread of its own. The
-  // compiled code depends on the kinds of images that are bound, so `images` has an equivalent one
-  // (smallest_like()) for each binding; entries of buffers are ignored. A pipeline that binds images is
-  // skipped if `images` is empty or memory is short.
+  // Submits a dispatch of zero workgroups and returns; the driver compiles on its own thread. The compiled
+  // code depends on the kinds of images that are bound, so `images` has an equivalent image (smallest_like())
+  // for each binding; entries for buffers are ignored. A pipeline that binds images is skipped if `images` is
+  // empty or memory is short.
   void begin(const std::shared_ptr<const Pipeline>& pipeline, std::span<const ImageDesc> images);
   // Waits until all pipelines are compiled.
   void finish();

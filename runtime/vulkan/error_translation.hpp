@@ -14,8 +14,7 @@ namespace vellum::gpu {
 // `what`: the action that failed, e.g. "creating a pipeline for conv".
 Error translate(const vk::SystemError& error, std::string_view what);
 
-// Calls f and translates the exceptions of Vulkan. `what`: a text, or a function that returns the text when
-// it is needed.
+// Calls f and translates Vulkan's exceptions. `what`: a text, or a function that returns the text on demand.
 template <typename What, typename F>
 decltype(auto) translated(const What& what, F&& f) {
   try {

@@ -11,7 +11,7 @@
 
 namespace vellum::gpu {
 
-// Keeps glslang's process-wide tables alive, which take about 66 ms to build.
+// Keeps glslang's process-wide tables alive. Building them takes about 66 ms.
 class GlslangProcess {
  public:
   GlslangProcess();
@@ -20,7 +20,7 @@ class GlslangProcess {
   GlslangProcess& operator=(const GlslangProcess&) = delete;
 };
 
-// Returns the text of an included file by its name in quotes; nothing if there is none.
+// Returns the text of an included file, given the name in the #include. Returns nothing for an unknown name.
 using FindInclude = std::function<std::optional<std::string_view>(std::string_view name)>;
 
 // Compiles a shader to SPIR-V 1.3 for Vulkan 1.1. Needs a GlslangProcess; thread-safe. `preamble`: lines to
@@ -28,16 +28,16 @@ using FindInclude = std::function<std::optional<std::string_view>(std::string_vi
 std::vector<uint32_t> compile_glsl(const std::string& name, std::string_view source,
                                    const std::string& preamble, const FindInclude& find_include);
 
-// Whether this library has a compiler; where it has none, compile_glsl() throws Error(unsupported).
+// Returns whether this library has a compiler; without one compile_glsl() throws Error(unsupported).
 bool compiles_shaders();
 
-// Returns what SPIRV-Tools' validator says against a module for Vulkan 1.1. Empty: the module is valid, or
-// this library is without the validator.
+// Returns the errors of SPIRV-Tools' validator for a module for Vulkan 1.1. Empty: the module is valid, or
+// this library lacks the validator.
 std::string spirv_fault(std::span<const uint32_t> words);
 
-// A version that changes whenever glslang might produce other SPIR-V.
+// Returns a version that changes whenever glslang may produce different SPIR-V.
 std::string glslang_version();
 
-bool knows_khr_cooperative_matrix();  // GL_KHR_cooperative_matrix
+bool knows_khr_cooperative_matrix();  // whether glslang supports GL_KHR_cooperative_matrix
 
 }  // namespace vellum::gpu

@@ -24,12 +24,13 @@ struct ImageDesc {
   uint32_t width = 1, height = 1, depth = 1;  // texels; depth is 1 in 2D
   ImageFormat format = ImageFormat::rgba32f;
 
-  uint64_t byte_size() const;  // of the texels, tightly packed
+  uint64_t byte_size() const;  // bytes of the texels, tightly packed
   bool operator==(const ImageDesc&) const = default;
 };
 
-// Returns the memory requirements of an image; with Vulkan 1.3 (maintenance4) without creating it. Throws
-// Error(unsupported) if an extent exceeds the device's limit or the format does not support storage images.
+// Returns the memory requirements of an image. With Vulkan 1.3 (maintenance4) no image is created for the
+// query. Throws Error(unsupported) if an extent exceeds the device's limit or the format does not support
+// storage images.
 MemoryRequirements image_requirements(const Context& context, const ImageDesc& desc);
 
 // The image layout is UNDEFINED until the first transition. Kernels use GENERAL for storage and sampled
@@ -56,7 +57,7 @@ class Image {
   std::unique_ptr<Impl, DeleteWhenIdle> impl_;
 };
 
-// Creates an image with an arena of its own.
+// Creates an image in a new arena.
 Image make_image(std::shared_ptr<Context> context, const ImageDesc& desc, MemoryCategory category);
 
 }  // namespace vellum::gpu

@@ -24,19 +24,19 @@ struct ValidationLog {
 
 class Instance {
  public:
-  // Opens the loader and creates an instance, which enumerates portability drivers too where the loader can.
-  // validation_log must outlive the instance; it is used with options.validation only. Throws
+  // Opens the loader and creates an instance, which also enumerates portability drivers if the loader can.
+  // validation_log must outlive the instance; it is only used with options.validation. Throws
   // Error(no_device) without a loader, with a loader of Vulkan 1.0, or without the requested layer.
   Instance(const ContextOptions& options, ValidationLog& validation_log);
 
-  // Wraps the application's instance, which stays its own. Throws Error(invalid_argument) for a null handle,
-  // Error(unsupported) for an instance of Vulkan 1.0.
+  // Wraps the application's instance. The application destroys it. Throws Error(invalid_argument) for a null
+  // handle, Error(unsupported) for an instance of Vulkan 1.0.
   explicit Instance(const VulkanPhysicalDevice& adopted);
 
   // False: the loader found no driver, so there is no handle and no device.
   bool has_driver() const { return static_cast<bool>(*instance_); }
   const vk::raii::Instance& handle() const { return instance_; }
-  uint32_t api_version() const { return api_version_; }  // of the instance
+  uint32_t api_version() const { return api_version_; }  // API version of the instance
 
  private:
   void create(const vk::InstanceCreateInfo& info);

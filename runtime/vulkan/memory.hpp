@@ -1,4 +1,4 @@
-// Device memory: each Arena is one vkAllocateMemory; the caller's plan assigns the offsets in it.
+// Device memory. Each Arena is one vkAllocateMemory; the caller's plan assigns offsets in it.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -15,14 +15,14 @@ namespace vellum::gpu {
 
 class Context;
 
-// The use of memory, from which its memory type follows.
+// The use of memory, which determines its memory type.
 enum class MemoryKind : uint8_t {
   device,    // device-local; need not be host-visible
   upload,    // the host writes, the device reads: host-visible, device-local if there is such a type
   readback,  // the device writes, the host reads: host-visible, cached if there is such a type
 };
 
-// The queues that use a buffer or image: the compute queue alone, or also the transfer queue.
+// The queues that use a buffer or image: only the compute queue, or also the transfer queue.
 enum class Sharing : uint8_t { compute_only, all_queues };
 
 // The memory requirements of a buffer or image: VkMemoryRequirements.
@@ -35,8 +35,8 @@ struct MemoryRequirements {
 class Arena {
  public:
   // Allocates memory. memory_type_bits: the intersection of the requirements of all resources that will be
-  // bound to it. Throws Error(out_of_memory) that names the category and the bytes, also where the budget of
-  // the purpose would be exceeded, or Error(unsupported) if no memory type fits.
+  // bound to it. Throws Error(out_of_memory), which names the category and the bytes, also if the budget of
+  // the purpose would be exceeded. Throws Error(unsupported) if no memory type fits.
   Arena(std::shared_ptr<Context> context, uint64_t bytes, uint32_t memory_type_bits, MemoryKind kind,
         const MemoryPurpose& purpose);
   ~Arena();

@@ -1,4 +1,4 @@
-// The bytes that one session may have allocated from Vulkan at a time.
+// A limit on the bytes that one session has allocated from Vulkan at a time.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class MemoryBudget {
   uint64_t used() const;
   uint64_t peak() const;
 
-  // Counts bytes before they are allocated. Throws Error(out_of_memory), and counts nothing, if that is
-  // beyond the limit. `what`: what they are allocated for, for the message.
+  // Counts bytes before they are allocated. Throws Error(out_of_memory), and counts nothing, if the limit
+  // would be exceeded. `what`: the purpose of the bytes, for the message.
   void take(uint64_t bytes, const std::string& what);
   void give_back(uint64_t bytes) noexcept;
 
@@ -31,9 +31,9 @@ class MemoryBudget {
   uint64_t used_ = 0, peak_ = 0;
 };
 
-// The purpose of an allocation, and the budget that it counts against; null: none.
+// The purpose of an allocation, and the budget that it counts against, or null.
 struct MemoryPurpose {
-  // Implicit: most memory has no budget.
+  // Implicit, because most memory has no budget.
   MemoryPurpose(MemoryCategory use, std::shared_ptr<MemoryBudget> counted_by = nullptr)
       : category(use), budget(std::move(counted_by)) {}
 

@@ -9,8 +9,8 @@ namespace vellum::gpu {
 
 class MemoryLedger {
  public:
-  // Calls `allocate` with the number of allocations and counts the bytes if it does not throw. Only one call
-  // runs at a time, so the number stays valid while `allocate` checks the device's limit.
+  // Calls `allocate` with the current number of allocations, and counts the bytes unless it throws. Only one
+  // call runs at a time, so the number stays valid while `allocate` checks the device's limit.
   template <typename Allocate>
   auto allocate(MemoryCategory category, uint64_t bytes, Allocate&& allocate) {
     const std::lock_guard lock(mutex_);

@@ -25,7 +25,7 @@ enum class BindingType : uint8_t {
   storage_buffer,
   storage_image,
   sampled_image,  // combined image sampler without filtering: texelFetch
-  planes_image,   // the same of an image of several planes (PipelineKey::planes), by textureLod
+  planes_image,   // combined image sampler of an image of several planes (PipelineKey::planes): textureLod
   uniform_buffer,
   // Read by imageLoad from an imageBuffer of this format.
   texel_buffer_rgba32f,
@@ -43,8 +43,8 @@ struct PipelineKey {
   uint32_t subgroup_size = 0;
   // The name of the shader's push constant block, which the pipeline checks; empty: unchecked.
   std::string parameter_block = {};
-  ImageFormatId planes = {};  // of the planes_image
-  std::string source = {};  // GLSL; empty: the embedded source of `shader`
+  ImageFormatId planes = {};  // format of the planes_image
+  std::string source = {};    // GLSL; empty: the embedded source of `shader`
 
   bool operator==(const PipelineKey&) const = default;
   bool operator<(const PipelineKey& other) const;  // an arbitrary order, for maps and sets
@@ -71,15 +71,16 @@ class Pipeline {
 
 class CompiledShaders;
 
-// The resources that pipelines bind to be compiled before their first dispatch (EarlyCompile).
+// The resources that are bound to compile pipelines before their first dispatch (EarlyCompile).
 struct EarlyBindings {
   std::shared_ptr<Arena> memory;
-  // For each key the images of its bindings, in their order; entries of buffers are ignored. Empty: pipelines
-  // that bind images are compiled at their first dispatch.
+  // For each key the images of its bindings, in order; entries for buffers are ignored. Empty: pipelines that
+  // bind images are compiled at their first dispatch.
   std::vector<std::vector<ImageDesc>> images = {};
 };
 
-// The sources of SPIR-V: compiled with glslang, read from the disk cache, or precompiled in a bundle.
+// Counts of SPIR-V modules by source: compiled with glslang, read from the disk cache, or precompiled in a
+// bundle.
 struct ShaderCounts {
   uint64_t compiled = 0, found_on_disk = 0, precompiled = 0;
 };
@@ -92,13 +93,13 @@ class PipelineRegistry {
   PipelineRegistry(const PipelineRegistry&) = delete;
   PipelineRegistry& operator=(const PipelineRegistry&) = delete;
 
-  // Returns the pipeline: the existing one, or a new one; waits if another thread is creating it. Throws
-  // Error(unsupported) if it exceeds the device's limits; Error(internal) with glslang's log if the shader
-  // does not compile.
+  // Returns the existing pipeline or creates it; waits if another thread is creating it. Throws
+  // Error(unsupported) if it exceeds the device's limits, and Error(internal) with glslang's log if the
+  // shader does not compile.
   std::shared_ptr<const Pipeline> get(const PipelineKey& key);
-  // Returns many pipelines, in the order of the keys, and creates new ones in parallel. threads 0: as many as
-  // the machine has. With `bindings`, the driver compiles new ones now instead of at their first dispatch.
-  // progress: counts them, and may stop before the next one.
+  // Returns the pipelines of all keys, in order, and creates missing ones in parallel. threads: 0 means as
+  // many as the machine has. With `bindings`, the driver compiles new pipelines now instead of at their first
+  // dispatch. progress: counts the pipelines, and may cancel before the next one.
   std::vector<std::shared_ptr<const Pipeline>> prepare(std::span<const PipelineKey> keys,
                                                        const EarlyBindings& bindings = {},
                                                        unsigned threads = 0, Progress* progress = nullptr);
@@ -106,8 +107,8 @@ class PipelineRegistry {
   void add_precompiled_shaders(const std::shared_ptr<const CompiledShaders>& shaders);
   size_t size() const;
   ShaderCounts shader_counts() const;  // of the SPIR-V of these pipelines
-  // Writes the driver's pipeline cache to the cache folder if pipelines were created since the last time. The
-  // Context also does this when it is destroyed. Never throws; errors are logged.
+  // Writes the driver's pipeline cache to the cache folder if pipelines were created since the last call. The
+  // destructor of the Context calls it, too. Never throws; errors are logged.
   void save();
 
  private:

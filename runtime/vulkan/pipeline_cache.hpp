@@ -12,8 +12,8 @@ vk::DescriptorType descriptor_type(BindingType type);
 
 class PipelineCache {
  public:
-  // Reads the cache of this device and driver from the cache folder; starts empty if there is none or it is
-  // damaged.
+  // Reads the cache of this device and driver from the cache folder. The cache starts empty if there is no
+  // file or the file is damaged.
   explicit PipelineCache(Context& context);
 
   const vk::raii::PipelineCache& handle() const { return cache_; }

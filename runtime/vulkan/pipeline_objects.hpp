@@ -1,4 +1,4 @@
-// The Vulkan objects of a pipeline, for the .cpp files of this folder alone.
+// The Vulkan objects of a pipeline, only for the .cpp files of this folder.
 #pragma once
 
 #include "vulkan/context.hpp"
@@ -13,7 +13,8 @@ struct PipelineObjects {
   vk::raii::Pipeline pipeline{nullptr};
 };
 
-// Compiles the shader and creates the objects. cache: null for none. Throws as PipelineRegistry::get().
+// Compiles the shader and creates the objects. cache: may be null. Throws the errors of
+// PipelineRegistry::get().
 PipelineObjects create_pipeline(Context::Impl& device, const PipelineKey& key,
                                 const vk::raii::PipelineCache* cache, vk::PipelineCreateFlags flags);
 

@@ -1,4 +1,4 @@
-// Reads what the driver's compiler reports about a pipeline (VK_KHR_pipeline_executable_properties).
+// Reads the driver's report about a compiled pipeline (VK_KHR_pipeline_executable_properties).
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace vellum::gpu {
 
-// The machine code of a shader. A driver may make several of one pipeline, such as one for each subgroup
+// The machine code of a shader. A driver may compile several for one pipeline, such as one for each subgroup
 // size.
 struct PipelineExecutable {
   std::string name;
-  uint32_t subgroup_size = 0;  // 0: the driver does not say
+  uint32_t subgroup_size = 0;  // 0: not reported
   std::vector<KernelStatistic> statistics;
-  std::vector<KernelRepresentation> representations;  // empty if they were not asked for
+  std::vector<KernelRepresentation> representations;  // empty if not requested
 };
 
-// Whether the device has the extension.
+// Returns whether the device has the extension.
 bool has_pipeline_statistics(const Context& context);
 
-// Compiles the pipeline apart from the registry, without the driver's cache, and returns what the driver says
-// of it. Throws Error(unsupported) without the extension, and what PipelineRegistry::get() throws.
+// Compiles the pipeline outside of the registry, without the driver's cache, and returns the driver's report.
+// Throws Error(unsupported) without the extension, and the errors of PipelineRegistry::get().
 std::vector<PipelineExecutable> pipeline_statistics(Context& context, const PipelineKey& key,
                                                     bool representations = false);
 

@@ -1,4 +1,4 @@
-// Objects that nobody holds any more, and that the device may still use: a wait for their submit timed out or
+// Objects without an owner that the device may still use, because a wait for their submit timed out or
 // failed. They are kept until the device has finished or is lost.
 #pragma once
 
@@ -15,22 +15,22 @@ namespace vellum::gpu {
 // Thread-safe.
 class Retained {
  public:
-  // A wait failed: until end_doubt(), or until the fence is given to this object and is signalled, whatever
-  // is deleted is kept.
+  // Called when a wait failed. From then on deleted objects are kept, until end_doubt(), or until the fence
+  // was passed to keep_fence() and is signalled.
   void begin_doubt() { ++doubtful_; }
   void end_doubt() { --doubtful_; }
   bool in_doubt() const { return doubtful_ > 0; }
 
-  // Takes over an object; it stays the caller's if this throws.
+  // Takes ownership of an object. If it throws, the caller still owns the object.
   template <typename Object>
   void keep(Object* object) {
     keep(Kept{object, [](void* kept) { delete static_cast<Object*>(kept); }});
   }
-  // Takes over a fence in doubt that is deleted.
+  // Takes ownership of the fence of a failed wait.
   void keep_fence(vk::raii::Fence fence);
-  // Frees what the device has finished. Returns whether nothing is left.
+  // Frees objects that the device has finished with. Returns whether none is left.
   bool collect() noexcept;
-  // Waits for the device before that.
+  // Waits for the device, then does the same.
   bool collect_after(std::chrono::nanoseconds timeout) noexcept;
 
  private:

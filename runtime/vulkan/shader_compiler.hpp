@@ -25,27 +25,27 @@ struct ShaderRequest {
   std::vector<std::pair<std::string, std::string>> defines;
 };
 
-// Returns a digest of everything that determines the SPIR-V except glslang: the source, its includes, and the
+// Returns a digest of everything except glslang that determines the SPIR-V: the source, its includes, and the
 // macros.
 platform::Sha256Digest shader_digest(const ShaderRequest& request);
 
 // Returns the request for the shader of a pipeline.
 ShaderRequest shader_request(const PipelineKey& key);
 
-// Precompiled SPIR-V, such as that of a bundle.
+// A source of precompiled SPIR-V, such as a bundle.
 class CompiledShaders {
  public:
   virtual ~CompiledShaders() = default;
   // Returns the SPIR-V with this shader_digest(); empty if there is none. Thread-safe.
   virtual std::vector<uint32_t> find(const platform::Sha256Digest& digest) const = 0;
-  // Whether the modules need no validator.
+  // Returns whether the modules are used without validation.
   virtual bool are_trusted() const = 0;
 };
 
-// Thread-safe. Keeps no SPIR-V in memory: a variant is needed once, for the one pipeline that uses it.
+// Thread-safe. Keeps no SPIR-V in memory, because each variant is needed once, for a single pipeline.
 class ShaderCompiler {
  public:
-  // An empty folder: nothing is stored on disk.
+  // cache_folder: empty means that nothing is stored on disk.
   ShaderCompiler(const std::filesystem::path& cache_folder, LogCallback log);
 
   // Returns the SPIR-V. Throws Error(internal) if the shader does not exist or does not compile.
@@ -56,7 +56,7 @@ class ShaderCompiler {
     bool from_disk = false;
   };
   Module find(const ShaderRequest& request);
-  // Compiles a shader whose module on the disk is not usable, and replaces that.
+  // Compiles a shader whose module on disk is not usable, and replaces the module.
   std::vector<uint32_t> replace(const ShaderRequest& request);
 
   // Adds precompiled shaders, which are searched first. Keeps a weak reference.
@@ -70,7 +70,7 @@ class ShaderCompiler {
   std::vector<uint32_t> compile(const ShaderRequest& request, std::string_view source);
   std::filesystem::path path_of(const platform::Sha256Digest& key) const;
   std::vector<uint32_t> find_given(const ShaderRequest& request);
-  // As spirv_fault().
+  // See spirv_fault().
   std::string fault_of(const std::vector<uint32_t>& words);
   void keep(const std::filesystem::path& path, const std::array<uint8_t, 32>& key,
             const std::vector<uint32_t>& words);

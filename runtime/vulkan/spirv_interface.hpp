@@ -1,5 +1,5 @@
-// The interface of a compiled shader: the fields of its push constants and its bindings. Read
-// from the names and decorations of a SPIR-V module (SPIR-V specification, section 3).
+// The interface of a compiled shader, push constants and bindings, read from the names and decorations of a
+// SPIR-V module (SPIR-V specification, section 3).
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ struct SpirvInterface {
     uint32_t offset = 0;  // bytes
     bool operator==(const Field&) const = default;
   };
-  std::string parameter_block;  // of the push constants; empty without any, or in a stripped module
+  std::string parameter_block;  // name of the push constant block; empty without one or if stripped
   std::vector<Field> fields;
-  std::vector<uint32_t> bindings;  // numbers, rising
+  std::vector<uint32_t> bindings;  // binding numbers, ascending
 };
 
-// Error(internal) for a module that ends within an instruction.
+// Throws Error(internal) for a module that ends within an instruction.
 SpirvInterface read_spirv_interface(std::span<const uint32_t> words);
 
 }  // namespace vellum::gpu

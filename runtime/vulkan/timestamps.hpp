@@ -26,13 +26,13 @@ class TimestampQueries {
   TimestampQueries& operator=(TimestampQueries&&) noexcept;
 
   uint32_t size() const;
-  // Records a reset; must precede the first write of each submit.
+  // Records a reset, which must precede the first write of each submit.
   void reset(CommandBuffer& commands) const;
-  // Records a timestamp of the time at which all earlier commands have completed `stage`.
+  // Records a timestamp that is written when all earlier commands have completed `stage`.
   void write(CommandBuffer& commands, uint32_t index,
              VkPipelineStageFlagBits stage = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT) const;
-  // Returns nanoseconds since the first written query, by index, after the submit is done. Handles counters
-  // that wrap around. Queries that were not written are NaN.
+  // Returns for each query the nanoseconds since the first written one. Call it after the submit is done.
+  // Handles counters that wrap around. Queries that were not written are NaN.
   std::vector<double> read() const;
 
  private:

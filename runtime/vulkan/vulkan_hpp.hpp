@@ -1,5 +1,5 @@
-// Vulkan-Hpp in a namespace of Vellum's own. An application may use it too, of another version or with other
-// settings, and its inline functions would be linked with Vellum's where their names are equal.
+// Vulkan-Hpp in a separate namespace. An application may use another version or other settings of Vulkan-Hpp,
+// and the linker would merge inline functions of equal names.
 #pragma once
 
 #define VULKAN_HPP_NAMESPACE vellum_vk

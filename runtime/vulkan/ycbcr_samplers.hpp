@@ -1,4 +1,4 @@
-// Samplers that read the planes of an image as they are stored: Y as green, U as blue, V as red.
+// Samplers that read the planes of an image without conversion: Y as green, U as blue, V as red.
 #pragma once
 
 #include <compare>
@@ -11,8 +11,7 @@
 
 namespace vellum::gpu {
 
-// A format of Vulkan's, or one of the driver's own that an Android hardware buffer has
-// (VkExternalFormatANDROID).
+// A VkFormat, or the implementation-defined format of an Android hardware buffer (VkExternalFormatANDROID).
 struct ImageFormatId {
   VkFormat format = VK_FORMAT_UNDEFINED;
   uint64_t external = 0;
@@ -21,7 +20,8 @@ struct ImageFormatId {
   auto operator<=>(const ImageFormatId&) const = default;
 };
 
-// The driver's description of a format of its own (VkAndroidHardwareBufferFormatPropertiesANDROID).
+// The driver's description of an implementation-defined format
+// (VkAndroidHardwareBufferFormatPropertiesANDROID).
 struct ExternalFormat {
   VkFormatFeatureFlags features = 0;
   VkComponentMapping components = {};
@@ -33,13 +33,13 @@ struct ExternalFormat {
 struct YcbcrSampler {
   vk::raii::SamplerYcbcrConversion conversion{nullptr};
   vk::raii::Sampler sampler{nullptr};
-  uint32_t descriptors = 1;  // that a combined image sampler takes of a pool
+  uint32_t descriptors = 1;  // number that a combined image sampler takes from a pool
 };
 
 // The samplers of a context, one for each format. Thread-safe.
 class YcbcrSamplers {
  public:
-  // Throws Error(unsupported), naming the device, if it does not sample the format, and
+  // Throws Error(unsupported), which names the device, if it cannot sample the format, and
   // Error(invalid_argument) for an external format that was not add()ed.
   const YcbcrSampler& get(const Context::Impl& context, ImageFormatId format);
   void add(uint64_t external_format, const ExternalFormat& description);

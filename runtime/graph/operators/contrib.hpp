@@ -11,8 +11,8 @@ namespace vellum {
 
 inline constexpr std::string_view kContribPrefix = "com.microsoft.";
 
-// The maker of an operator by its name with the domain, "com.microsoft.FusedConv"; null for one that Vellum
-// does not know.
+// Returns the maker of an operator, given its name with the domain: "com.microsoft.FusedConv". Returns null
+// for an unknown operator.
 MakeOperator find_contrib_operator(std::string_view type);
 std::vector<std::string_view> contrib_operator_types();
 

@@ -8,8 +8,8 @@
 namespace vellum::onnx {
 
 // Returns all attributes of the node. Moves the bytes of tensors out of `node` instead of copying them.
-// Errors name the attribute (the caller adds the node); kinds that no supported operator has (graphs, sparse
-// tensors, types) are Error(unsupported).
+// Errors name the attribute (the caller adds the node). Kinds of attributes that no supported operator has
+// (graphs, sparse tensors, types) are Error(unsupported).
 Attributes take_attributes(schema::NodeProto& node, ExternalFiles& files);
 
 }  // namespace vellum::onnx

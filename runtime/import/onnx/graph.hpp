@@ -9,9 +9,9 @@
 
 namespace vellum::onnx {
 
-// Returns the checked graph of a model. Moves the weights out of `model` instead of copying them. External
-// data are read from `folder`, from which links may lead into `links_within`; an empty folder refuses them.
-// Fills `record` unless it is null.
+// Returns the checked graph of a model. Moves the weights out of `model` instead of copying them. Reads
+// external data from `folder`; symbolic links in it may lead into `links_within`. With an empty folder
+// external data are refused. Fills `record` unless it is null.
 Graph take_graph(schema::ModelProto& model, const std::filesystem::path& folder,
                  GraphRecord* record = nullptr, const std::filesystem::path& links_within = {});
 

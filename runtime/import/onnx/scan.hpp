@@ -9,15 +9,15 @@
 namespace vellum::onnx {
 
 struct ScanForm {
-  size_t scanned = 0;  // inputs that are scanned; the inputs before them are the states
+  size_t scanned = 0;  // number of scanned inputs; the inputs before them are the states
   std::vector<LoopOperator::Stack> inputs, outputs;
 };
 
-// Reads the attributes of a Scan. `inputs`, `outputs`: how many its body has. Throws Error(corrupt_model) for
-// attributes that do not fit them.
+// Reads the attributes of a Scan. `inputs`, `outputs`: the numbers of its body's inputs and outputs. Throws
+// Error(corrupt_model) for attributes that do not fit these numbers.
 ScanForm scan_form(const Attributes& attributes, size_t inputs, size_t outputs);
-// The Loop whose body gathers its elements from the scanned inputs, which it reads from outside. `body` and
-// `record` are those of the Scan; the record becomes the Loop's. `opset` is the model's.
+// Returns the equivalent Loop. Its body reads the scanned inputs from outside and gathers one element of
+// each. `body` and `record` are the Scan's; `record` is changed to the Loop's. `opset` is the model's.
 std::shared_ptr<LoopOperator> loop_of_scan(Graph body, const ScanForm& form, int opset, GraphRecord& record);
 
 }  // namespace vellum::onnx

@@ -10,12 +10,12 @@
 
 namespace vellum::onnx {
 
-// Returns the DType of ONNX's TensorProto.DataType. Throws Error(unsupported) that names `what` for types
-// that Vellum does not compute with.
+// Returns the DType of ONNX's TensorProto.DataType. Throws Error(unsupported), which names `what`, for types
+// that Vellum does not support.
 DType to_dtype(int32_t data_type, const std::string& what);
 
 // Returns the tensor's value. Moves its raw bytes out of `tensor` instead of copying them. `what` names the
-// tensor in errors. External data are read from the folder of `files` and nowhere else.
+// tensor in errors. External data are read only from the folder of `files`.
 HostTensor take_tensor(schema::TensorProto& tensor, const std::string& what, ExternalFiles& files);
 
 }  // namespace vellum::onnx

@@ -1,4 +1,4 @@
-// One operator of a TFLite file, as its converter sees it.
+// One operator of a TFLite file, in the form that converters receive.
 #pragma once
 
 #include <memory>
@@ -48,17 +48,17 @@ struct Call {
   // Returns the first `count` 32-bit integers of a custom operator's options.
   Ints custom_numbers(size_t count) const;
 
-  // Adds a node with operator `made` whose result, after the fused activation, is output 0. `image`: it is N,
-  // C, H, W.
+  // Adds a node with operator `made`. Its result, after the fused activation, is output 0. `image`: the
+  // result is in N, C, H, W.
   void emit(std::shared_ptr<const Operator> made, std::vector<ValueId> values, bool image,
             schema::FusedActivation activation = schema::FusedActivation::none) const;
-  // Adds a node whose result, after the activation, is an inner value, where one operator of the file becomes
-  // several nodes.
+  // Adds an inner node, where one operator of the file becomes several nodes, and returns its result after
+  // the activation.
   ValueId emit_inner(std::shared_ptr<const Operator> made, std::vector<ValueId> values,
                      schema::FusedActivation activation = schema::FusedActivation::none) const;
 
-  // Returns whether an operator that works in either order should use images (N, C, H, W): its output has
-  // four dimensions, and an input is held as an image.
+  // Returns whether an operator that supports both orders of dimensions should use images (N, C, H, W): its
+  // output has four dimensions, and an input is held as an image.
   bool prefers_image() const;
   // Returns the value of an input for an elementwise operator with broadcasting.
   ValueId broadcast_input(size_t index, bool image) const;
@@ -68,8 +68,8 @@ struct Call {
 
 using Convert = void (*)(const Call& call);
 
-// Returns the converter of a builtin operator by its number, and its name in `name`; nullptr if Vellum has
-// none.
+// Returns the converter of a builtin operator by its number, and sets `name`. Returns nullptr for an
+// unsupported operator.
 Convert find_builtin(int32_t code, std::string& name);
 Convert find_custom(const std::string& name);
 

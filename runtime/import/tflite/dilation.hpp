@@ -12,12 +12,12 @@ namespace vellum::tflite {
 // The convolution with dilation that replaces such a triple.
 struct DilatedConv {
   Dilation window;
-  int32_t input = kLeftOut, output = kLeftOut;  // of the triple
+  int32_t input = kLeftOut, output = kLeftOut;  // of the three operators together
 };
 
 struct DilatedConvs {
   std::map<size_t, DilatedConv> convs;  // by index of the convolution
-  std::set<size_t> absorbed;            // the operators before and after
+  std::set<size_t> absorbed;            // indices of the operators before and after the convolutions
 };
 
 DilatedConvs find_dilated_convs(const schema::Model& model, const schema::SubGraph& graph,

@@ -1,4 +1,4 @@
-// The generated readers of TFLite files. Included by this folder alone.
+// The generated readers of TFLite files. Only this folder includes it.
 #pragma once
 
 #include <vellum_tflite_generated.h>

@@ -14,13 +14,14 @@
 
 namespace vellum::tflite {
 
-// What a small file may ask for, since a graph is read once for each operator that calls it.
+// Limits on nesting and operators. A graph is read once for each operator that calls it, so a small file
+// could ask for much.
 inline constexpr uint32_t kDeepest = 16;
 inline constexpr uint64_t kMostOperators = uint64_t{1} << 17;
 
 struct Variable {
   std::optional<HostTensor> initial;  // as stored in the file; none: zeros
-  bool is_assigned = false;           // by the model
+  bool is_assigned = false;           // whether the model assigns it
 };
 using Variables = std::map<std::string, Variable>;
 
@@ -31,19 +32,19 @@ struct File {
   const schema::Model& model;
   std::span<const std::byte> bytes;     // the whole file: large models store their data after the flatbuffer
   Variables variables;                  // of the model's graph
-  uint32_t depth = 0;                   // of the graph that is being read; 1 is the model
-  uint64_t operators = kMostOperators;  // that may still be read
+  uint32_t depth = 0;                   // nesting of the graph that is being read; 1: the model's graph
+  uint64_t operators = kMostOperators;  // number that may still be read
 
-  // Counts what is made of the file. Its objects may be shared, and a graph is read once for each operator
-  // that calls it, so that a small file can stand for a large one. Throws Error(unsupported) if it is too
-  // much.
+  // Counts memory that is allocated for the file. A small file can expand to a large graph, because its
+  // objects may be shared and a graph is read once for each operator that calls it. Throws Error(unsupported)
+  // if the total is too large.
   void count(uint64_t elements, uint64_t bytes_each = 1);
 
  private:
-  uint64_t room_;  // bytes
+  uint64_t room_;  // bytes that may still be counted
 };
 
-// Dimensions of a tensor.
+// The largest number of dimensions of a tensor.
 inline constexpr size_t kMostDims = 8;
 
 // Throws Error(corrupt_model) if there is none.
@@ -51,12 +52,13 @@ const schema::SubGraph& subgraph_at(const schema::Model& model, uint32_t index);
 // Returns the number of a builtin operator; -1 if the file does not list it.
 int32_t operator_number(const schema::Model& model, const schema::Operator& op);
 
-// Makes a node that computes a graph of these inputs: an If whose condition, always(), is known.
+// Makes a node that computes a graph of these inputs: an If whose condition is the constant always().
 HostTensor always();
 Node call_node(const std::string& name, const Graph& graph, ValueId condition,
                const std::vector<ValueId>& inputs, const std::vector<ValueId>& outputs);
 
-// Reads a graph. signature: that of the model's graph; null without one, and for graphs that operators call.
+// Reads a graph. signature: the signature of the model's graph; null without one, and for graphs that
+// operators call.
 Graph read_subgraph(File& file, uint32_t index, const schema::SignatureDef* signature = nullptr);
 
 }  // namespace vellum::tflite

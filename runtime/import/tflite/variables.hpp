@@ -1,4 +1,4 @@
-// Variables of a TFLite file: values that live from one run to the next.
+// Variables of a TFLite file: values that are kept from one run to the next.
 #pragma once
 
 #include "import/tflite/subgraph.hpp"
@@ -11,7 +11,7 @@ enum : int32_t { kCallOnce = 129, kVarHandle = 142, kReadVariable = 143, kAssign
 // Error(unsupported) for a value that is not stored in the file.
 Variables read_variables(File& file, const schema::SubGraph& graph);
 
-// Returns the name that a VAR_HANDLE gives.
+// Returns the variable name of a VAR_HANDLE.
 std::string variable_name(const schema::Operator& handle);
 
 }  // namespace vellum::tflite

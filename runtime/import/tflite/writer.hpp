@@ -1,5 +1,5 @@
-// Builds the graph of a TFLite import: which value holds a tensor of the file, and in which order of
-// dimensions.
+// Builds the graph of a TFLite import. It tracks which value holds each tensor of the file, and in which
+// order of dimensions.
 #pragma once
 
 #include <map>
@@ -17,8 +17,8 @@
 
 namespace vellum::tflite {
 
-// A tensor with four dimensions is an image to convolutions, pools and resizing: N, H, W, C in the file; N,
-// C, H, W in the graph. A tensor is held in the order in which its operator produced it, and a Transpose is
+// Convolutions, pools and resizing treat a tensor with four dimensions as an image: N, H, W, C in the file;
+// N, C, H, W in the graph. A tensor is held in the order in which its operator produced it. A Transpose is
 // added where another operator needs the other order.
 class Writer {
  public:
@@ -27,21 +27,20 @@ class Writer {
   File& file() const { return file_; }
 
   size_t rank(int32_t tensor) const { return type(tensor).shape.size(); }
-  // The type as in the file.
+  // Returns the type in the file.
   const TensorType& type(int32_t tensor) const;
-  // The value if it is constant: stored in the file, or computed from a stored one by DEQUANTIZE or DENSIFY.
-  // Valid until its last reader has been converted.
+  // Returns the value of a constant, which is stored in the file or computed from a stored tensor by
+  // DEQUANTIZE or DENSIFY; null for other tensors. Valid until its last reader has been converted.
   const HostTensor* constant(int32_t tensor) const;
-  // The elements of a constant tensor that decides a shape; throws Error(unsupported) if the tensor is
-  // computed.
+  // Returns the elements of a constant tensor that decides a shape. Throws Error(unsupported) if the tensor
+  // is computed.
   Ints constant_ints(int32_t tensor, std::string_view what) const;
-  // Whether the stored integers represent real numbers. The graph holds the real numbers, and type() is their
-  // type.
+  // Returns whether the stored integers represent real numbers. The graph holds the real numbers, and type()
+  // is their type.
   bool quantised(int32_t tensor) const { return at(tensor).quantisation.has_value(); }
   void set_constant(int32_t tensor, HostTensor value);
-  // Notes that an operator which reads the tensor has been converted; call it once for each. After the last
-  // reader the constant is freed, so that float16 weights, or weights in the file's order, are not in memory
-  // twice.
+  // Call it once for each converted operator that reads the tensor. After the last reader the constant is
+  // freed, so that float16 weights, or weights in the file's order, are not in memory twice.
   void finished_reading(int32_t tensor);
 
   bool held_as_image(int32_t tensor) const;
@@ -55,19 +54,19 @@ class Writer {
                 std::vector<ValueId> outputs);
   // Returns a new value for the operator that computes `tensor`.
   ValueId define(int32_t tensor, bool image);
-  // Clips the value of a quantised tensor to what its integers stand for; call it after the operator that
+  // Clips the value of a quantised tensor to the range of its integers. Call it after the operator that
   // computes the tensor was converted.
   void clip_to_range(int32_t tensor);
-  // Computes a graph of these inputs; returns its outputs.
+  // Adds a call of a graph with these inputs, and returns its outputs.
   std::vector<ValueId> call(const Graph& graph, const std::vector<ValueId>& inputs);
 
-  // handle: a tensor that stands for the variable, wherever its value is read or assigned.
+  // handle: the tensor by which operators refer to the variable when they read or assign it.
   void name_variable(int32_t handle, const std::string& name);
   void read_variable(int32_t handle, int32_t tensor);
   void assign_variable(int32_t handle, int32_t tensor);
 
   std::string name_of(int32_t tensor) const;
-  // Gives the graph's inputs and outputs the names of the signature, as far as they are no other's.
+  // Gives the graph's inputs and outputs the names of the signature, unless another tensor has the name.
   Graph finish(const schema::SignatureDef* signature);
 
  private:
@@ -88,8 +87,8 @@ class Writer {
     uint32_t readers = 0;       // operators that are not converted yet, and graph outputs
     bool is_constant = false;   // stays true after `constant` was freed
     bool is_interface = false;  // a graph input or output: its name belongs to the file's order
-    bool is_handle = false;     // stands for a variable, and has no value
-    std::string variable;       // of a handle
+    bool is_handle = false;     // refers to a variable, and has no value
+    std::string variable;       // the variable of a handle
   };
 
   const Tensor& at(int32_t tensor) const;
@@ -119,17 +118,17 @@ class Writer {
   void mark_interface(const flatbuffers::Vector<int32_t>* ids, const char* what, std::vector<int32_t>& list);
 
   File& file_;
-  bool is_called_;  // by an operator: inputs and outputs are real numbers
+  bool is_called_;  // an operator calls the graph: inputs and outputs are real numbers
   Graph graph_;
   std::vector<Tensor> tensors_;
-  bool is_quantised_ = false;                       // a tensor that is no constant
-  std::unordered_map<ValueId, ValueRange> ranges_;  // in a quantised graph: of its values, as far as known
-  std::map<std::string, int32_t> variables_;  // the tensor with the value of each, from its first use on
-  std::map<std::string, std::string> variable_inputs_;  // their names
+  bool is_quantised_ = false;                       // whether a computed tensor is quantised
+  std::unordered_map<ValueId, ValueRange> ranges_;  // known ranges of values; only in a quantised graph
+  std::map<std::string, int32_t> variables_;  // the tensor with the current value, from its first use on
+  std::map<std::string, std::string> variable_inputs_;  // names of the inputs of variables
   std::vector<std::string> assigned_;                   // in the order of their first assignment
   std::unordered_set<std::string> is_assigned_;
   std::vector<int32_t> inputs_, outputs_;
-  std::unordered_map<std::string, int> names_;  // that are taken, with the number to try next
+  std::unordered_map<std::string, int> names_;  // used names, each with the next suffix to try
   std::unordered_set<ValueId> written_;         // the graph's outputs
 };
 
@@ -139,8 +138,8 @@ HostTensor to_image_order(const HostTensor& tensor);
 HostTensor permuted(const HostTensor& tensor, const Ints& order);
 // Returns the dimension of an image (N, C, H, W) that is dimension `axis` in the file's order (N, H, W, C).
 int64_t image_axis(int64_t axis);
-// An axis in the file's order, from the front or the end, and one value for each dimension in the file's
-// order: as the tensor is held.
+// Convert to the order in which the tensor is held: an axis of the file's order (a negative one counts from
+// the end), and a list with one value for each dimension.
 int64_t held_axis(int64_t axis, size_t rank, bool image);
 Ints by_axis(const Ints& values, bool image);
 

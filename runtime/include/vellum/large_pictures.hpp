@@ -7,9 +7,8 @@
 //   options.session.memory_budget = 256 << 20;
 //   vellum::LargePicture picture(device, model, options);
 //   picture.run(
-//       [&](const vellum::PictureRegion& part, std::span<std::byte> values) { ... },         // fill the
-//       values
-//       [&](const vellum::PictureRegion& part, std::span<const std::byte> values) { ... });  // keep them
+//       [&](const vellum::PictureRegion& part, std::span<std::byte> values) { ... },         // fill
+//       [&](const vellum::PictureRegion& part, std::span<const std::byte> values) { ... });  // keep
 #pragma once
 
 #include <cstddef>

@@ -201,10 +201,10 @@ struct NetworkBindings {
   std::span<const BufferBinding> inputs = {}, outputs = {};
   std::span<const ImageBinding> input_images = {}, output_images = {};
   // False: every input must be listed. True: inputs that are not listed have the values of
-  // Session::set_input() and are copied to the device by Session::run(recording), after which
-  // Session::output() reads outputs that are not listed. Recording::record(), submit() and run() copy
-  // nothing: they use the values that the last Session::run() copied, and throw Error(invalid_argument) while
-  // an input that is not listed has not been set.
+  // Session::set_input(), and Session::output() returns outputs that are not listed after
+  // Session::run(recording). Recording::record(), submit() and run() also use the values of set_input(), but
+  // Session::output() does not return what they computed. They throw Error(invalid_argument) while an input
+  // that is not listed has not been set.
   bool rest_on_host = false;
 };
 

@@ -1,4 +1,4 @@
-// Functions of two tensors, and conversions: building blocks of other kernel files.
+// Elementwise functions of two tensors, and conversions: building blocks of other kernel files.
 #pragma once
 
 #include <string>
@@ -8,36 +8,37 @@
 
 namespace vellum {
 
-inline constexpr size_t kMaxElementwiseRank = 6;  // of the loops in binary.comp and binary_integer.comp
+inline constexpr size_t kMaxElementwiseRank = 6;  // loops in binary.comp and binary_integer.comp
 
-// An operand of an elementwise function: a tensor with a shape, which may differ from the tensor's own if it
-// is linear.
+// An operand of an elementwise function: a tensor, and the shape in which it is read. For a linear tensor the
+// shape may differ from the tensor's own.
 struct Operand {
   TensorId tensor;
   Shape shape;
 };
 
-// `shape` with ones before it.
+// Returns `shape` with leading dimensions of 1.
 Shape padded_to_rank(const Shape& shape, size_t rank);
 
-// y = activation(function(a, b)) with numpy's broadcasting, all in `layout`; a function of
+// y = activation(function(a, b)) with numpy's broadcasting, all in `layout`. `function`: a function of
 // shaders/elementwise/binary.glsl. At most kMaxElementwiseRank dimensions.
 void combine(Lowering& lowering, const std::string& function, const Activation& activation, Layout layout,
              const Operand& a, const Operand& b, const Operand& y);
 
-// y = function(a, b), all linear, y of integers of `dtype`; a function of shaders/elementwise/integer.glsl.
+// y = function(a, b), all linear; y has integers of `dtype`. `function`: a function of
+// shaders/elementwise/integer.glsl.
 void combine_integers(Lowering& lowering, const std::string& function, DType dtype, const Operand& a,
                       const Operand& b, const Operand& y);
-// y = function(x), both linear and of integers (y of `dtype`).
+// y = function(x), both linear and of integers; y has integers of `dtype`.
 void map_integers(Lowering& lowering, const std::string& function, DType dtype, TensorId x, TensorId y);
 
 // Returns x as 32-bit floats: x itself if its elements are floats.
 TensorId as_floats(Lowering& lowering, TensorId x);
 
-// A linear temporary of floats of 32 bits, or of integers.
+// Return a linear workspace of 32-bit floats, or of integers.
 TensorId float_workspace(Lowering& lowering, const std::string& name, Shape shape);
 TensorId integer_workspace(Lowering& lowering, const std::string& name, Shape shape);
-// A linear weight of floats of 32 bits.
+// Returns a linear weight of 32-bit floats.
 TensorId float_weight(Lowering& lowering, const std::string& name, Shape shape, std::vector<float> values);
 
 }  // namespace vellum

@@ -6,14 +6,14 @@
 
 namespace vellum {
 
-// Defines the shader's ACTIVATION macro. Every kernel that includes activation.glsl needs it, `none`
-// included.
+// Defines the shader's ACTIVATION macro. Every kernel that includes activation.glsl needs it, also for
+// `none`.
 void define_activation(Dispatch& dispatch, const Activation& activation);
 
-// The shader's field `vec4 activation_params`.
+// Returns the value of the shader's field `vec4 activation_params`.
 vec4 activation_params(const Activation& activation);
 
-// For kernels that are slow to compile: no activation, Relu and Clip share one variant.
+// Do the same for kernels that are slow to compile: no activation, Relu and Clip share one shader variant.
 void define_activation_or_bounds(Dispatch& dispatch, const Activation& activation,
                                  const std::string& macro = "ACTIVATION");
 vec4 activation_params_or_bounds(const Activation& activation);

@@ -1,5 +1,5 @@
-// Kernel candidates: the algorithms, each with its parameters, that can compute a node on a device. A kernel
-// file answers with all of them; Lowering takes the best one.
+// Kernel candidates: the algorithms, each with parameters, that can compute a node on a device. A kernel file
+// lists them; Lowering chooses the best one.
 #pragma once
 
 #include <functional>
@@ -10,34 +10,34 @@ namespace vellum {
 
 class Lowering;
 
-// Tells candidates of a node apart. Those of one algorithm differ in their parameters alone: {"pointwise",
-// "4x2"}.
+// Identifies a candidate of a node: {"pointwise", "4x2"}. Candidates of one algorithm differ only in their
+// parameters.
 struct KernelName {
   std::string algorithm;
   std::string parameters = {};
 
-  // As tuning tables and people have it: "pointwise 4x2".
+  // The text in tuning tables and messages: "pointwise 4x2".
   std::string text() const { return parameters.empty() ? algorithm : algorithm + " " + parameters; }
   bool operator==(const KernelName&) const = default;
 };
 
-// Factor on the predicted cost of a candidate that nothing but a measurement should choose.
+// A factor on the predicted cost of a candidate that only a measurement should choose.
 inline constexpr double kOnlyIfMeasured = 100;
 
 struct KernelCandidate {
   KernelName name;
-  // The time that it should take, relative to the node's other candidates. Where nothing was measured, the
-  // least predicted cost wins, and of equal ones the first.
+  // The predicted time relative to the node's other candidates. Without measurements the candidate with the
+  // least predicted cost is chosen, and among equals the first.
   double predicted_cost = 1;
   // Lowers the node with this kernel.
   std::function<void(Lowering&)> emit = {};
-  // The time that the device policy predicts; 0: unknown, or much more than that of the best. Of candidates
-  // that are predicted to be as quick (kAsQuick) a program takes one whose pipeline it has
+  // The time that the device policy predicts; 0: unknown, or much longer than the best. Among candidates of
+  // nearly the same predicted time (kAsQuick) a program chooses one whose pipeline it already has
   // (share_pipelines.hpp).
   double predicted_us = 0;
 };
 
-// A candidate that differs from the others in some parameters alone.
+// A candidate of a kernel that has only some parameters to choose.
 template <typename Parameters>
 struct ParameterCandidate {
   KernelName name;
@@ -46,7 +46,7 @@ struct ParameterCandidate {
   double predicted_us = 0;
 };
 
-// The part of a candidate of either kind by which one is chosen.
+// The members of either kind of candidate that determine the choice.
 struct KernelPrediction {
   KernelName name;
   double cost = 1;

@@ -15,16 +15,17 @@
 
 namespace vellum {
 
-// Microseconds that an operator took with each candidate, by KernelName::text().
+// Measured microseconds of an operator with each candidate, by KernelName::text().
 using CandidateTimes = std::map<std::string, double, std::less<>>;
 
 // The measurements of `vellum tune` on one device with one driver, as a plain value. tune/table_file.hpp
 // reads and writes it.
 struct TuningTable {
-  // By the signature of an operator, which contains everything that determines its speed (Choice::signature).
+  // Times by the signature of an operator, which contains everything that determines its speed
+  // (Choice::signature).
   std::map<std::string, CandidateTimes, std::less<>> operators;
-  // By network_fingerprint(): the storage of each value of the graph, by ValueId. Present only if a mixture,
-  // or another storage than that of StorageChoice::automatic, was faster.
+  // By network_fingerprint(), the storage of each value of the graph (by ValueId). Present only if a mixture
+  // of storages, or another storage than the default, was faster.
   std::map<std::string, std::vector<StorageChoice>, std::less<>> storages;
 
   bool empty() const { return operators.empty() && storages.empty(); }
@@ -32,37 +33,38 @@ struct TuningTable {
 
 // A choice that the lowering of a network made.
 struct Choice {
-  size_t node = 0;  // in graph.nodes
+  size_t node = 0;  // index in graph.nodes
   std::string signature;
-  std::vector<KernelName> candidates;  // by predicted cost, the least first
-  size_t taken = 0;
+  std::vector<KernelName> candidates;  // in ascending order of predicted cost
+  size_t taken = 0;                    // index of the chosen candidate
 };
 
-// The kernels to take for each node of a graph, in the order of its choices; empty for those of least cost.
+// The kernels to use for each node of a graph, in the order of its choices. Empty: those of least cost.
 using ChosenKernels = std::vector<std::vector<KernelName>>;
 
-// The graph of which another one computes layers in strips (passes/tile), and the choices of its lowering. A
-// strip is computed by the kernel of the whole, so that its sums have the same terms in the same order.
+// The whole layers of a graph that computes layers in strips (passes/tile), and the kernels chosen for them.
+// A strip is computed by the kernel of its whole layer, so that its sums have the same terms in the same
+// order.
 struct WholeLayers {
   static constexpr size_t kNone = SIZE_MAX;
 
   const Graph* graph = nullptr;
-  std::vector<size_t> node_of;  // per node of the other graph; kNone: it has no whole
+  std::vector<size_t> node_of;  // per node of the graph with strips; kNone: no whole layer
   ChosenKernels chosen;         // per node of `graph`
 };
 
-// Whether the table has times of an operator's candidates.
+// Returns whether the table has times for the operator.
 bool is_measured(const TuningTable* table, std::string_view signature);
 
-// Returns the candidate that was measured to be the fastest if it is clearly faster than the first, else the
-// first. Candidates that only the table or only the kernel knows do not count.
+// Returns the index of the fastest measured candidate if it is clearly faster than the first, else 0.
+// Candidates that are only in the table, or only in `candidates`, are ignored.
 size_t quickest(const TuningTable* table, std::string_view signature, std::span<const KernelName> candidates);
 
-// The numbers of the candidates, the least predicted cost first, and of equal ones the first.
+// Returns the indices of the candidates in ascending order of predicted cost (a stable sort).
 std::vector<size_t> by_predicted_cost(std::span<const KernelPrediction> predictions);
 
-// A candidate must take at most this fraction of the first candidate's time, because noise may order similar
-// times either way.
+// A candidate is clearly faster if it takes at most this fraction of the first one's time, because noise may
+// order similar times either way.
 inline constexpr double kClearlyQuicker = 0.97;
 
 }  // namespace vellum

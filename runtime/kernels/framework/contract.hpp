@@ -1,4 +1,4 @@
-// Sums of products over strided linear tensors: the general kernel for forms that have none of their own.
+// Sums of products over strided linear tensors: the general kernel for products without a specialised one.
 #pragma once
 
 #include "kernels/framework/lowering.hpp"
@@ -6,14 +6,16 @@
 
 namespace vellum {
 
-// Operand 0 of the loops is a, operand 1 b. `kept` runs over the elements of y in order.
+// The loops of a contraction. Operand 0 is a, operand 1 is b. `kept` runs over the elements of y in order,
+// `summed` over the terms of each sum.
 struct Contraction {
   LoopNest kept, summed;
 };
 
 // Returns whether the shader contract.comp has enough loop levels for these loops, once collapsed.
 bool fits_contract(const Contraction& c);
-// y = sums of a * b, all linear and all of floats or all of integers; without b (kNoTensor) sums of a.
+// y = sums of a * b; all tensors are linear, and all have floats or all have integers. Without b (kNoTensor)
+// y = sums of a.
 void contract(Lowering& lowering, TensorId a, TensorId b, TensorId y, const Contraction& c);
 
 }  // namespace vellum

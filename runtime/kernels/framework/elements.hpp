@@ -11,28 +11,29 @@
 
 namespace vellum {
 
-// Returns which of N, C, H, W (0 ... 3) an axis is in channels4 layout; see nchw(). rank <= 4.
+// Returns the position (0 to 3 in N, C, H, W) of an axis in channels4 layout; see nchw(). rank <= 4.
 size_t channels4_slot(size_t rank, size_t axis);
 
 // Returns the node's inputs as shape rules need them.
 std::vector<OperatorInput> operator_inputs(const Lowering& lowering);
 // Returns whether all inputs and outputs are floating point.
 bool all_float(const Lowering& lowering);
-// Returns whether input i can be, and is, in channels4 layout: then elementwise kernels keep that layout.
+// Returns whether input i is in channels4 layout, which elementwise kernels then keep.
 bool lives_in_channels4(const Lowering& lowering, size_t i);
 
-// Returns ceil(elements / 4): the invocations of a kernel that computes four elements of a linear tensor at a
-// time.
+// Returns ceil(elements / 4): the number of invocations of a kernel that computes four elements of a linear
+// tensor each.
 int64_t groups_of_four(const Shape& shape);
-// An invocation per texel of a channels4 tensor; shaders/common/texel.glsl is the other half.
+// Returns a grid with an invocation for each texel of a channels4 tensor, for shaders that include
+// common/texel.glsl.
 Grid grid_of_texels(const DeviceCaps& caps, const Shape& shape);
 
-// (W, H, C, N) of a shape: what shaders expect as <name>_shape of a channels4 tensor.
+// Returns (W, H, C, N) of a shape: the value of <name>_shape for a channels4 tensor in shaders.
 ivec4 texel_shape(const Shape& shape);
 
 Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding> bindings,
                        Parameters parameters);
-// Bindings by the names that tensors have in the shader.
+// Make bindings. `name`: the tensor's name in the shader.
 inline Binding reads(std::string name, TensorId tensor) {
   return {.tensor = tensor, .access = Access::read, .name = std::move(name)};
 }
@@ -42,18 +43,19 @@ inline Binding writes(std::string name, TensorId tensor) {
 inline Binding reads_and_writes(std::string name, TensorId tensor) {
   return {.tensor = tensor, .access = Access::read_write, .name = std::move(name)};
 }
-// For kernels that read a tensor only at the positions that they write: the output may share its memory.
+// For a kernel that reads a tensor only at the positions that it writes, so that the output may alias it.
 inline Binding reads_in_place(std::string name, TensorId tensor) {
   return {.tensor = tensor, .same_position = true, .name = std::move(name)};
 }
 void define(Dispatch& dispatch, std::string macro, std::string value = "1");
-// The INTEGER macro of shaders/common/element.glsl.
+// Defines the macro INTEGER of shaders/common/element.glsl.
 void define_element(Dispatch& dispatch, const VirtualTensor& tensor);
 
-// Constant input i as a weight of `shape` (equal element count) in fp32 whatever the precision, for the few
-// numbers of a bias, a scale or an epsilon, which fp16 would round or flush to zero.
+// Returns constant input i as a weight of `shape` (of equal element count), in fp32 in every precision: for
+// the few numbers of a bias, a scale or an epsilon, which fp16 would round or flush to zero.
 TensorId exact_constant(Lowering& lowering, size_t i, Layout layout, Shape shape);
-// Two rows of per-channel values as a texel grid of ceil(C / 4) x 2: shaders read (slice, row).
+// Returns two rows of per-channel values as a texel grid of ceil(C / 4) x 2. Shaders read position (slice,
+// row).
 TensorId channel_pairs(Lowering& lowering, const std::string& name, std::vector<float> first,
                        std::vector<float> second);
 

@@ -1,4 +1,4 @@
-// Workgroup counts.
+// Workgroup sizes and counts of dispatches.
 #pragma once
 
 #include <array>
@@ -23,16 +23,16 @@ Grid grid_1d(const DeviceCaps& caps, int64_t count);
 // Returns a grid of `count` workgroups, at least one, wrapped in the same way.
 Grid workgroups_in_a_row(const DeviceCaps& caps, int64_t count);
 
-// Returns a grid of workgroups in a row of `columns` invocations, for each of rows x layers, so that all
-// invocations of a workgroup have the same row and layer. Nothing if more than a quarter of the invocations
-// would be beyond the row, or the device allows fewer workgroups.
+// Returns a grid of `columns` invocations for each of rows x layers, in which all invocations of a workgroup
+// have the same row and layer. Returns nothing if more than a quarter of the invocations would be idle beyond
+// the end of the row, or if the device does not allow that many workgroups.
 std::optional<Grid> grid_of_rows(const DeviceCaps& caps, int64_t columns, int64_t rows, int64_t layers);
 
-// Returns whether subgroups can be full, with a size that divides these workgroups.
+// Returns whether the device supports full subgroups of a size that divides these workgroups.
 bool subgroups_fill_rows(const DeviceCaps& caps);
 
-// Returns a grid of width x height x depth invocations, with workgroups that are wide along x, where
-// neighbours are adjacent in memory.
+// Returns a grid of width x height x depth invocations. Workgroups are widest along x, where neighbours are
+// contiguous in memory.
 Grid grid_3d(const DeviceCaps& caps, int64_t width, int64_t height, int64_t depth);
 
 }  // namespace vellum

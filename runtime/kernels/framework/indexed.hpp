@@ -1,4 +1,4 @@
-// Gather and scatter: accesses linear tensors at positions that other tensors contain.
+// Gather and scatter: access to linear tensors at positions that other tensors contain.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@
 
 namespace vellum {
 
-// Loops over one tensor. Operand 0 of `nest` is the indexed tensor, operand 1 the indices. The position in
-// the indexed tensor is that of operand 0 plus index k (of sizes.size()) times steps[k].
+// Loops of an indexed access. Operand 0 of `nest` is the indexed tensor, operand 1 the index tuples. The
+// position in the indexed tensor is that of operand 0 plus the sum of index[k] * steps[k], where index[k] is
+// in 0..sizes[k].
 struct IndexedLoops {
   LoopNest nest;
   std::vector<int64_t> sizes, steps;
@@ -20,16 +21,16 @@ struct IndexedLoops {
 // collapsed.
 bool fits_indexed(const IndexedLoops& loops);
 
-// y = x at the positions; loops over y.
+// y = x at the indexed positions. The loops run over y.
 void gather(Lowering& lowering, TensorId x, TensorId indices, TensorId y, IndexedLoops loops);
 
-// y at the positions = combine(y, updates); loops over the updates. `combine` is none, add, mul, max or min.
-// With `unravel` one index counts through all the indexed dimensions.
+// y at the indexed positions = combine(y, updates). The loops run over the updates. `combine`: none, add,
+// mul, max or min. `unravel`: a single flat index addresses all indexed dimensions.
 void scatter(Lowering& lowering, TensorId indices, TensorId updates, TensorId y, IndexedLoops loops,
              const std::string& combine, bool unravel);
 
-// Returns loops that select one element along `axis` of a tensor of `shape` for each element of a tensor of
-// `chosen`: GatherElements and ScatterElements.
+// Returns loops for GatherElements and ScatterElements: they select one element along `axis` of a tensor of
+// `shape` for each element of a tensor of shape `chosen`.
 IndexedLoops loops_along(const Shape& shape, const Shape& chosen, size_t axis);
 
 }  // namespace vellum

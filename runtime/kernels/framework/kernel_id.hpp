@@ -1,4 +1,4 @@
-// Names the kernels of a program, and which of them a device computes wrongly.
+// Names of the kernels of a program, and the set of kernels that a device computes wrongly.
 #pragma once
 
 #include <map>
@@ -14,12 +14,12 @@ namespace vellum {
 // Identifies the code that a driver compiles for a dispatch.
 struct KernelId {
   std::string shader;
-  std::string candidate;  // the taken KernelName::text() of each choice of the node, joined by ", "
+  std::string candidate;  // KernelName::text() of the node's choices, joined by ", "
   std::string forms;      // the element type and storage of each tensor: "x=BUFFER_F32 y=BUFFER_F32"
-  std::string written;    // that of the first tensor that it writes: "BUFFER_F32"
+  std::string written;    // the form of the first tensor that it writes: "BUFFER_F32"
   std::string variant;    // the other macros of the shader: "ACTIVATION=relu TILE_X=4"
 
-  // Equal kernels have equal texts, in files as well.
+  // Equal kernels have equal texts, so that files can identify them.
   std::string text() const;
   // "kernel 'pointwise 4x2' (shader conv_pointwise)", for messages.
   std::string description() const;
@@ -27,19 +27,19 @@ struct KernelId {
 };
 
 KernelId kernel_id(const Dispatch& dispatch);
-// Layout conversions, which belong to no operator.
+// Returns whether the kernel is a layout conversion, which belongs to no operator.
 bool is_conversion(const KernelId& kernel);
 
-// Kernels whose results are wrong on a device: KernelId::text() to the reason.
+// Kernels with wrong results on a device: maps KernelId::text() to the reason.
 using WrongKernels = std::map<std::string, std::string, std::less<>>;
 
-// Kernels of a program that were avoided, and why, by description().
+// Kernels of a program that were avoided: maps description() to the reason.
 using AvoidedKernels = std::map<std::string, std::string>;
 
 // "Mali-G52, driver 38.1: kernel 'pointwise 4x2' (shader 'conv_pointwise') computes wrong results and ...".
 std::string wrong_kernel_warning(const DeviceCaps& caps, const std::string& kernel, const std::string& why);
 
-// Nothing but a wrong kernel converts between the layouts that a node needs; thrown while lowering.
+// Thrown while lowering if every kernel that could convert between the layouts of a node is wrong.
 class ConversionIsWrong : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

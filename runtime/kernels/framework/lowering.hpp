@@ -1,4 +1,4 @@
-// The view of a kernel file while it lowers one operator to dispatches.
+// The interface of kernel files, with which they lower one operator to dispatches.
 #pragma once
 
 #include <map>
@@ -21,42 +21,41 @@ namespace vellum {
 struct LoweringOptions {
   Precision precision = Precision::fp32;
   StorageChoice storage = StorageChoice::automatic;
-  // Converts float inputs of rank <= 4 to channels4 before the first operator, whatever that would like best.
+  // Converts float inputs of rank <= 4 to channels4 before the first operator, whichever layout that prefers.
   bool inputs_to_channels4 = false;
   Winograd winograd = Winograd::off;
   Arithmetic arithmetic = Arithmetic::fp32;
-  // Measured times by which kernel candidates are chosen; null if nothing was measured.
+  // Measured times for the choice of kernel candidates; null if nothing was measured.
   const TuningTable* tuning = nullptr;
-  // The storage of each value in channels4, by ValueId; empty: `storage` for all of them.
+  // The storage of each value in channels4, by ValueId. Empty: `storage` for all values.
   std::vector<StorageChoice> value_storages = {};
-  // Whether weights are where values without a storage of their own are, not where their operator's output
-  // is.
+  // True: weights use `storage`. False: weights use the storage of their operator's output.
   bool weights_in_default_storage = false;
-  // By ValueId: whether TensorDesc::rows_first holds where the value is in channels4 in a buffer; empty: for
-  // none. Not for constants.
+  // TensorDesc::rows_first by ValueId, for values in channels4 in a buffer that are no constants. Empty:
+  // false for all.
   std::vector<bool> rows_first = {};
-  // TensorDesc::fold of the intermediate tensors in images of two dimensions that have several slices; more
-  // where the limits of images demand it.
+  // The minimum TensorDesc::fold of intermediate tensors in 2D images with several slices. The limits of
+  // images may require more.
   uint32_t fold = 0;
-  // Every choice that was to be made is added here, where it is not null.
+  // If not null, every choice that is made is appended here.
   std::vector<Choice>* choices = nullptr;
-  // Kernels that give wrong results on the device: other candidates, other storage or the host compute their
-  // nodes, and the program has a warning for each. Null: none is known.
+  // Kernels that give wrong results on the device. Their nodes are computed by other candidates, in other
+  // storage or on the host, and the program has a warning for each. Null: none is known.
   const WrongKernels* wrong = nullptr;
-  // Null: every node is a whole layer.
+  // The whole layers of a graph with strips. Null: every node is a whole layer.
   const WholeLayers* whole_layers = nullptr;
-  // Per node, before the strips of whole layers; null: the best of the candidates.
+  // The kernels to use, per node; takes precedence over whole_layers. Null: the best candidates.
   const ChosenKernels* chosen = nullptr;
 };
 
 class ProgramBuilder;
 
-// The elements of a weight in device order, as a function that is called when a session needs them. Where
-// `origin` is given, sessions find out without calling it whether they hold the same weight already.
+// A function that returns the elements of a weight in device order, called when a session needs them. With
+// `origin`, sessions can tell without calling it whether they already hold the same weight.
 struct WeightValues {
   std::function<std::vector<float>()> make;
   WeightOrigin origin;
-  // The elements are not known before running: make() gives numbers in their place (packed_weights()).
+  // True: the elements are computed at run time, and make() returns gather indices (packed_weights()).
   bool numbers = false;
 
   template <typename Make>
@@ -64,16 +63,16 @@ struct WeightValues {
       : make(std::move(function)), origin(std::move(from)) {}
 };
 
-// The lowering of one node. Tensors are handed out in the layout that the kernel wants; a conversion dispatch
-// is put before the node where the value so far lives in another one (and is kept for later users).
+// The lowering of one node. It returns tensors in the layout that the kernel needs. If a value exists only in
+// the other layout, a conversion is dispatched before the node, and its result is kept for later users.
 class Lowering {
  public:
   Lowering(ProgramBuilder& builder, const Node& node) : builder_(builder), node_(node) {}
 
   const Node& node() const { return node_; }
   const Graph& graph() const;
-  // The layer of which the node computes a strip, and its graph; the node and its graph where it computes
-  // all.
+  // Return the whole layer of which the node computes a strip, and its graph. Return the node and its graph
+  // if it computes a whole layer.
   const Node& whole_node() const;
   const Graph& whole_graph() const;
   const DeviceCaps& caps() const;
@@ -85,24 +84,24 @@ class Lowering {
 
   bool has_input(size_t i) const;
   const TensorType& input_type(size_t i) const;
-  // Whether a node or a graph output reads output i. A kernel need not compute one that nobody reads.
+  // Returns whether output i is read by a node or is a graph output. A kernel need not compute other outputs.
   bool is_read(size_t i) const;
-  // Whether output i is an output of the graph that no node reads.
+  // Returns whether output i is a graph output that no node reads.
   bool is_final(size_t i) const;
-  // The shape of output 0 of the whole layer.
+  // Returns the shape of output 0 of the whole layer.
   const Shape& whole_shape() const;
-  // How many there are in the whole layer of something of which there are `count` here, such as rows of
-  // output 0.
+  // Scales a count that is proportional to output 0, such as its rows, from this strip to the whole layer.
   int64_t of_whole(int64_t count) const;
-  // The type of output i, also of one that nobody reads.
+  // Returns the type of output i, even if nothing reads it.
   const TensorType& output_type(size_t i = 0) const;
-  const HostTensor* constant(size_t i) const;  // nullptr where the input is not known before running
+  const HostTensor* constant(size_t i) const;  // null if the input is not known before running
 
-  // Lowers the node with the best of the candidates, at least one, all of which the device can run: the
-  // quickest where the device's tuning table says that it is clearly quicker, else the one of the least
-  // predicted cost. Call it before reading inputs; a second choice of a node is a question of its own.
+  // Lowers the node with the best of the candidates, of which there must be at least one. The device must be
+  // able to run all of them. Chooses the fastest measured candidate if the tuning table shows that it is
+  // clearly faster, else the one with the least predicted cost. Call it before reading inputs. A node may
+  // make several choices, which are independent.
   void emit_best(const std::vector<KernelCandidate>& candidates);
-  // The parameters of the best candidate, likewise.
+  // Returns the parameters of the best candidate, chosen in the same way.
   template <typename Parameters>
   Parameters best_of(const std::vector<ParameterCandidate<Parameters>>& candidates) {
     std::vector<KernelPrediction> predictions;
@@ -111,58 +110,60 @@ class Lowering {
     return candidates[choose(predictions)].parameters;
   }
 
-  // Multiply-accumulates of the node by its definition.
+  // Returns the multiply-accumulates of the node's definition.
   uint64_t macs() const;
 
-  // The layout in which input i exists already (channels4 or linear); for a constant: channels4 up to rank 4.
+  // Returns the layout in which input i already exists. For a constant: channels4 up to rank 4.
   Layout preferred_layout(size_t i) const;
-  // How input i, which is no constant, is stored in channels4: what read() gives, without reading it.
+  // Returns the desc that read() in channels4 would return for input i, which is no constant, without reading
+  // it.
   TensorDesc desc_of_input(size_t i) const;
-  // Input i in `layout`. A constant becomes a weight in that layout. channels4 needs rank <= 4.
+  // Returns input i in `layout`. A constant becomes a weight in that layout. channels4 needs rank <= 4.
   TensorId read(size_t i, Layout layout);
-  // Input i, seen with another shape of equal element count (linear only): no copy.
+  // Returns a view of input i with another shape of equal element count (linear only), without a copy.
   TensorId read_as(size_t i, Shape shape);
-  // Output i, in `layout`, in the storage that options and caps choose; a temporary of this node where the
-  // node leaves the output out.
+  // Returns the tensor for output i in `layout`, in the storage that options and caps choose. If the node
+  // omits the output, it is a workspace of this node.
   TensorId write(size_t i, Layout layout);
-  // Declares that output i, which the node has, is input j's linear data under another shape: no dispatch at
-  // all.
+  // Declares that an output is the linear data of an input under another shape, without a dispatch. The node
+  // must have the output.
   void alias(size_t output, size_t input);
 
-  // A packed weight. `storage` images fall back to a buffer where the extent exceeds the device's limits, so
-  // look at tensor(id).desc.storage. The desc is a plain 2-D grid of texels: shape {1, 4 * height_slices,
-  // ...} is up to the kernel: use texel_grid() to describe `width` x `height` texels.
+  // Returns a prepacked weight. An image falls back to a buffer if its extent exceeds the device's limits, so
+  // check tensor(id).desc.storage. Describe the weight by texel_grid().
   TensorId weight(std::string name, TensorDesc desc, WeightValues values);
-  // Integers as a linear weight.
+  // Returns integers as a linear weight.
   TensorId integer_weight(std::string name, Shape shape, std::vector<int64_t> values);
-  // width x height texels of four elements: an image2d where it fits, the node's output is to be in an image
-  // and the device's policy does not keep weights in buffers; else a buffer (index y * width + x).
+  // Describes width x height texels of four elements. It is an image2d if the texels fit, the node's output
+  // is in an image, and the device's policy does not keep weights in buffers. Otherwise it is a buffer with
+  // index y * width + x.
   TensorDesc texel_grid(uint32_t width, uint32_t height) const;
-  // Sets the storage of a channels4 tensor, as for the node's output, within the limits of images.
+  // Sets the storage of a channels4 tensor to that of the node's output, within the limits of images.
   void choose_storage(TensorDesc& desc) const;
-  // Integers that are zero before the node's next dispatch: `count` of `tensor`, from `first` on.
+  // Integers in `tensor`, from index `first` on, that are zero before the node's next dispatch.
   struct Counters {
     TensorId tensor = kNoTensor;
     int64_t first = 0;
   };
   Counters counters(int64_t count);
-  // A temporary of this node only.
+  // Returns a workspace, a temporary tensor of this node.
   TensorId workspace(std::string name, TensorDesc desc);
-  // One of this shape, in other respects like `model`, within the limits of images. `name` follows the
-  // node's.
+  // Returns a workspace of this shape that is otherwise like `model`, within the limits of images. `name` is
+  // appended to the node's name.
   TensorId workspace_like(TensorId model, Shape shape, std::string_view name);
 
   const VirtualTensor& tensor(TensorId id) const;
 
-  // For a form of the operator that has no kernel: the node runs on the host, and the program carries a
-  // warning that says why ("LpPool has no kernel"). Call it instead of anything else.
+  // Runs the node on the host because its form has no kernel. The program gets a warning with the reason
+  // ("LpPool has no kernel"). Call no other function for the node.
   void run_on_host(std::string_view why);
-  // For more dimensions than the kernel has loops for: "Transpose of 9 dimensions has no kernel".
+  // Does the same if the kernel has too few loops for the tensor's dimensions: "Transpose of 9 dimensions has
+  // no kernel".
   void run_on_host_for_rank();
 
   // Adds the dispatch. Fills in name and op, the tensor macros of each binding, workgroup size macros, and
-  // how images are read; checks workgroup, push-constant, binding and range limits against caps and throws
-  // Error(unsupported) naming the node where one is exceeded.
+  // how images are read. Throws Error(unsupported), which names the node, if the dispatch exceeds a limit of
+  // the caps on workgroups, push constants, bindings or ranges.
   void dispatch(Dispatch dispatch);
 
  private:
@@ -173,16 +174,17 @@ class Lowering {
 
   ProgramBuilder& builder_;
   const Node& node_;
-  mutable std::vector<TensorType> output_types_;  // by the shape rule, once an output is left out
+  mutable std::vector<TensorType> output_types_;  // by the shape rule, computed if an output is omitted
   size_t choices_ = 0;
 };
 
 using LowerOperator = void (*)(Lowering& lowering);
-// From the table runtime/graph/operators.def; lower_none for an operator that only the host can run.
+// Looks up the table runtime/graph/operators.def. Returns lower_none for an operator that only the host can
+// run.
 LowerOperator find_lowering(std::string_view operator_type);
 
-// Graph -> Program. `graph` has all its shapes (passes/optimise). Needs no device. Throws Error(unsupported)
-// if no kernels but wrong ones (options.wrong) connect the host with the device.
+// Lowers a graph to a program. All shapes of `graph` must be known (passes/optimise). Needs no device. Throws
+// Error(unsupported) if only wrong kernels (options.wrong) could convert inputs or outputs.
 Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options);
 
 }  // namespace vellum

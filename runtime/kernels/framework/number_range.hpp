@@ -1,4 +1,5 @@
-// Values beyond the range of the device's numbers: constants, and exponentials that grow without bounds.
+// Detects values beyond the range of the device's number formats: constants, and exponentials that grow
+// without bounds.
 #pragma once
 
 #include <string>
@@ -8,20 +9,20 @@
 
 namespace vellum {
 
-// Whether a finite element is beyond the range of fp16.
+// Returns whether a finite element is beyond the range of fp16.
 bool exceeds_halves(const HostTensor& constant);
 
-// One sentence for each Exp of a running sum, such as exp(-CumSum(x)) of scans in parallel form: it leaves
-// the range of halves soon.
+// Returns a warning for each Exp of a running sum, such as exp(-CumSum(x)) in parallel scans, which quickly
+// leaves the range of fp16.
 std::vector<std::string> warnings_of_running_exponentials(const Graph& graph);
 
-// Whether an element of signed integers does not fit 32 bits.
+// Returns whether a signed integer does not fit 32 bits.
 bool exceeds_32_bits(const HostTensor& constant);
-// The nearest integers of 32 bits.
+// Returns the elements clamped to 32-bit integers.
 HostTensor within_32_bits(const HostTensor& constant);
-// Whether what is computed from the constant depends only on how its elements compare with others, as that of
-// the least integer, which stands for minus infinity, in Where and then ReduceMax. False where it reaches
-// arithmetic or an output.
+// Returns whether results depend only on comparisons of the constant's elements with others. An example is
+// the least integer as minus infinity, in a Where before ReduceMax. False if the constant reaches arithmetic
+// or an output.
 bool only_order_matters(const Graph& graph, ValueId constant);
 
 }  // namespace vellum

@@ -5,7 +5,7 @@
 
 namespace vellum {
 
-// y[o, k, i] = values[indices[o, i] == k ? 1 : 0], with `depth` k and `inner` i, all linear.
+// y[o, k, i] = values[indices[o, i] == k ? 1 : 0] for k < depth and i < inner; all tensors are linear.
 void one_hot(Lowering& lowering, TensorId indices, TensorId values, TensorId y, int64_t depth, int64_t inner);
 
 }  // namespace vellum

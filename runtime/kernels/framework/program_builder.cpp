@@ -370,7 +370,7 @@ void ProgramBuilder::set_tensor(ValueId value, Layout layout, TensorId id) {
 }
 
 // Rows of whole texels without space: channels4 in a buffer has them in row-major order.
-bool ProgramBuilder::lies_alike_in_both(TensorId from, ValueId value, Layout layout) const {
+bool ProgramBuilder::layouts_are_identical(TensorId from, ValueId value, Layout layout) const {
   const TensorDesc &desc = program_.tensors[from].desc, wanted = describe_value(value, layout);
   if (desc.storage != Storage::buffer || wanted.storage != Storage::buffer || desc.element != wanted.element)
     return false;
@@ -379,7 +379,7 @@ bool ProgramBuilder::lies_alike_in_both(TensorId from, ValueId value, Layout lay
 }
 
 TensorId ProgramBuilder::convert(TensorId from, ValueId value, Layout layout) {
-  if (lies_alike_in_both(from, value, layout)) {
+  if (layouts_are_identical(from, value, layout)) {
     VirtualTensor view{
         graph_.values[value].name, describe_value(value, layout), program_.tensors[from].role, from, {}};
     return value_tensors_[value].in(layout) = add_tensor(std::move(view));

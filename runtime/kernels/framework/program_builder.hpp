@@ -1,5 +1,6 @@
-// Builds a Program node by node: keeps for each value of the graph the tensors that hold it, and puts layout
-// conversions where a kernel wants another one. Used by lower() and, through Lowering, by every kernel file.
+// Builds a Program node by node. It records which tensors hold each value of the graph, and inserts layout
+// conversions where a kernel needs the other layout. Used by lower() and, through Lowering, by every kernel
+// file.
 #pragma once
 
 #include <map>
@@ -18,13 +19,14 @@ class ProgramBuilder {
  public:
   ProgramBuilder(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options);
 
-  // Lowers every node; call once. Throws ConversionIsWrong if only wrong kernels (LoweringOptions::wrong)
-  // convert between the layouts of a node.
+  // Lowers every node. Call it once. Throws ConversionIsWrong if only wrong kernels (LoweringOptions::wrong)
+  // could convert between the layouts of a node.
   Program build();
-  // The wrong kernels that the program would have, also after build() threw.
+  // Returns the wrong kernels that were avoided, also after build() threw.
   const AvoidedKernels& avoided() const { return avoided_; }
-  // After build(), for each node: its own lowering, then those with kernels that are as quick.
-  // Empty where kernels are given (LoweringOptions::chosen, whole_layers), or some are wrong.
+  // Returns for each node, after build(), the lowering that was used, then those with kernels of nearly the
+  // same predicted time. Empty if kernels were given (LoweringOptions::chosen, whole_layers) or some are
+  // wrong.
   const std::vector<std::vector<NodeLowering>>& lowerings() const { return lowerings_; }
 
   const Graph& graph() const { return graph_; }
@@ -34,36 +36,39 @@ class ProgramBuilder {
 
   bool exists_in(ValueId value, Layout layout) const;
   bool is_final(ValueId value) const { return is_output_[value] && !is_read_by_node_[value]; }
-  bool is_read(ValueId value) const { return is_read_[value]; }  // by a node, or as a graph output
+  bool is_read(ValueId value) const { return is_read_[value]; }  // by a node or as a graph output
   TensorId read(ValueId value, Layout layout);
   TensorId write(ValueId value, Layout layout);
   TensorId make_alias(TensorId tensor, Shape shape, std::string tensor_name);
   void set_tensor(ValueId value, Layout layout, TensorId id);
   TensorId add_tensor(VirtualTensor tensor);
-  // A tensor of zeros and the first of `count` of them that no other caller got. Few share a dispatch.
+  // Returns a tensor of zeros and the index of the first of `count` elements reserved for the caller. One
+  // dispatch zeroes the counters of several callers.
   std::pair<TensorId, int64_t> counters(int64_t count);
   void add_dispatch(Dispatch dispatch, const Node* node);
   void add_host_partition(const Node& node, std::string_view why);
 
-  // The node of the whole graph of which this one computes a strip, or WholeLayers::kNone.
+  // Returns the node of the whole graph of which this one computes a strip, or WholeLayers::kNone.
   size_t whole_of(const Node& node) const;
-  // The candidate to take, of names in order of their predicted costs, with their predicted times; and the
-  // signatures of operators. `number`: of the choice, among those of the node.
+  // Returns the index of the candidate to use. `candidates`: names in ascending order of predicted cost;
+  // `us`: their predicted times; `signature`: the operator's, for tuning tables; `number`: index of the
+  // choice among those of the node.
   size_t choose(std::string signature, std::vector<KernelName> candidates, const std::vector<double>& us,
                 size_t number);
   std::string describe_input(ValueId value) const;
   std::string describe_output(ValueId value) const;
 
-  // The options' storage for a value in channels4, never automatic. kNoValue: for any value.
+  // Returns the storage of a value in channels4 by the options, never automatic. kNoValue: the default for
+  // values.
   StorageChoice storage_choice(ValueId value) const;
-  // Sets the storage of a channels4 tensor, and its fold: `choice` where the limits of images allow it.
+  // Sets the storage and fold of a channels4 tensor: `choice` if the limits of images allow it.
   void choose_storage(TensorDesc& desc, StorageChoice choice) const;
   ElementType float_element() const;
-  // How the device holds an intermediate tensor. `choice`: of a tensor in channels4.
+  // Returns the desc of an intermediate tensor. `choice`: the storage if it is in channels4.
   TensorDesc describe_type(const TensorType& type, Layout layout, StorageChoice choice) const;
 
  private:
-  // Error(unsupported) that names what may help.
+  // Throws Error(unsupported), which names a remedy.
   [[noreturn]] void refuse_large(const VirtualTensor& tensor) const;
   struct ValueTensors {
     TensorId channels4 = kNoTensor, linear = kNoTensor;
@@ -73,8 +78,8 @@ class ProgramBuilder {
   // A choice that the current node made.
   struct NodeChoice {
     KernelName taken;
-    size_t candidates = 0;  // that were not avoided
-    double us = 0;          // predicted; 0: unknown
+    size_t candidates = 0;  // number of candidates that were not avoided
+    double us = 0;          // predicted time; 0: unknown
     std::vector<KernelName> as_quick;
   };
   // The program before a node was lowered, so that the node can be lowered again.
@@ -86,18 +91,20 @@ class ProgramBuilder {
 
   Checkpoint checkpoint() const;
   void restore(const Checkpoint& checkpoint);
-  // Whether a task since then has loops that the device ends early (DeviceCaps::max_loop_iterations).
+  // Returns whether a task from `first_task` on has loops that the device would end early
+  // (DeviceCaps::max_loop_iterations).
   bool has_endless_loops(size_t first_task) const;
-  // Whether a task since then has such loops or a kernel of options_.wrong; notes it.
+  // Returns whether a task from `first_task` on has such loops or a kernel of options_.wrong, and records the
+  // kernel.
   bool used_wrong_kernel(size_t first_task);
   bool avoid_a_candidate();
-  // Lowers the node with each combination of kernels that are as quick, and then as it was.
+  // Lowers the node with each combination of kernels of nearly the same predicted time, and then as it was.
   void find_lowerings(const Node& node, const Checkpoint& before);
   NodeLowering lowering_since(const Checkpoint& before);
-  // Those that the current node is to take; null: the best.
+  // Returns the kernels that the current node must use; null: the best.
   const std::vector<KernelName>* wanted_kernels() const;
   bool lower_with_right_candidate(const Node& node, bool is_replacement);
-  // Throws ConversionIsWrong where other storage for all tensors may help.
+  // Throws ConversionIsWrong if other storage for all tensors may help.
   void lower_with_right_kernels(const Node& node);
   void warn_of_avoided_kernels();
 
@@ -111,7 +118,7 @@ class ProgramBuilder {
   TensorId output_tensor(ValueId value);
   std::vector<size_t> allowed_candidates(const std::vector<KernelName>& candidates) const;
   TensorId constant_tensor(ValueId value, Layout layout);
-  bool lies_alike_in_both(TensorId from, ValueId value, Layout layout) const;
+  bool layouts_are_identical(TensorId from, ValueId value, Layout layout) const;
   TensorId convert(TensorId from, ValueId value, Layout layout);
   TensorId copy_to_output(TensorId from, ValueId value);
   TensorDesc describe_value(ValueId value, Layout layout) const;
@@ -124,16 +131,17 @@ class ProgramBuilder {
   LoweringOptions options_;
   Program program_;
   std::vector<ValueTensors> value_tensors_;
-  std::pair<TensorId, int64_t> counters_{kNoTensor, 0};  // the last tensor of them, and how many are taken
+  std::pair<TensorId, int64_t> counters_{kNoTensor,
+                                         0};  // the latest tensor of counters, and the number used in it
   std::vector<bool> is_output_, is_read_, is_read_by_node_;
-  bool may_use_images_;                                    // by the options, for channels4
+  bool may_use_images_;                                    // whether options allow images for channels4
   const Node* current_ = nullptr;                          // the node whose dispatches are being added
   std::vector<NodeChoice> node_choices_;                   // of the current node
-  std::vector<KernelName> wanted_;                         // for its choices, while its lowerings are found
-  std::vector<std::set<std::string>> avoided_candidates_;  // of each of them
+  std::vector<KernelName> wanted_;                         // its required kernels, in find_lowerings()
+  std::vector<std::set<std::string>> avoided_candidates_;  // for each of node_choices_
   AvoidedKernels avoided_;
   bool converts_wrongly_ = false;
-  uint64_t longest_loops_ = 0;  // of the kernels of the current node that are too long; 0: none is
+  uint64_t longest_loops_ = 0;  // iterations of the current node's kernels with too long loops; 0: none
   std::vector<std::vector<NodeLowering>> lowerings_;
   // By shader, macros, workgroup and subgroup size.
   std::map<std::tuple<std::string, decltype(Dispatch::defines), decltype(Dispatch::workgroup_size), uint32_t>,

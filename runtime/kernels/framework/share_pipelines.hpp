@@ -1,6 +1,6 @@
-// Chooses kernels for a whole program so that it has fewer pipelines. Layer by layer each takes the quickest
-// kernel, and layers of similar shapes end up with tiles of slightly different sizes, each a pipeline that a
-// driver compiles for milliseconds.
+// Chooses kernels for a whole program so that it has fewer pipelines. If each layer uses its fastest kernel,
+// layers of similar shapes get tiles of slightly different sizes, and each is a pipeline that a driver
+// compiles for milliseconds.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@
 
 namespace vellum {
 
-// How a node may be lowered: the candidates of its choices, in their order.
+// One way to lower a node: the candidates of its choices, in order.
 struct NodeLowering {
   std::vector<KernelName> kernels;
-  double us = 0;               // predicted
-  std::set<size_t> pipelines;  // numbers of those that it needs
+  double us = 0;               // predicted time
+  std::set<size_t> pipelines;  // numbers of the pipelines that it needs
 };
 
-// Returns the lowering that each node should take, of those listed for it. The first is the quickest; a node
-// with one stays as it is. All nodes together should take at most `most_us` longer than with their first
-// ones.
+// Returns for each node the index of the lowering to use. The first lowering of a node is its fastest. All
+// nodes together should take at most `most_us` longer than with their first lowerings.
 //
-// A pipeline is left out where every node that needs it has a lowering with pipelines that remain; the
-// cheapest first. Taking in a pipeline that no node has by default counts where two can be left out for it.
+// A greedy search: a pipeline is removed if every node that needs it has another lowering with remaining
+// pipelines, those that cost least time first. A pipeline that no node uses by default is added if it allows
+// two others to be removed.
 std::vector<size_t> share_pipelines(const std::vector<std::vector<NodeLowering>>& lowerings, double most_us);
 
 }  // namespace vellum

@@ -5,8 +5,8 @@
 
 namespace vellum {
 
-// Output 0 = a * b as MatMul multiplies its inputs 0 and 1, of whose shapes a and b are; or the host computes
-// it.
+// Output 0 = a * b, the matrix product of tensors with the shapes of inputs 0 and 1. Falls back to the host
+// if there is no kernel.
 void multiply_integers(Lowering& lowering, TensorId a, TensorId b);
 
 }  // namespace vellum

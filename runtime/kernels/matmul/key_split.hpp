@@ -1,4 +1,4 @@
-// Attention whose keys are split among invocations where its queries are too few for the device.
+// Splits the keys of an attention among invocations if there are too few queries to occupy the device.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,14 @@ namespace vellum {
 
 struct KeySplit {
   int64_t parts = 1;
-  int64_t keys = 1;  // of a part; the last may have fewer
+  int64_t keys = 1;  // keys of each part; the last may have fewer
 
   bool is_split() const { return parts > 1; }
 };
 
-// Returns the split of `keys` where `invocations` see all of them. `row_bytes`: of what a part stores for all
-// queries, which bounds the parts by what a buffer may hold. `most_keys`: what an invocation sees at most.
+// Returns the split of `keys`. `invocations`: the number of invocations without a split. `row_bytes`: bytes
+// that a part stores for all queries; the largest buffer bounds the number of parts. `most_keys`: the largest
+// number of keys of a part.
 KeySplit key_split(const DeviceCaps& caps, int64_t invocations, int64_t keys, int64_t row_bytes,
                    int64_t most_keys);
 

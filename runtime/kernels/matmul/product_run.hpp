@@ -8,8 +8,8 @@
 
 namespace vellum {
 
-// The length of a run: the products of this many input slices (of four channels each) and taps. No slices:
-// fp32 arithmetic.
+// The length of a run of fp16 accumulation: the products of this many input slices (of four channels each)
+// and taps. 0 slices: fp32 arithmetic.
 //
 // No run of finite halves overflows. The weights of each output channel are multiplied by a power of two, so
 // that the magnitudes of the weights in a run sum to less than 1; the fp32 accumulator is divided by it. The
@@ -19,22 +19,23 @@ struct ProductRun {
   bool of_halves() const { return slices > 0; }
 };
 
-// A run that is long enough for cheap conversions to fp32, and short enough for small rounding errors.
+// A run that is long enough to make conversions to fp32 cheap, and short enough to keep rounding errors
+// small.
 inline constexpr ProductRun kRunOfSlices{4, 1};
 
-// Returns whether the node's kernel, which multiplies stored values with constant weights, should multiply
-// halves: by the options, and if these are automatic, by measurements. Call it before reading inputs.
+// Returns whether the node's kernel, which multiplies stored values with constant weights, should use fp16
+// arithmetic: by the options, or if they are automatic by measurements. Call it before reading inputs.
 bool should_multiply_halves(Lowering& lowering);
-// Returns the same for a kernel whose computed factors on one side are bounded.
+// Returns the same for a kernel with two computed factors of which one is bounded.
 bool should_multiply_bounded_halves(Lowering& lowering);
 
-// The scale of a run whose weights' magnitudes sum to `magnitude`: a power of two, as the product of two
-// powers of two that halves can hold.
+// The scale of a run: a power of two, stored as the product of two powers of two that fp16 can represent.
 struct RunScale {
   int exponent = 0;
   float first() const;
   float second() const;
 };
+// Returns the scale of a run whose weights' magnitudes sum to `magnitude`.
 RunScale run_scale(double magnitude);
 
 void define_halves(Dispatch& dispatch, const ProductRun& run);

@@ -1,5 +1,4 @@
-// An image of the application's in place of a frame's bytes: the other half of
-// shaders/movement/frame_image.glsl.
+// An image of the application instead of a frame's bytes: the C++ side of shaders/movement/frame_image.glsl.
 #pragma once
 
 #include "program/program.hpp"
@@ -7,12 +6,12 @@
 
 namespace vellum {
 
-// The contents of the image: colours as normalised bytes or as other numbers; or Y, U and V, as green, blue
-// and red.
+// The contents of the image. bytes: colours as normalised bytes; numbers: colours in other formats; planes:
+// Y, U and V, sampled as green, blue and red.
 enum class FrameImage : uint8_t { bytes, numbers, planes };
 
-// Returns a dispatch that reads frames of this format, but from a combined image sampler at the binding
-// "frame".
+// Changes a dispatch that reads frames of this format so that it reads a combined image sampler at the
+// binding "frame".
 Dispatch frame_of_image(Dispatch dispatch, const FrameInput& frame, FrameImage image);
 
 }  // namespace vellum

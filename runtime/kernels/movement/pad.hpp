@@ -1,4 +1,4 @@
-// Zero padding, for kernels that need it first.
+// Zero padding, for kernels that need padded inputs.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace vellum {
 
-// y = x with zeros around it, both linear and of at most six dimensions: x begins at `begin` in y.
+// y = x surrounded by zeros; x begins at index `begin` of y. Both are linear, with at most six dimensions.
 void pad_with_zeros(Lowering& lowering, TensorId x, TensorId y, const std::vector<int64_t>& begin);
 
 }  // namespace vellum

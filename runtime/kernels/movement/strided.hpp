@@ -9,24 +9,24 @@
 
 namespace vellum {
 
-// Nested loops over `dims`, outermost first, in which operand k advances by strides[k][d] elements.
+// Nested loops over `dims`, outermost first. In loop d operand k advances by strides[k][d] elements.
 struct LoopNest {
   Shape dims;
   std::vector<std::vector<int64_t>> strides;
 };
 
-// Returns equivalent loops without dimensions of 1, and with neighbouring loops merged where every operand
-// traverses both with one stride. At least one loop stays.
+// Returns equivalent loops without dimensions of 1. Neighbouring loops are merged if every operand traverses
+// both with one stride. At least one loop is kept.
 LoopNest collapse(const LoopNest& nest);
 
-// Returns whether the loops move whole groups of four neighbours of operand 0, which is at `steps` beside its
-// strides; if so, converts the loops and steps to count groups.
+// Returns whether the loops move whole groups of four contiguous elements of operand 0, which also advances
+// by `steps`. If so, converts the loops and steps to units of groups.
 bool counts_in_groups(LoopNest& nest, std::span<int64_t> steps);
 
-// Copies to output `output` the input's element base + sum of index * stride, both linear. Returns false, and
-// does nothing, if the kernel has too few loops even after collapsing.
+// Copies to each element of output `output` the input's element base + sum of index * stride; both are
+// linear. Returns false, and does nothing, if the kernel has too few loops even after collapsing.
 bool strided_copy(Lowering& lowering, size_t output, const std::vector<int64_t>& strides, int64_t base);
-// Does the same with loops other than the output's dimensions (Tile).
+// Does the same with other loops than the output's dimensions (for Tile).
 bool strided_copy(Lowering& lowering, size_t output, LoopNest nest, int64_t base);
 // Copies from any linear tensor to any other of its element type; at most twelve loops after collapsing.
 void strided_copy(Lowering& lowering, TensorId x, TensorId y, LoopNest nest, int64_t base);

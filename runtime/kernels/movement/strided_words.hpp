@@ -1,4 +1,4 @@
-// The dispatch between an application's buffer with strides and a dense one.
+// The dispatch that copies between the application's buffer with strides and a dense buffer.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace vellum {
 
-// The elements of a tensor in a strided buffer, in words of 32 bits.
+// The positions of a tensor's elements in a strided buffer, in words of 32 bits.
 struct StridedWords {
-  LoopNest nest;       // of one operand, collapsed
+  LoopNest nest;       // collapsed, with one operand
   uint64_t bytes = 0;  // from the first element to the end of the last
 };
 
-// strides: bytes between neighbours along each dimension. writes: the buffer is written, so that no two
-// elements may overlap. Throws Error(invalid_argument) for strides that are not one for each dimension, not
-// whole elements, or that overlap, and Error(unsupported) for more loops than the kernel has, or bytes that
-// do not make whole words.
+// strides: in bytes, one for each dimension. writes: the buffer is written, so elements must not overlap.
+// Throws Error(invalid_argument) for a wrong number of strides, for strides that are not multiples of the
+// element size, and for elements that overlap; Error(unsupported) if the kernel has too few loops, or if
+// elements are not whole words.
 StridedWords strided_words(const Shape& shape, ElementType element, std::span<const uint64_t> strides,
                            bool writes);
 
-// Binding 0 is read, binding 1 written: scatter says which of them is dense. The dispatch lists no bindings,
-// since neither is a tensor of a program.
+// Reads binding 0 and writes binding 1. scatter: the dense buffer is read; otherwise it is written. The
+// dispatch lists no bindings, because neither is a tensor of the program.
 Dispatch copy_strided_words(const DeviceCaps& caps, const StridedWords& words, bool scatter);
 
 }  // namespace vellum

@@ -8,15 +8,15 @@
 
 namespace vellum {
 
-// Reduces input 0 to output 0 over the axes of `reduced` (one entry for each axis) by a function of
-// reduce.glsl, with or without the reduced axes as 1 in its shape.
+// Reduces input 0 to output 0 over the axes that `reduced` marks (one entry for each axis). `function`: a
+// function of reduce.glsl. Output 0 may keep the reduced axes as dimensions of 1 or lack them.
 void reduce(Lowering& lowering, const std::string& function, const std::vector<bool>& reduced);
 
-// Reduces to a workspace in channels4, which has the reduced axes as 1. At most rank 4.
+// Reduces to a workspace in channels4, in which reduced axes are dimensions of 1. Rank 4 at most.
 TensorId reduce_to_workspace(Lowering& lowering, const std::string& function,
                              const std::vector<bool>& reduced);
 
-// Mean and variance of each plane of input 0, which is in channels4, as workspaces of (N, C, 1, 1) in
+// Mean and variance of each plane of input 0, which is in channels4: workspaces of shape (N, C, 1, 1) in
 // buffers.
 struct PlaneStatistics {
   TensorId mean = kNoTensor, variance = kNoTensor;

@@ -10,15 +10,17 @@ struct SqueezeSizes {
   int64_t images, inputs, hidden, outputs, pixels;
 };
 
-// Returns whether one workgroup is faster than dispatches of many, the means included.
+// Returns whether one workgroup for everything, means included, is predicted to be faster than several
+// dispatches.
 bool is_for_a_workgroup(const DeviceCaps& caps, const SqueezeSizes& sizes);
 
-// y = gate(W2 hidden(W1 mean(x) + B1) + B2). W1, B1, W2 and B2 are the node's inputs from `weights` on.
+// y = gate(W2 hidden(W1 mean(x) + B1) + B2). W1, B1, W2 and B2 are the node's inputs `weights` to `weights` +
+// 3.
 void squeeze_in_a_workgroup(Lowering& lowering, const SqueezeExcite& op, const SqueezeSizes& sizes,
                             TensorId x, size_t weights, TensorId y);
 
-// The gates as a part of the dispatch that stores what they scale (shaders/reduction/last_gates.glsl): its
-// tensors and parameters.
+// Tensors and parameters of gates that the last workgroup of another dispatch computes: the one that stores
+// the values which the gates scale (shaders/reduction/last_gates.glsl).
 struct LastGates {
   const SqueezeExcite* op = nullptr;  // null: no gates
   SqueezeSizes sizes{};
@@ -31,15 +33,16 @@ struct KernelResources {
   uint32_t buffers = 0;
   int64_t shared_bytes = 0;
 };
-// Whether the last workgroup, of `invocations`, should compute the gates: where the device has room for them
-// besides `others`, and that is predicted to take less time than a dispatch of its own.
+// Returns whether the last workgroup, of `invocations` invocations, should compute the gates: the device has
+// resources for them in addition to `others`, and it is predicted to be faster than a separate dispatch.
 bool gates_are_last(const DeviceCaps& caps, const SqueezeSizes& sizes, int64_t invocations,
                     const KernelResources& others);
-// Weights as in squeeze_in_a_workgroup(); `sizes.pixels` means of each channel. Call it before the dispatch
-// is added, for it may add another one.
+// Prepares the gates. `weights`: as in squeeze_in_a_workgroup(); `sizes.pixels`: number of means of each
+// channel. Call it before the other dispatch is added, because it may add one itself.
 LastGates last_gates(Lowering& lowering, const SqueezeExcite& op, const SqueezeSizes& sizes, size_t weights,
                      TensorId gates);
-// Adds the bindings, macros and iterations; workgroups are of `invocations`.
+// Adds the bindings, macros and iterations of the gates to a dispatch with workgroups of `invocations`
+// invocations.
 void add_gates(Dispatch& dispatch, const LastGates& gates, int64_t invocations);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// The operators that one operator is decomposed into: what the rules in passes/decompose build them with.
+// Helpers with which the rules in passes/decompose replace one operator by others.
 #pragma once
 
 #include <initializer_list>
@@ -12,7 +12,7 @@
 
 namespace vellum {
 
-// The nodes that replace node `index`. The types of their new values are inferred once all nodes are
+// Adds the nodes that replace node `index`. The types of new values are inferred after all nodes are
 // decomposed.
 class Decomposition {
  public:
@@ -28,10 +28,11 @@ class Decomposition {
   bool has_output(size_t i) const { return i < node_.outputs.size() && node_.outputs[i] != kNoValue; }
   ValueId input(size_t i) const { return node_.inputs.at(i); }
   ValueId output(size_t i) const { return node_.outputs.at(i); }
-  // By value: a reference would not outlive the next node that is added.
+  // These return copies, because references would be invalidated by the next node that is added.
   TensorType input_type(size_t i) const { return editor_.type(input(i)); }
   TensorType output_type(size_t i = 0) const { return editor_.type(output(i)); }
-  // As a shape rule sees them. Like constant(), valid until the next node or value is added.
+  // Returns the inputs as a shape rule sees them. Valid until the next node or value is added, like
+  // constant().
   std::vector<OperatorInput> inputs() const { return operator_inputs(editor_.graph(), node_); }
   // Valid until the next node or value is added.
   const HostTensor* constant(size_t i) const { return has_input(i) ? editor_.constant(input(i)) : nullptr; }
@@ -42,10 +43,10 @@ class Decomposition {
   ValueId add_floats(DType dtype, Shape shape, std::vector<float> values);
   ValueId add_ints(std::vector<int64_t> values);  // of rank 1
   ValueId add_value();
-  // A new node and its only output; `type` is the operator's name in ONNX operator set 13.
+  // Add a node and return its only output. `type`: the operator's name in ONNX operator set 13.
   ValueId add(std::string_view type, std::vector<ValueId> inputs, AttributeList attributes = {});
   ValueId add(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs);
-  // A new node that computes `outputs`, which may be outputs of the node that is decomposed.
+  // Add a node that computes `outputs`, which may be outputs of the decomposed node.
   void add_to(std::vector<ValueId> outputs, std::string_view type, std::vector<ValueId> inputs,
               AttributeList attributes = {});
   void add_to(std::vector<ValueId> outputs, std::shared_ptr<const Operator> op, std::vector<ValueId> inputs);

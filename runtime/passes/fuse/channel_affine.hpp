@@ -1,5 +1,5 @@
-// y = scale[c] * x + shift[c] after a linear operator (Conv, ConvTranspose, Gemm), folded into its weights
-// and bias.
+// Folds y = scale[c] * x + shift[c] into the weights and bias of the linear operator before it (Conv,
+// ConvTranspose, Gemm).
 #pragma once
 
 #include <cstddef>
@@ -14,20 +14,21 @@ struct ChannelAffine {
   std::vector<double> scale, shift;  // one element per channel (dimension 1)
 };
 
-// The elements of `constant`, one per channel of a tensor of shape `data`; nothing where broadcasting it over
-// `data` depends on more than the channel or changes the shape.
+// Returns one element of `constant` for each channel of a tensor of shape `data`. Returns nothing if
+// `constant`, broadcast to `data`, varies along other dimensions or changes the shape.
 std::optional<std::vector<double>> per_channel(const HostTensor& constant, const Shape& data);
 
-// Removes node `index`, which computes `affine` of its input `slot`, and folds it into the linear operator
-// that computes this input: that gets new weights and a new bias, and computes the node's output. Returns
-// false and changes nothing where the linear operator has an activation, computed weights or another reader.
+// Removes node `index`, which applies `affine` to its input `slot`, and folds it into the linear operator
+// that computes this input. That operator gets new weights and a new bias, and computes the node's output.
+// Returns false, and changes nothing, if the linear operator has an activation, computed weights or another
+// reader.
 bool fold_affine(GraphEditor& editor, size_t index, size_t slot, const ChannelAffine& affine);
 
-// The function of each channel that an operator with a constant computes, for a tensor of shape `data`;
-// nothing if it is not affine.
+// Returns the function of each channel that an operator with a constant applies to a tensor of shape `data`.
+// Returns nothing if the function is not affine.
 using AffineRule = std::optional<ChannelAffine> (*)(const BinaryConstant& binary, const Shape& data);
 
-// Folds every operator on a constant that the rule finds affine.
+// Folds every operator with a constant that is affine by the rule.
 void fold_binary_constants(Graph& graph, AffineRule rule);
 
 }  // namespace vellum

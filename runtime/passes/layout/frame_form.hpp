@@ -1,4 +1,4 @@
-// A layer of volumes as layers of pictures: a volume (N, C, D, H, W) in frames is (N * D, C, H, W).
+// Rewrites a layer of volumes as layers of pictures. A volume (N, C, D, H, W) in frames is (N * D, C, H, W).
 #pragma once
 
 #include <functional>
@@ -11,10 +11,10 @@ namespace vellum {
 
 inline constexpr size_t kVolumeRank = 5;
 
-// Values of frames that a form is made of, all inserted before one node.
+// Builds the nodes of a layer in frames, before the node that they replace.
 class FrameBuilder {
  public:
-  // `frames_of`: the frames of a volume, which it inserts where they are not there yet.
+  // `frames_of`: returns the frames of a volume, and inserts them if they do not exist yet.
   FrameBuilder(GraphEditor& editor, size_t index, std::function<ValueId(ValueId)> frames_of)
       : editor_(editor), index_(index), frames_of_(std::move(frames_of)) {}
 
@@ -23,7 +23,7 @@ class FrameBuilder {
   const TensorType& type(ValueId value) const { return editor_.type(value); }
   const HostTensor* constant(ValueId value) const { return editor_.constant(value); }
   ValueId frames_of(ValueId volume) { return frames_of_(volume); }
-  // The result of an operator, whose type its shape rule says.
+  // Adds an operator and returns its result, whose type follows from the shape rule.
   ValueId compute(std::shared_ptr<const Operator> op, std::vector<ValueId> inputs);
   ValueId add_constant(HostTensor tensor) {
     return editor_.add_constant(editor_.node(index_).name + "/frames", std::move(tensor));
@@ -35,11 +35,11 @@ class FrameBuilder {
   std::function<ValueId(ValueId)> frames_of_;
 };
 
-// The window without depth, with the pads that it was placed with.
+// Returns the window without its depth, with explicit pads.
 Window pictures_of(const WindowPlacement& volumes);
-// Whether the node has constant weights of a kind that convolve_frames() computes.
+// Returns whether convolve_frames() supports the node: a convolution of volumes with constant weights.
 bool is_convolution_of_volumes(const Graph& graph, const Node& node);
-// The frames of the output of such a Conv or ConvTranspose.
+// Returns the output of such a Conv or ConvTranspose in frames.
 ValueId convolve_frames(FrameBuilder& builder);
 
 }  // namespace vellum

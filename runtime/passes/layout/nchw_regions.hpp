@@ -1,4 +1,4 @@
-// Where converting images from N, H, W, C to N, C, H, W saves transpositions.
+// Finds regions in which converting images from N, H, W, C to N, C, H, W saves transpositions.
 #pragma once
 
 #include <optional>
@@ -10,16 +10,17 @@
 namespace vellum {
 
 struct NchwPlan {
-  // By node: the form of each node to convert.
+  // Per node: its form if it is to be converted.
   std::vector<std::optional<NchwForm>> forms;
-  // By value: whether it is a graph output, or a node that is not converted reads it.
+  // Per value: whether it is a graph output or is read by a node that is not converted.
   std::vector<bool> needs_nhwc;
 };
 
-// Nodes that have an NCHW form and are connected by images are a region. Converting a region removes
-// transpositions at its border and adds others. It is converted where that makes them fewer, or keeps their
-// number and a window operator is on the other side of one of them: the region can be fused with that
-// operator then, and the transpositions left are nearer to the graph's inputs and outputs.
+// A region is a set of nodes that have an NCHW form and are connected by images. Converting it removes some
+// transpositions at its border and adds others. A region is converted if that reduces their number. It is
+// also converted if the number stays equal and a window operator is on the other side of a removed
+// transposition: the region can then be fused with that operator, and the remaining transpositions are nearer
+// to the graph's inputs and outputs.
 NchwPlan plan_nchw(const GraphEditor& editor);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// Values whose elements are sums of at most two elements of one other value, each times a constant.
+// Finds values whose elements are sums of at most two elements of one source value, each times a constant.
 #pragma once
 
 #include <array>
@@ -9,7 +9,8 @@
 
 namespace vellum {
 
-// Element i of the value is the sum over k of factor[k][i] * source[index[k][i]]; a factor of 0 is no term.
+// Element i of the value is the sum over k of factor[k][i] * source[index[k][i]]. A factor of 0 means no
+// term.
 struct LinearTerms {
   ValueId source = kNoValue;
   std::array<HostTensor, 2> index, factor;  // int64 and float32, of the value's shape
@@ -19,9 +20,9 @@ class LinearTrace {
  public:
   explicit LinearTrace(const GraphEditor& editor) : editor_(editor) {}
 
-  // Follows Transpose, Slice, Reshape, Concat, negations and products with constants back to the first
-  // operator that is none of them, and sums of two products with constants. The value itself is the source
-  // where it is computed by another operator.
+  // Follows Transpose, Slice, Reshape, Concat, negations, products with constants, and sums of two such
+  // products back to the first other operator, whose result is the source. If the value itself is computed by
+  // another operator, it is its own source.
   const LinearTerms& terms_of(ValueId value);
 
  private:
@@ -36,7 +37,7 @@ class LinearTrace {
   std::map<ValueId, LinearTerms> known_;
 };
 
-// Whether the value is a product with a constant of several elements.
+// Returns whether the value is a product with a constant of several elements.
 bool is_product_with_table(const GraphEditor& editor, ValueId value);
 
 }  // namespace vellum

@@ -1,5 +1,5 @@
-// Values whose elements are those of another value in another order: Transpose, Slice, Split, Reshape and the
-// like as a view of what they read.
+// Finds values that only rearrange another value (by Transpose, Slice, Split, Reshape and so on), and
+// describes them as strided views of it.
 #pragma once
 
 #include "graph/operators/matmul/attention.hpp"
@@ -10,14 +10,15 @@ namespace vellum {
 struct ViewedValue {
   ValueId source = kNoValue;
   StridedView view;
-  double scale = 1.0;  // what the source's elements are multiplied by
+  double scale = 1.0;  // factor on the source's elements
 };
 
-// Whether a product with a constant scalar ends the way back, or is passed and counted as `scale`.
+// Whether the search for the source ends at a product with a constant scalar, or passes it and multiplies
+// `scale`.
 enum class Scalings { end, passed };
 
-// `value` as a view of the first value that is only rearranged from there on; a view of `value` itself where
-// an operator computes its elements.
+// Returns `value` as a view of the value from which it is rearranged. If an operator computes its elements,
+// the source is `value` itself.
 ViewedValue view_of(const GraphEditor& editor, ValueId value, Scalings scalings = Scalings::end);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// Operators and constants that several passes build.
+// Helpers of several passes that build operators and constants.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace vellum {
 
-// A Reshape to a known shape, which may have dimensions of 0.
+// Returns a Reshape to a known shape, which may have dimensions of 0.
 std::shared_ptr<const Operator> reshape_to(Shape shape);
 
-// `constant` broadcast to the last dimensions of a tensor, in full; nothing where it varies along other
+// Returns `constant` broadcast to the last dimensions of a tensor. Returns nothing if it varies along other
 // dimensions.
 std::optional<HostTensor> expand_to_last_dimensions(const HostTensor& constant, const Shape& last);
 

@@ -1,5 +1,5 @@
-// The one way in which passes change a graph: they match (rewrite/match.hpp), insert, replace and remove
-// nodes. The editor keeps the producer and the readers of every value up to date.
+// All changes of passes to a graph go through this editor: they match (rewrite/match.hpp), insert, replace
+// and remove nodes. The editor keeps the producer and the readers of every value up to date.
 //
 //   GraphEditor editor(graph);
 //   for (const size_t index : editor.nodes())
@@ -18,10 +18,10 @@
 
 namespace vellum {
 
-// A node keeps its index until commit(). Indices of nodes that are in the graph when editing begins are their
-// places in the execution order; inserted nodes get the next free index and a place in that order.
+// A node keeps its index until commit(). Nodes that exist when editing begins are indexed in execution order.
+// An inserted node gets the next free index, and a position in the execution order.
 //
-// Whatever inserts a node or adds a value invalidates references to nodes, types and constants.
+// Functions that insert a node or add a value invalidate references to nodes, types and constants.
 class GraphEditor {
  public:
   class Nodes;
@@ -32,10 +32,10 @@ class GraphEditor {
 
   // Reading.
   const Graph& graph() const { return graph_; }
-  // The nodes that are not removed, in execution order. Changes are allowed on the way: removed nodes and
-  // those inserted before the current one are not visited, those inserted after it are.
+  // Iterates over the nodes in execution order. The graph may change during the iteration: removed nodes, and
+  // nodes inserted before the current one, are not visited; nodes inserted after it are.
   Nodes nodes() const;
-  // Likewise from the last node to the first.
+  // Iterates from the last node to the first, with the same rules.
   Nodes nodes_backwards() const;
   const Node& node(size_t index) const { return graph_.nodes[index]; }
   bool removed(size_t index) const { return removed_[index]; }
@@ -43,45 +43,43 @@ class GraphEditor {
   const HostTensor* constant(ValueId value) const { return graph_.constant(value); }
   const HostTensor* constant_input(size_t index, size_t slot) const;
   bool is_graph_output(ValueId value) const { return is_output_[value]; }
-  // The node that computes `value`; none for graph inputs and constants.
+  // Returns the node that computes `value`; nothing for graph inputs and constants.
   std::optional<size_t> producer(ValueId value) const;
-  // One entry for each input that is `value`: a node that reads it twice is there twice.
+  // Returns one entry for each read of `value`: a node that reads it twice is listed twice.
   const std::vector<size_t>& readers(ValueId value) const { return readers_[value]; }
-  // The only node that reads `value`, and only once, where it is no graph output.
+  // Returns the only reader of `value`. Returns nothing if it has several reads or is a graph output.
   std::optional<size_t> only_reader(ValueId value) const;
   bool is_read(ValueId value) const { return is_output_[value] || !readers_[value].empty(); }
 
-  // Inserting.
-  // A name that is taken gets a number appended.
+  // Inserting. A number is appended to a name that already exists.
   ValueId add_value(Value value);
   ValueId add_value(const std::string& name);  // of unknown type
   ValueId add_value(const std::string& name, TensorType type);
   ValueId add_constant(const std::string& name, HostTensor tensor);
-  // The index of the new node. It may compute values that another node computes which is removed next.
+  // Return the index of the new node. It may compute values of another node if that is removed next.
   size_t insert_before(size_t index, Node node);
   size_t insert_after(size_t index, Node node);
   // Inserts a node that computes one new value of type `type`; both get the name. Returns the value.
   ValueId compute_before(size_t index, const std::string& name, std::shared_ptr<const Operator> op,
                          std::vector<ValueId> inputs, TensorType type);
 
-  // Replacing.
-  // A node of the same place in the execution order.
+  // Replacing. Replaces a node by one at the same position in the execution order.
   void replace(size_t index, Node node);
   void replace(size_t index, std::shared_ptr<const Operator> op, std::vector<ValueId> inputs);
   void set_operator(size_t index, std::shared_ptr<const Operator> op);
   void set_inputs(size_t index, std::vector<ValueId> inputs);
-  // The node computes these values from now on; nodes that computed them before must be removed.
+  // Changes the values that the node computes. Nodes that computed them before must be removed.
   void set_outputs(size_t index, std::vector<ValueId> outputs);
-  // Every node that reads `from` reads `to` instead.
+  // Makes every node that reads `from` read `to` instead.
   void replace_reads(ValueId from, ValueId to);
 
   // Removing.
   void remove(size_t index);
-  // Removes a node whose first output equals its input `slot`. The names of graph inputs and outputs stay, so
-  // a node between a graph input and a graph output, or between two graph outputs, stays too: false then.
+  // Removes a node whose first output equals its input `slot`. Returns false, and keeps the node, if it
+  // connects a graph input with a graph output, or two graph outputs, because these must keep their names.
   bool bypass(size_t index, size_t slot = 0);
 
-  // Ends the editing: puts the nodes of the graph into execution order, without those that were removed.
+  // Ends the editing: stores the remaining nodes in execution order.
   void commit();
 
  private:
@@ -90,7 +88,8 @@ class GraphEditor {
   size_t next(size_t index) const;
   size_t previous(size_t index) const;
   size_t append(Node node);
-  void link(size_t before, size_t inserted, size_t after);  // in the execution order; kNoNode: no neighbour
+  void link(size_t before, size_t inserted,
+            size_t after);  // neighbours in the execution order; kNoNode: none
   void add_reads(size_t index);
   void forget_reads(size_t index);
   void forget_outputs(size_t index);
@@ -101,7 +100,7 @@ class GraphEditor {
   std::vector<size_t> producers_;
   std::vector<std::vector<size_t>> readers_;
   std::vector<bool> is_output_;
-  // By node: the execution order as a list, which removed nodes stay in.
+  // By node: the execution order as a linked list, which still contains removed nodes.
   std::vector<size_t> next_, previous_;
   std::vector<bool> removed_;
   size_t first_ = kNoNode, last_ = kNoNode;

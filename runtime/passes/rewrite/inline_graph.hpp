@@ -1,4 +1,4 @@
-// Puts a graph in the place of the node that it computes.
+// Replaces a node by the nodes of a graph.
 #pragma once
 
 #include <vector>
@@ -7,12 +7,12 @@
 
 namespace vellum {
 
-// Inserts the nodes of `inner` after node `index`. `values` has for each value of `inner` the one of the
-// edited graph that it is, or kNoValue for a new one, which is filled in. Returns the last of the nodes.
+// Inserts the nodes of `inner` after node `index`, and returns the last inserted node. `values` maps each
+// value of `inner` to a value of the edited graph. Entries of kNoValue become new values and are filled in.
 size_t insert_nodes(GraphEditor& editor, size_t index, const Graph& inner, std::vector<ValueId>& values);
 
-// Replaces node `index` by the nodes of `inner`, whose outputs are those of the node. `values` as above. The
-// nodes are visited next by GraphEditor::nodes().
+// Replaces node `index` by the nodes of `inner`, whose outputs are the node's outputs. `values`: as above.
+// GraphEditor::nodes() visits the new nodes next.
 void inline_graph(GraphEditor& editor, size_t index, const Graph& inner, std::vector<ValueId> values);
 
 }  // namespace vellum

@@ -1,5 +1,5 @@
-// Matching of subgraphs: steps from a value back to what it is computed from, or forwards to its reader. Each
-// step looks at one node and returns nothing where that node is another one.
+// Matching of subgraphs. Each function steps from a value back to its producer, or forward to its reader,
+// checks that one node, and returns nothing if it does not match.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 
 namespace vellum {
 
-// A node whose operator is an Op; false where there is none. Valid until a node is inserted or this one
-// changes.
+// A node whose operator is an Op; converts to false if there is none. Valid until a node is inserted or this
+// node changes.
 template <typename Op>
 struct Match {
   const Op* op = nullptr;
@@ -33,34 +33,34 @@ Match<Op> match_node(const GraphEditor& editor, size_t index) {
   return {editor.removed(index) ? nullptr : dynamic_cast<const Op*>(node.op.get()), &node, index};
 }
 
-// The node that computes `value`.
+// Matches the node that computes `value`.
 template <typename Op>
 Match<Op> match_producer(const GraphEditor& editor, ValueId value) {
   const auto source = editor.producer(value);
   return source ? match_node<Op>(editor, *source) : Match<Op>{};
 }
 
-// Whether the node is a Binary that computes floats.
+// Returns whether the node is a Binary on floats.
 bool is_float_binary(const GraphEditor& editor, size_t index);
-// A Binary of that kind without an activation.
+// Matches a Binary of this kind without an activation.
 Match<Binary> match_binary_node(const GraphEditor& editor, size_t index, BinaryKind kind);
-// The operands of value = kind(a, b) without an activation.
+// Returns the operands of value = kind(a, b) without an activation.
 std::optional<std::array<ValueId, 2>> match_binary(const GraphEditor& editor, ValueId value, BinaryKind kind);
-// The operand of value = kind(x).
+// Returns the operand of value = kind(x).
 std::optional<ValueId> match_unary(const GraphEditor& editor, ValueId value, UnaryKind kind);
-// x of value = x to a constant power.
+// Returns x of value = pow(x, exponent) with a constant exponent.
 std::optional<ValueId> match_power(const GraphEditor& editor, ValueId value, float exponent);
-// x of value = x * x, or of the power.
+// Returns x of value = x * x or value = pow(x, 2).
 std::optional<ValueId> match_square(const GraphEditor& editor, ValueId value);
 
-// value = activation(input), where an operator does nothing else.
+// Matches value = activation(input), if the operator does nothing else.
 struct AppliedActivation {
   Activation activation;
   ValueId input = kNoValue;
 };
 std::optional<AppliedActivation> match_activation(const GraphEditor& editor, ValueId value);
 
-// A float operator without activation on one constant and one other input, which has the type of the output.
+// A Binary on floats without activation, with one constant input. The other input has the type of the output.
 struct BinaryConstant {
   const Binary* op = nullptr;
   size_t data_slot = 0;  // the other input is the constant
@@ -68,18 +68,18 @@ struct BinaryConstant {
 };
 std::optional<BinaryConstant> match_binary_constant(const GraphEditor& editor, size_t index);
 
-// value = input + scalar or input * scalar with a constant scalar. A division is matched as a product, a
-// subtraction as a sum.
+// Matches value = input + scalar or input * scalar with a constant scalar. A division is matched as a
+// product, a subtraction as a sum.
 struct ScalarStep {
   ValueId input = kNoValue;
   BinaryKind kind = BinaryKind::add;  // or mul
   double scalar = 0.0;
 };
 std::optional<ScalarStep> match_scalar(const GraphEditor& editor, ValueId value);
-// The input, where kind and scalar are these.
+// Returns the input if kind and scalar match.
 std::optional<ValueId> match_scalar(const GraphEditor& editor, ValueId value, BinaryKind kind, double scalar);
 
-// The only reader of `value`, where it computes output = kind(value, constant) of the same type.
+// Matches the only reader of `value` if it computes output = kind(value, constant) of the same type.
 struct ConstantReader {
   size_t index = 0;
   const HostTensor* constant = nullptr;
@@ -88,18 +88,18 @@ struct ConstantReader {
 std::optional<ConstantReader> match_constant_reader(const GraphEditor& editor, ValueId value,
                                                     BinaryKind kind);
 
-// value = input padded with a constant 0; an amount may crop.
+// Matches value = input padded with a constant 0. Amounts may be negative (crop).
 struct ZeroPad {
   ValueId input = kNoValue;
   PadAmounts amounts;
 };
 std::optional<ZeroPad> match_zero_pad(const GraphEditor& editor, ValueId value);
 
-// Whether the numbers are equal up to the rounding of floats in a model file, or of a half there.
+// Returns whether the numbers are equal up to rounding to fp32 or fp16 in a model file.
 bool is_near(double value, double expected);
-// Whether the value is fp32 or fp16: the types that kernels compute in.
+// Returns whether the value is fp32 or fp16, the types in which kernels compute.
 bool is_float_value(const GraphEditor& editor, ValueId value);
-// Whether input `slot` is a constant or left out.
+// Returns whether input `slot` is a constant or omitted.
 bool is_constant_or_absent(const GraphEditor& editor, const Node& node, size_t slot);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// Tensors stacked along a new axis.
+// Stacks tensors along a new axis.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace vellum {
 
-// Inserts nodes of this name after node `index` that compute `output`: the tensors, which have one shape,
-// along a new axis of the result. Returns the last of the nodes.
+// Inserts nodes after node `index` that stack `tensors`, which have one shape, along the new axis `axis` of
+// `output`. Returns the last inserted node. `name`: the name of the nodes.
 size_t stack_values(GraphEditor& editor, size_t index, const std::string& name, std::vector<ValueId> tensors,
                     int64_t axis, ValueId output);
 

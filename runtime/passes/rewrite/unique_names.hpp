@@ -13,12 +13,13 @@ class UniqueNames {
  public:
   explicit UniqueNames(const Graph& graph) : graph_(graph) {}
 
-  // `base` where no value has this name, else `base` with the least number from 2 on that makes it unique.
+  // Returns `base` if no value has this name, else `base` with the smallest number from 2 on that makes it
+  // unique.
   std::string make(const std::string& base);
 
  private:
   const Graph& graph_;
-  std::unordered_map<std::string, int> taken_;  // with the number to try next, for a name as a base
+  std::unordered_map<std::string, int> taken_;  // existing names, each with the next number to try
 };
 
 }  // namespace vellum

@@ -1,13 +1,12 @@
-// Layers of a tail that run on the device once a run has told the shapes of what they read.
+// Layers of a tail that run on the device after a run has determined the shapes of their inputs.
 #pragma once
 
 #include "graph/graph.hpp"
 
 namespace vellum {
 
-// Puts a DeviceRegion in the place of each group of connected nodes with a layer in it (is_layer(), and
-// RoiAlign) that fits_region(). Groups do not read each other's results by way of other nodes and the other
-// way round.
+// Replaces each group of connected nodes that fit_region() by a DeviceRegion, if the group contains a layer
+// (is_layer(), or RoiAlign). Groups never depend on each other cyclically through other nodes.
 void group_layers(HostTail& tail);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// Sequences of tensors: followed while shapes are inferred, and gone afterwards.
+// Sequences of tensors: they are tracked while shapes are inferred, and removed afterwards.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@
 
 namespace vellum {
 
-// Knows which tensors each sequence holds.
+// Tracks which tensors each sequence holds.
 class SequenceTracker {
  public:
   enum class Found : uint8_t {
-    tensor,   // the node computes tensors; it may have become another
-    sequence  // the node computes a sequence; it stays until remove_nodes(), as a reader of the tensors
+    tensor,   // the node computes tensors; it may have been replaced
+    sequence  // the node computes a sequence; it is kept until remove_nodes(), as a reader of the tensors
   };
 
-  // Looks at the next node in execution order, whose inputs have their types or are sequences. Nodes that it
-  // inserts after this one are visited next. Throws Error(unsupported) where only a run determines which
-  // tensors a sequence holds.
+  // Processes the next node in execution order; its inputs have known types or are sequences. Nodes that are
+  // inserted after it are visited next. Throws Error(unsupported) if only a run determines the tensors of a
+  // sequence.
   Found visit(GraphEditor& editor, size_t index);
-  // Removes the nodes that compute sequences. Throws Error(unsupported) where a graph output is one.
+  // Removes the nodes that compute sequences. Throws Error(unsupported) if a graph output is a sequence.
   void remove_nodes(GraphEditor& editor) const;
 
  private:
@@ -33,7 +33,7 @@ class SequenceTracker {
 
   std::unordered_map<ValueId, Sequence> sequences_;
   std::vector<size_t> nodes_;
-  uint64_t tensors_ = 0;  // of all sequences
+  uint64_t tensors_ = 0;  // number in all sequences
 };
 
 }  // namespace vellum

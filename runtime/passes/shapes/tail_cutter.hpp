@@ -1,5 +1,5 @@
-// Parts a graph into what shapes can be told of before running and what follows operators whose shapes only
-// values tell.
+// Splits a graph into the part whose shapes are known before running, and the tail: operators with
+// data-dependent shapes and everything that depends on them.
 #pragma once
 
 #include <unordered_set>
@@ -11,19 +11,19 @@ namespace vellum {
 
 class TailCutter {
  public:
-  // Whether the next node, in execution order, belongs to the tail; if so it is moved there. Its inputs have
-  // their types, and it gives its outputs theirs, as far as they are known.
+  // Decides whether the next node in execution order belongs to the tail. If so, moves it there, sets the
+  // types of its outputs as far as they are known, and returns true. The types of its inputs must be set.
   bool takes(Graph& graph, Node& node);
-  // Whether a node of the tail reads the value.
+  // Returns whether a node of the tail reads the value.
   bool reads(ValueId id) const { return reads_.contains(id); }
-  // Once all nodes were asked: gives the graph its tail, where an output of the model needs one.
+  // Sets graph.tail if an output of the model needs it. Call it after takes() was called for all nodes.
   void cut(Graph& graph);
 
  private:
   std::vector<TensorType> types_behind(const Graph& graph, const Node& node) const;
 
   std::vector<Node> nodes_;
-  std::unordered_set<ValueId> late_, reads_;  // what they compute, and what they read
+  std::unordered_set<ValueId> late_, reads_;  // values that the tail computes, and that it reads
 };
 
 }  // namespace vellum

@@ -1,5 +1,5 @@
-// Operators that compute each image of a batch by itself: the operator that computes some of the images.
-// Rows of operator_rows.hpp are images here.
+// The same as operator_rows.hpp for the images of a batch: finds operators that compute each image
+// separately, and the operator that computes some of the images. `Rows` are ranges of images here.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,14 @@
 
 namespace vellum {
 
-// Whether images of all outputs can be computed apart from the others. Shapes must be known. False where
-// there is but one, and for operators whose kernels are chosen by how many there are.
+// Returns whether the images of all outputs can be computed separately. Shapes must be known. False for a
+// single image, and for operators whose choice of kernel depends on the number of images.
 bool has_images(const Graph& graph, const Node& node);
 
-// For a node that has images, per input.
+// Returns for each input the images that the node reads to compute `computed`. Requires has_images().
 std::vector<RowsRead> images_read(const Graph& graph, const Node& node, const Rows& computed);
 
-// The operator that computes this number of images of a node that has images.
+// Returns the operator that computes `count` images of the node. Requires has_images().
 std::shared_ptr<const Operator> operator_for_images(const Graph& graph, const Node& node, int64_t count);
 
 }  // namespace vellum

@@ -1,6 +1,6 @@
-// Operators that are local along the rows of an image: which rows of its inputs an operator reads to compute
-// some rows of its outputs, and the operator that computes these rows alone. Every element is the sum of the
-// same terms in the same order as in the whole. Images of a batch are likewise (operator_images.hpp).
+// Operators that are local along the rows of an image: finds the input rows that an operator reads to compute
+// some rows of its outputs, and the operator that computes only these rows. Every element is a sum of the
+// same terms in the same order as in the whole. operator_images.hpp does the same for the images of a batch.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace vellum {
 
-// The axis along which parts of images are, or of a batch of images. Everything below is of rows, or likewise
-// of columns or images.
+// The axis along which images, or a batch of images, are divided. Everything below says "rows", which means
+// columns or images for the other values.
 enum class ImageAxis : uint8_t { rows, columns, images };
 
 // A range of rows.
@@ -26,45 +26,45 @@ struct Rows {
   bool operator==(const Rows&) const = default;
 };
 
-// The least range that contains both; an empty one contains nothing.
+// Returns the smallest range that contains both. Empty ranges are ignored.
 Rows hull(const Rows& a, const Rows& b);
 
 // The rows of one input that an operator reads to compute rows of its outputs.
 struct RowsRead {
-  bool whole = true;         // all of it: weights, a factor per channel, what is broadcast along the rows
-  Rows rows = {};            // otherwise
-  bool may_be_more = false;  // an input of more rows than these serves as well: its padding is adjusted
+  bool whole = true;         // the whole input: weights, factors per channel, inputs broadcast along the rows
+  Rows rows = {};            // the rows, if `whole` is false
+  bool may_be_more = false;  // the input may have more rows than these: the padding is adjusted
 };
 
-// The dimension of each value that holds its rows: 2 in N, C, H, W; 1 where the value is a Transpose's to or
-// from N, H, W, C. That of its columns is one more, that of images the first.
+// Returns for each value the dimension of its rows: 2 in N, C, H, W; 1 in N, H, W, C, after or before a
+// Transpose. The dimension of columns is the next one, that of images the first.
 std::vector<size_t> rows_axes(const Graph& graph, ImageAxis axis = ImageAxis::rows);
 
-// Whether rows of all outputs can be computed apart from the others. Shapes must be known. `axes`: those of
-// the graph.
+// Returns whether the rows of all outputs can be computed separately. Shapes must be known. `axes`:
+// rows_axes() of the graph.
 bool has_rows(const Graph& graph, std::span<const size_t> axes, const Node& node,
               ImageAxis axis = ImageAxis::rows);
 
-// The number of rows that the operator computes together: rows are computed from a multiple of it on, to a
-// multiple of it or the last row.
+// Returns the granularity of rows that the operator computes: ranges begin at a multiple of it, and end at a
+// multiple of it or at the last row.
 int64_t rows_computed_together(const Node& node, ImageAxis axis = ImageAxis::rows);
 
-// For a node that has rows, per input.
+// Returns for each input the rows that the node reads to compute `computed`. Requires has_rows().
 std::vector<RowsRead> rows_read(const Graph& graph, const Node& node, const Rows& computed,
                                 ImageAxis axis = ImageAxis::rows);
 
-// The rows of input 0 that a Resize which has rows reads for each row of its output; rows_read() would find
-// all of them anew for each one.
+// Returns for each output row of a Resize the rows of input 0 that it reads. Faster than rows_read() for each
+// row. Requires has_rows().
 std::vector<Rows> rows_resized(const Graph& graph, const Node& node, ImageAxis axis = ImageAxis::rows);
 
-// The operator that computes the rows `computed` of a node that has rows, where its inputs hold the rows
-// `held`, per input: those of rows_read(), or more of them where that allows it.
+// Returns the operator that computes the rows `computed` of the node from inputs that hold the rows `held`
+// (per input). These are the rows of rows_read(), or more if may_be_more. Requires has_rows().
 std::shared_ptr<const Operator> operator_for_rows(const Graph& graph, const Node& node, const Rows& computed,
                                                   std::span<const Rows> held,
                                                   ImageAxis axis = ImageAxis::rows);
 
-// Whether it computes each element of its outputs from elements at the same place: broadcast ones, or, of
-// BatchNormalization, those of its channel.
+// Returns whether each output element depends only on input elements at the same position, up to
+// broadcasting; for BatchNormalization also on the parameters of its channel.
 bool is_elementwise(const Node& node);
 
 }  // namespace vellum

@@ -1,12 +1,12 @@
-// A picture in parts along one axis: a network of local operators runs over one part after the other, all of
-// one size, unchanged, and what it computes far enough from the ends is what it computes of the whole.
+// Divides a picture into parts of equal size along one axis. The unchanged network of local operators runs
+// over one part after another. Its results far enough from the ends of a part equal those of the whole
+// picture.
 //
 //   picture   |-------------------------------------------------|
-//   parts     |==============|                                     Each begins at a multiple of the
-//   alignment,
-//                      |==============|                            so that strides fall on the same rows.
+//   parts     |==============|                              Each begins at a multiple of the alignment,
+//                      |==============|                     so that strides fall on the same rows.
 //                                           |==============|
-//   outputs   |------------|----------|---------------------|      The halo is read by two parts.
+//   outputs   |------------|----------|---------------------|      Two parts read the halo.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,22 @@ namespace vellum {
 
 struct PicturePart {
   int64_t begin = 0;  // the first row of the inputs that the part reads
-  // Per output of the graph: the rows of the whole that this part is for, and the part's own row that is the
-  // first of them.
+  // Per output of the graph: the rows of the whole output that are taken from this part, and the index of the
+  // first of them within the part.
   std::vector<Rows> rows;
   std::vector<int64_t> first;
 };
 
-// Returns the number of input rows of which a part begins at a multiple. `whole`: prepared, with all rows.
-// Throws Error(unsupported), naming the layer, if the network is not local along the axis, or a part would
-// round otherwise than the whole.
+// Returns the alignment: parts begin at multiples of this number of input rows. `whole`: the prepared graph
+// of the whole picture. Throws Error(unsupported), which names the layer, if the network is not local along
+// the axis, or if a part would round differently from the whole.
 int64_t picture_alignment(const Graph& whole, ImageAxis axis);
 
-// Divides a picture: every row of every output is in one part. `part`: the same network prepared for as many
-// rows as a part has, which differ from those of the whole by a multiple of the alignment. Proves each row by
-// what the layers read in the part and in the whole. Throws Error(invalid_argument) if parts of that size
-// have no rows left beside the halo; Error(unsupported) if the two graphs are not one network.
+// Divides a picture so that every row of every output is taken from one part. `part`: the same network
+// prepared for the rows of a part, whose number differs from the whole's by a multiple of the alignment. Each
+// row is proved equal by comparing what the layers read in the part and in the whole. Throws
+// Error(invalid_argument) if parts of that size have no rows besides the halo; Error(unsupported) if the two
+// graphs are different networks.
 std::vector<PicturePart> divide_picture(const Graph& part, const Graph& whole, ImageAxis axis);
 
 }  // namespace vellum

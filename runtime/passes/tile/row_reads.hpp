@@ -1,4 +1,4 @@
-// The rows that each node of a graph reads, found once for questions that are asked many times.
+// A table of the rows that each node of a graph reads, for repeated queries.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ class RowReads {
  public:
   static constexpr size_t kNone = SIZE_MAX;
 
-  // `graph` must outlive this. `computed_together`: per node, the rows that its kernel computes together;
-  // empty: 1 for all. `fixed`: per node, whether it must be computed whole whatever its operator; empty:
-  // none. `axis`: columns and images are read likewise, and called rows all the same.
+  // `graph` must outlive this object. `computed_together`: per node, the granularity of rows of its kernel;
+  // empty: 1 for all. `fixed`: per node, whether it must be computed whole regardless of its operator; empty:
+  // none. `axis`: the axis that "rows" means.
   explicit RowReads(const Graph& graph, std::span<const int64_t> computed_together = {},
                     const std::vector<bool>& fixed = {}, ImageAxis axis = ImageAxis::rows);
 
@@ -25,22 +25,24 @@ class RowReads {
   bool has_rows(size_t node) const { return nodes_[node].has_rows; }
   // The number of rows of the node's outputs.
   int64_t row_count(size_t node) const { return nodes_[node].row_count; }
-  // The rows that are computed where these are wanted: not fewer, in multiples of computed_together.
+  // Returns the rows that are computed if these are wanted: rounded outwards to multiples of
+  // computed_together.
   Rows computed(size_t node, const Rows& wanted) const;
-  // The rows of input `slot` that a node with rows reads.
+  // Returns the rows of input `slot` that a node with rows reads.
   RowsRead read(size_t node, size_t slot, const Rows& computed) const;
 
   size_t rows_axis(ValueId value) const { return axes_[value]; }
   int64_t value_rows(ValueId value) const { return graph_.values[value].type.shape[axes_[value]]; }
-  // The node that computes the value, or kNone.
+  // Returns the node that computes the value, or kNone.
   size_t producer(ValueId value) const { return producers_[value]; }
-  // The last node that reads it; the number of nodes for an output of the graph; kNone if nothing reads it.
+  // Returns the last node that reads the value; the number of nodes for a graph output; kNone if nothing
+  // reads it.
   size_t last_reader(ValueId value) const { return last_readers_[value]; }
 
  private:
   struct Input {
     bool whole = true, may_be_more = false, monotone = true;
-    std::vector<Rows> of_row;  // per row of the output; empty for images, each of which is read for itself
+    std::vector<Rows> of_row;  // per row of the output; empty for images, where image i reads image i
   };
   struct NodeRows {
     bool has_rows = false;
@@ -56,9 +58,9 @@ class RowReads {
   std::vector<NodeRows> nodes_;
 };
 
-// The rows that each node reads, and the images of a batch.
+// RowReads along rows and along the images of a batch.
 struct AxisReads {
-  // As for rows alone.
+  // See the constructor of RowReads.
   explicit AxisReads(const Graph& graph, std::span<const int64_t> computed_together = {},
                      const std::vector<bool>& fixed = {});
 

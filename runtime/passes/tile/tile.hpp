@@ -1,5 +1,4 @@
-// Layers that run strip by strip, several of them at once, so that the tensors between them never exist
-// whole.
+// Runs several consecutive layers strip by strip, so that the tensors between them never exist as a whole.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +13,20 @@ namespace vellum {
 
 struct TiledGraph {
   Graph graph;
-  // Per node of `graph`: the node of the whole graph of which it computes a strip, or which it is; kNone for
-  // those that cut strips out of tensors and join them.
+  // Per node of `graph`: the corresponding node of the whole graph; kNone for nodes that cut strips out of
+  // tensors or join them.
   std::vector<size_t> whole_nodes;
-  // The names of values that are rows which a strip keeps for the next one.
+  // The names of values that hold rows which a strip keeps for the next one.
   std::set<std::string> kept = {};
 };
 
-// Computes the nodes of `tiling` in strips: for each strip a Slice of what it needs of the graph's inputs, a
-// copy of each node with other padding, and at the end a Concat of the strips of each output. Copies share
-// the constants of the whole. Where an operator needs fewer rows than another one of the same strip, a Slice
-// cuts them out. Rows that a node keeps for the next strip (TiledNodes::kept) are a Slice, too, which a
-// Concat there puts before its own. Results are the same bit for bit if every copy is computed by the kernel
-// of the whole. Follows optimise() and is no part of it. `reads`: of the whole graph.
+// Returns the graph with the nodes of `tiling` in strips. Each strip has a Slice of each tensor that it reads
+// from outside and a copy of each node with adapted padding; at the end a Concat joins the strips of each
+// output. Copies share constants. If an operator needs fewer rows than another of the same strip, a Slice
+// selects them. Rows that a node keeps for the next strip (TiledNodes::kept) are selected by a Slice, and a
+// Concat prepends them to the next strip's rows. Results are the same bit for bit if every copy is computed
+// by the kernel of the whole layer. Runs after optimise() and is not one of its passes. `reads`: of the whole
+// graph.
 TiledGraph tile(const AxisReads& reads, const Tiling& tiling);
 
 }  // namespace vellum

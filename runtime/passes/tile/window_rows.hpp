@@ -1,4 +1,5 @@
-// Rows of convolutions and pools, by their windows (graph/operators/conv/window.hpp). For operator_rows.hpp.
+// The rows that convolutions and pools read, from their windows (graph/operators/conv/window.hpp). Used by
+// operator_rows.cpp.
 #pragma once
 
 #include <memory>
@@ -11,11 +12,11 @@
 
 namespace vellum {
 
-// The window of a Conv, ConvTranspose or Pool over two axes; nothing if the node is none of them, or its
-// windows depend on where the whole ends.
+// Returns the window of a Conv, ConvTranspose or Pool over two axes. Returns nothing for other nodes, and if
+// the windows depend on where the whole input ends.
 std::optional<WindowPlacement> row_window(const Graph& graph, const Node& node);
 
-// The rows of input 0.
+// Returns the rows of input 0 that are read to compute `computed`.
 RowsRead window_rows_read(const Graph& graph, const Node& node, const Rows& computed,
                           ImageAxis axis = ImageAxis::rows);
 

@@ -1,5 +1,5 @@
-// Android's hardware buffers. Vulkan's declarations for them need no header of Android's, so that this
-// compiles everywhere; other systems do not offer the extension.
+// Android hardware buffers. Vulkan's declarations for them need no Android header, so this compiles on every
+// system; others do not offer the extension.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -17,15 +17,15 @@ class Context;
 struct HardwareBufferProperties {
   uint64_t bytes = 0;
   uint32_t memory_type_bits = 0;
-  VkFormat format = VK_FORMAT_UNDEFINED;  // undefined: only a sampler of the driver's own format reads it
-  uint64_t external_format = 0;           // the driver's own; 0: none
-  ExternalFormat external;                // the description of it
+  VkFormat format = VK_FORMAT_UNDEFINED;  // undefined: only a sampler of the external format can read it
+  uint64_t external_format = 0;           // implementation-defined; 0: none
+  ExternalFormat external;                // description of external_format
 };
 
-// `buffer`: an AHardwareBuffer. The device has the extension.
+// `buffer`: an AHardwareBuffer. The device must have the extension.
 HardwareBufferProperties hardware_buffer_properties(const Context& context, void* buffer);
 
-// Calls `import` with what vkAllocateMemory imports the buffer by.
+// Calls `import` with the structure by which vkAllocateMemory imports the buffer.
 template <typename Function>
 auto chain_hardware_buffer(void* buffer, Function&& import) {
   const VkImportAndroidHardwareBufferInfoANDROID info{

@@ -13,10 +13,10 @@ struct ExternalResource {
   vk::Buffer buffer;
   vk::Image image;
   vk::MemoryRequirements needed;
-  bool dedicated = false;  // the memory must be for it alone
+  bool dedicated = false;  // the memory must be a dedicated allocation
 };
 
-// Asks the driver; `dedicated_only`: what require_buffer() or require_image() said.
+// Query the driver. `dedicated_only`: the result of require_buffer() or require_image().
 ExternalResource external_resource(const Context& context, vk::Buffer buffer, bool dedicated_only);
 ExternalResource external_resource(const Context& context, vk::Image image, bool dedicated_only);
 
@@ -25,13 +25,13 @@ struct ImportedMemory {
   uint32_t memory_type = 0;
 };
 
-// Imports a handle. A file descriptor stays the caller's: the driver gets a duplicate, so that the caller
-// closes it with consume() when nothing can fail any more. `offset`: of the resource in the memory.
+// Imports a handle. The driver gets a duplicate of a file descriptor, so that the caller can close the
+// original with consume() when nothing can fail any more. `offset`: the resource's offset in the memory.
 ImportedMemory import_memory(const Context& context, const ExternalMemory& memory,
                              const ExternalResource& resource, uint64_t offset);
 void consume(const ExternalMemory& memory);
 
-// The memory, and how it will be exported: all but the handle.
+// Memory, and the description with which it is exported, without the handle.
 struct ExportableMemory {
   vk::raii::DeviceMemory memory{nullptr};
   ExternalMemory description;

@@ -1,4 +1,4 @@
-// NT handles. Other systems than Windows do not offer the extensions, and refuse them.
+// NT handles. Systems other than Windows do not offer the extensions; there these functions refuse.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -11,7 +11,7 @@ namespace vellum::gpu {
 
 class Context;
 
-// Calls `import` with what vkAllocateMemory imports the HANDLE by.
+// Calls `import` with the structure by which vkAllocateMemory imports the HANDLE.
 ImportedMemory chain_win32_memory(void* handle, const std::function<ImportedMemory(const void*)>& import);
 // Return a new HANDLE.
 void* export_win32_memory(const Context& context, VkDeviceMemory memory);

@@ -1,4 +1,4 @@
-// Loop: evaluates a graph again and again. https://onnx.ai/onnx/operators/onnx__Loop.html
+// Loop: evaluates a graph repeatedly. https://onnx.ai/onnx/operators/onnx__Loop.html
 #pragma once
 
 #include "graph/operator_support.hpp"
@@ -6,12 +6,12 @@
 
 namespace vellum {
 
-// Inputs: the number of iterations, a boolean, the states, what the body reads from outside, and the elements
-// of the stacked outputs that `finished` iterations before this node have computed, those of one iteration
-// after those of another. Outputs: the last states and the stacked outputs.
+// Inputs: the number of iterations, the condition, the states, the values from outside that the body reads,
+// and the elements of the stacked outputs that `finished` earlier iterations have computed, iteration by
+// iteration. Outputs: the last states and the stacked outputs.
 //
-// infer_shapes_and_fold() puts the iterations in the place of a Loop whose number of iterations and condition
-// are known; one that remains runs on the host. Scan is read as a Loop.
+// infer_shapes_and_fold() unrolls a Loop whose number of iterations and condition are known. Any other Loop
+// runs on the host. Scan is read as a Loop.
 struct LoopOperator : GraphOperator {
   // Inputs: the number of the iteration, the condition, the states, values from outside. Outputs: the
   // condition, the states, an element of each stacked output.
@@ -19,17 +19,16 @@ struct LoopOperator : GraphOperator {
   size_t states = 0;
   int64_t finished = 0;
   struct Stack {
-    int64_t axis = 0;       // of the output, along which its elements are
-    bool reversed = false;  // the element of the last iteration is first
+    int64_t axis = 0;       // the output's axis along which the elements are stacked
+    bool reversed = false;  // true: the element of the last iteration is first
   };
   std::vector<Stack> stacks;
 
-  // The index of the node's first input that the body does not have.
+  // Returns the index of the node's first input that the body does not have.
   size_t first_element() const { return body.inputs.size(); }
-  // The shape of the iteration's number, one integer, as the body declares it.
+  // Returns the shape of the iteration number, a single integer, as the body declares it.
   Shape iteration_shape() const;
-  // Throws Error(corrupt_model) unless the node's inputs and outputs, and the body's, are as many as they
-  // have to be.
+  // Throws Error(corrupt_model) if the number of inputs or outputs, of the node or of the body, is wrong.
   void check_counts(size_t inputs, size_t outputs) const;
   static int64_t iterations(const HostTensor& count);
 

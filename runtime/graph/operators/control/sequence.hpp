@@ -7,12 +7,12 @@
 
 namespace vellum {
 
-// infer_shapes_and_fold() follows which tensors a sequence holds and puts operators on these in the place of
-// the node; one whose sequence only a run determines is refused.
+// infer_shapes_and_fold() tracks the tensors in each sequence and replaces the node by operators on these
+// tensors. A node is refused if only a run determines its sequence.
 struct SequenceOperator : Operator {
   std::string onnx_type;
-  int64_t axis = 0;       // of SplitToSequence and ConcatFromSequence
-  bool new_axis = false;  // ConcatFromSequence: the tensors get the axis
+  int64_t axis = 0;       // for SplitToSequence and ConcatFromSequence
+  bool new_axis = false;  // ConcatFromSequence: stacks the tensors along a new axis
   bool keep_axis = true;  // SplitToSequence without sizes
   Attributes onnx_attributes;
 

@@ -8,8 +8,8 @@
 namespace vellum {
 
 struct GraphOperator : Operator {
-  // The graphs, in the order in which bundles store them. What a graph reads from outside are inputs of it,
-  // and of the node.
+  // Returns the graphs, in the order in which bundles store them. Values that a graph reads from outside are
+  // inputs of the graph and of the node.
   virtual std::vector<const Graph*> graphs() const = 0;
 };
 

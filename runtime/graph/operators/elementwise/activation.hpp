@@ -1,5 +1,5 @@
-// Activation functions: fused into the operator that computes their argument, or operators of their own
-// (Unary).
+// Activation functions. They are fused into the operator that computes their argument, or are separate
+// operators (Unary).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace vellum {
 
-// `alpha` and `beta` as in the ONNX operator of the name; clip: alpha = min, beta = max.
+// `alpha` and `beta` are as in the ONNX operator of that name; for clip alpha is min and beta is max.
 enum class ActivationKind : uint8_t {
   none,
   relu,
@@ -35,12 +35,13 @@ struct Activation {
   ActivationKind kind = ActivationKind::none;
   float alpha = 0.0f, beta = 0.0f;
   float gamma = 0.0f;                // selu only
-  float scale = 1.0f, shift = 0.0f;  // of the result, scale * f(x) + shift; selu has none
-  // The result as QuantizeLinear and DequantizeLinear leave it: the nearest integer number of steps, half to
-  // even, at least `least` and at most `most`. A step of 0: not rounded. A rounded result is not scaled.
+  float scale = 1.0f, shift = 0.0f;  // the result is scale * f(x) + shift; not for selu
+  // Rounds the result as QuantizeLinear and DequantizeLinear do: to an integer multiple of `step`, ties to
+  // even, of at least `least` and at most `most` steps. A step of 0: no rounding. A rounded result is not
+  // scaled.
   float step = 0.0f, least = 0.0f, most = 0.0f;
-  // Of an operator with a residual: bounds of the sum that the residual is added to. None where they are
-  // equal. A scaled or rounded activation has none.
+  // For an operator with a residual: bounds of the sum before the residual is added. Equal bounds mean none.
+  // Not used with a scale or rounding.
   float sum_low = 0.0f, sum_high = 0.0f;
   bool operator==(const Activation&) const = default;
   bool is_scaled() const { return scale != 1.0f || shift != 0.0f; }
@@ -51,12 +52,12 @@ struct Activation {
   }
 };
 
-// Whether it is a ReLU or a Clip, and nothing else.
+// Returns whether the activation is only a ReLU or a Clip.
 bool is_bounds(const Activation& activation);
 // Returns the Activation that computes then(first(x)); nothing if no single Activation does.
 std::optional<Activation> combine(const Activation& first, const Activation& then);
 
-// Returns what a residual is added to: `sum`, within the activation's bounds of it.
+// Returns `sum` clamped to the activation's bounds: the value that a residual is added to.
 double bounded_sum(const Activation& activation, double sum);
 
 std::string_view name(ActivationKind kind);

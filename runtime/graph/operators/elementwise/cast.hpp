@@ -9,9 +9,9 @@ namespace vellum {
 // CastLike is a Cast to the dtype of input 1.
 struct Cast : Operator {
   std::optional<DType> to;  // default: the dtype of input 1
-  // Rounds to the values of this type, which is stored in `to`; null: to those of `to`.
+  // Rounds to the values of this narrow type, which is stored as `to`. Null: to the values of `to`.
   const NarrowType* narrow = nullptr;
-  bool saturate = true;  // of 8-bit floats: beyond the largest number
+  bool saturate = true;  // 8-bit floats: values beyond the largest number become that number
 
   std::string_view type() const override { return to ? "Cast" : "CastLike"; }
   std::vector<TensorType> infer(Inputs inputs) const override;

@@ -14,9 +14,9 @@ namespace vellum {
 struct QuantizeLinear : Operator {
   int64_t axis = 1;
   std::optional<DType> to;
-  int bits = 0;  // of the output's integers; 0: as many as its dtype has
+  int bits = 0;  // bits of the output's integers; 0: those of its dtype
 
-  IntegerRange range_of(DType dtype) const;  // of an output of this dtype
+  IntegerRange range_of(DType dtype) const;  // the range of an output of this dtype
 
   std::string_view type() const override { return "QuantizeLinear"; }
   std::vector<TensorType> infer(Inputs inputs) const override;

@@ -57,8 +57,8 @@ struct Clip : Operator {
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
 };
 
-// Returns the activation that a node computes, if it is a Unary or a Clip whose bounds are known; nothing for
-// any other node.
+// Returns the activation that a node computes, if it is a Unary or a Clip with known bounds. Otherwise
+// returns nothing.
 std::optional<Activation> as_activation(const Operator& op, Inputs inputs);
 
 }  // namespace vellum

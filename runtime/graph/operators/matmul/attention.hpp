@@ -5,8 +5,7 @@
 
 namespace vellum {
 
-// A view of a tensor's elements in another order: element (i, j, ...) is at offset + i * strides[0] +
-// j * strides[1] + ...
+// A strided view of a tensor: element (i, j, ...) is at offset + i * strides[0] + j * strides[1] + ...
 struct StridedView {
   int64_t offset = 0;
   Shape shape;
@@ -20,19 +19,20 @@ void check_view(const StridedView& view, const Shape& input);
 // Scaled dot product attention, Y = softmax(scale * Q K^T + mask) V, for each image of a batch and each head.
 //
 // Inputs Q, K, V, mask (optional). Q, K and V are (batch, head, token, channel), or (batch, token, head *
-// channel) with the number of heads as attributes. With `views` they are any tensors, and the views are their
-// (batch, head, token, channel) form. The number of heads of Q is a multiple of that of K and V; consecutive
-// heads of Q share one of K and V. A mask broadcasts to (batch, head, token of Q, token of K): floats are
-// added to the scores, false excludes a key.
+// channel) with the number of heads as attributes. With `views` they may have any shape, and the views give
+// their (batch, head, token, channel) form. The number of heads of Q is a multiple of that of K and V;
+// consecutive heads of Q share one of K and V. A mask broadcasts to (batch, head, token of Q, token of K):
+// floats are added to the scores, false excludes a key.
 struct Attention : Operator {
-  // The most channels of a head for which there is a kernel: it holds their sums in registers.
+  // The largest number of channels of a head that the kernel supports: it holds their sums in registers.
   static constexpr int64_t kMostChannels = 256;
 
   std::optional<float> scale;  // default: 1 / sqrt(channels)
   bool causal = false;         // a token attends to itself and earlier tokens only
   int64_t q_heads = 0, kv_heads = 0;
   std::optional<std::array<StridedView, 3>> views;
-  // With views: Y is (batch, token, head, channel), reshaped to `output`.
+  // With views, Y is (batch, token, head, channel) if tokens_first, else (batch, head, token, channel),
+  // reshaped to `output`.
   bool tokens_first = false;
   Shape output;
 

@@ -13,13 +13,14 @@ struct AttentionForm {
   bool causal = false;
   int64_t q_heads = 0, kv_heads = 0;
   float softcap = 0.0f;                         // 0: none
-  int64_t left_window = -1, right_window = -1;  // keys beside the query's own place; -1: all
-  int64_t scores_mode = 0;                      // of the fourth output
-  bool gives_scores = false;                    // whether that is read
+  int64_t left_window = -1, right_window = -1;  // keys before and after the query's position; -1: all
+  int64_t scores_mode = 0;                      // which scores the fourth output has
+  bool gives_scores = false;                    // whether the fourth output is read
 };
 
-// Keys and values are joined with those before, masks with the window and the lengths of the sequences; then
-// it is a plain Attention, or with a soft cap or scores a softmax between two products.
+// Decomposes the operator: concatenates keys and values with the cache, and combines the mask with the window
+// and the sequence lengths. The rest is a plain Attention, or with a soft cap or scores two products with a
+// softmax between them.
 std::shared_ptr<const Operator> make_attention_form(const NodeSpec& spec, const AttentionForm& form);
 
 }  // namespace vellum

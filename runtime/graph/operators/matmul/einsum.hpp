@@ -9,15 +9,15 @@ namespace vellum {
 struct Einsum : Operator {
   std::string equation;
 
-  // The terms for inputs of known rank: one label for each dimension. Dimensions under "..." get labels of
-  // their own, from the last backwards.
+  // The terms for inputs of known rank, with one label for each dimension. Dimensions under "..." get unique
+  // labels, assigned from the last dimension backwards.
   struct Terms {
     std::vector<std::string> inputs;
     std::string output, summed;
   };
   Terms terms(Inputs inputs) const;
 
-  // The loops over the output's dimensions and over the summed ones, and the strides of each input in them.
+  // Loops over the dimensions of the output and over the summed dimensions, with the strides of each input.
   struct Loops {
     Shape output, summed;
     std::vector<std::vector<int64_t>> output_strides, summed_strides;

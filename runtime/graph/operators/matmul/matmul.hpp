@@ -8,12 +8,12 @@ namespace vellum {
 // Inputs A and B of one dtype, as in numpy.matmul: the last two dimensions are matrices, earlier dimensions
 // broadcast. A vector is a row on the left and a column on the right; the result lacks that dimension.
 struct MatMul : Operator {
-  // The last two dimensions of an input are exchanged first; it has at least two. Only the pass
-  // fuse_transposes sets these.
+  // Exchange the last two dimensions of an input, which must have at least two, before the product. Only the
+  // pass fuse_transposes sets these.
   bool transpose_a = false, transpose_b = false;
 
-  // The shapes after vectors became matrices and transposes were applied: M x K times K x N for each element
-  // of the broadcast batch dimensions.
+  // The shapes with vectors as matrices and transposes applied: M x K times K x N for each element of the
+  // broadcast batch dimensions.
   struct Extent {
     Shape a, b, batch;
     int64_t m, k, n;

@@ -1,5 +1,5 @@
-// The part of a recurrent layer after the products of its inputs: the walk along the sequence.
-// passes/decompose makes it of RNN, GRU and LSTM (recurrent.cpp).
+// The sequential part of a recurrent layer, after the products with its inputs. passes/decompose makes it
+// from RNN, GRU and LSTM (recurrent.cpp).
 #pragma once
 
 #include <array>
@@ -14,23 +14,23 @@ enum class RecurrentCell : uint8_t { rnn, gru, lstm };
 
 // With D directions, sequences of T steps, B batches, H hidden units and the G gates of the cell (in the
 // order of ONNX: rnn i; gru z, r, h; lstm i, o, f, c):
-//   inputs   0 products TxBxDGH: input times W plus biases; the only one that must be there, but for R
+//   inputs   0 products TxBxDGH: input times W plus biases. Only inputs 0 and 1 are required
 //            1 R DxGHxH
 //            2 candidate_bias DxH: gru with linear_before_reset, added to the product of the gate h with R
 //            3 sequence_lens B    4 initial_h DxBxH    5 initial_c DxBxH    6 P Dx3H: lstm's peepholes i, o,
 //            f
 //   outputs  Y TxDxBxH, Y_h DxBxH, and of an lstm Y_c DxBxH
-// Behind the end of a sequence Y is 0, and Y_h and Y_c are those of its last step.
+// After the end of a sequence Y is 0, and Y_h and Y_c are the values of its last step.
 struct Recurrence : Operator {
-  // f, g and h of one direction as ONNX calls them; an rnn has f alone, a gru f and g.
+  // The activations f, g and h of one direction, as ONNX names them. An rnn has only f, a gru f and g.
   using Activations = std::array<Activation, 3>;
 
   RecurrentCell cell = RecurrentCell::lstm;
   std::vector<Activations> activations;  // for each direction
-  bool first_reversed = false;           // direction 0 walks from the end of the sequence; 1 always does
-  float clip = 0.0f;                     // bounds the arguments of f and g, as in ONNX Runtime; 0: no bound
-  bool input_forget = false;             // lstm: the gate f is 1 - i
-  bool linear_before_reset = false;      // gru: the gate r acts on the product with R, not on its argument
+  bool first_reversed = false;       // direction 0 runs from the end of the sequence; direction 1 always does
+  float clip = 0.0f;                 // bounds the arguments of f and g, as in ONNX Runtime; 0: no bound
+  bool input_forget = false;         // lstm: the gate f is 1 - i
+  bool linear_before_reset = false;  // gru: the gate r acts on the product with R, not on its argument
 
   int64_t directions() const { return static_cast<int64_t>(activations.size()); }
   int64_t gates() const { return cell == RecurrentCell::lstm ? 4 : cell == RecurrentCell::gru ? 3 : 1; }

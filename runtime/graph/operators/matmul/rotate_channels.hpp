@@ -1,5 +1,5 @@
-// Rotary positions (Su et al., arXiv 2104.09864): each channel of a head and a partner are turned by an angle
-// that depends on the token.
+// Rotary position embedding (Su et al., arXiv 2104.09864): rotates each pair of channels of a head by an
+// angle that depends on the token.
 #pragma once
 
 #include "graph/operators/matmul/attention.hpp"

@@ -1,4 +1,4 @@
-// Frames of a camera as values of a network: sampling, colour conversion, normalisation.
+// The conversion of camera frames to values of a network: sampling, colour conversion, normalisation.
 #pragma once
 
 #include "graph/operator_support.hpp"
@@ -6,13 +6,13 @@
 
 namespace vellum {
 
-// Where the samples of a frame are: byte offsets and strides.
+// The positions of a frame's samples: byte offsets and strides.
 struct FramePlanes {
-  int64_t row = 0;  // from one row to the next
+  int64_t row = 0;  // bytes from one row to the next
   // Interleaved formats: bytes of a pixel, and the positions of red, green and blue in it.
   int64_t pixel = 0;
   std::array<int64_t, 3> rgb{};
-  // Formats with chroma: the first U and the first V, and the steps to the next ones.
+  // Formats with chroma: offsets of the first U and the first V, and the strides to the next ones.
   bool has_chroma = false;
   int64_t u = 0, v = 0, chroma_row = 0, chroma_step = 0;
   int64_t bytes = 0;  // of the whole frame
@@ -21,7 +21,7 @@ struct FramePlanes {
 // Throws Error(invalid_argument) as FrameInput::bytes().
 FramePlanes planes_of(const FrameInput& frame);
 
-// Y, U and V in 0..255 to red, green and blue:
+// Converts Y, U and V in 0..255 to red, green and blue:
 //   luma  = (Y - luma_offset) * luma_scale
 //   red   = luma + red_v * (V - 128)
 //   green = luma + green_u * (U - 128) + green_v * (V - 128)
@@ -47,13 +47,15 @@ class FramePixels {
   const uint8_t* bytes_;
 };
 
-// The rows of a transform as kernels use them: 0 for what is not finite, and nothing beyond 1e9.
+// Returns the rows of a transform as kernels use them: values that are not finite become 0, others are
+// clamped to 1e9.
 std::array<double, 6> usable_transform(std::span<const float> values);
 
-// A frame as attributes of an operator, without transform and network_shape.
+// Convert a frame to and from attributes of an operator, without transform and network_shape.
 void set_frame(Attributes& attributes, const FrameInput& frame);
 FrameInput frame_of(const Attributes& attributes);
-// An attribute in 0..last or 0..most; 0 if it is missing. Throws Error(corrupt_model) for others.
+// Returns an attribute in 0..last, or 0 if it is missing. Throws Error(corrupt_model) for other values.
+// size_attribute() does the same for 0..most.
 template <typename Enum>
 Enum enum_attribute(const Attributes& attributes, std::string_view name, Enum last) {
   const int64_t value = attributes.get_int(name, 0);
@@ -63,17 +65,18 @@ Enum enum_attribute(const Attributes& attributes, std::string_view name, Enum la
 }
 uint32_t size_attribute(const Attributes& attributes, std::string_view name, int64_t most);
 
-// Luma of red, green and blue, for a network of one channel (BT.601).
+// The weights of red, green and blue in luma (BT.601), for a network of one channel.
 inline constexpr std::array<double, 3> kLumaWeights{0.299, 0.587, 0.114};
 
-// The most pixels of the frame along an axis that FrameFilter::area averages into one of the network's:
-// lavapipe ends the loops of an invocation after 65535 iterations, and 64 x 64 bilinear samples take 29,000.
+// The largest number of frame pixels along an axis that FrameFilter::area averages into one pixel of the
+// network. lavapipe ends the loops of an invocation after 65535 iterations, and 64 x 64 bilinear samples take
+// 29,000.
 inline constexpr int kMostAveraged = 64;
 
 // Inputs: the frame's bytes (uint8, FramePlanes::bytes of them) and the rows of FrameTransform::to_frame()
-// (float [2, 3]). Output: float (1, C, H, W), where C is 1, 3 or 4. Value c at column x and row y is
-// (pixel - mean[c]) * scale[c], the pixel filtered around the transformed point (x + 0.5, y + 0.5). Not an
-// ONNX operator: with_frames() makes it.
+// (float [2, 3]). Output: float (1, C, H, W), where C is 1, 3 or 4. Channel c at column x and row y is (pixel
+// - mean[c]) * scale[c], where pixel is the frame filtered around the transformed point (x + 0.5, y + 0.5).
+// Not an ONNX operator: with_frames() adds it.
 struct Frame : Operator {
   FrameInput frame;  // without transform and network_shape
   int64_t channels = 3, height = 1, width = 1;

@@ -8,12 +8,11 @@
 namespace vellum {
 
 // Inputs X (N, C, spatial...), I (X's shape, int64: MaxPool's indices), output_shape (optional). The output
-// is zero except at the positions in I. With output_shape, I still counts in the shape that follows from the
-// window.
+// is zero except at the positions in I. Even with output_shape, the indices refer to natural_shape().
 struct MaxUnpool : Operator {
   Window window;
 
-  // Returns the output's shape as it follows from the window alone.
+  // Returns the output's shape that follows from the window.
   Shape natural_shape(Inputs inputs) const;
 
   std::string_view type() const override { return "MaxUnpool"; }
@@ -22,9 +21,9 @@ struct MaxUnpool : Operator {
   Attributes attributes() const override;
 };
 
-// MediaPipe's MaxUnpooling2D. Inputs X (N, C, H, W), I (X's shape, float32): the element of its window that
-// each value goes to, counted as in Pool::window_indices and clamped to the window. Windows of `kernel`
-// elements begin `strides` apart in an output of kernel times X's size, which is zero elsewhere.
+// MediaPipe's MaxUnpooling2D. Inputs X (N, C, H, W), I (X's shape, float32): the element of the window to
+// which each value is written, counted as in Pool::window_indices and clamped to the window. The output is
+// `kernel` times as large as X and zero elsewhere. Its windows of `kernel` elements begin `strides` apart.
 struct MaxUnpooling2d : Operator {
   int64_t kernel[2] = {1, 1}, strides[2] = {1, 1};  // along H, along W; strides no larger than the kernel
 

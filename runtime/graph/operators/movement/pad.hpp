@@ -20,8 +20,8 @@ struct Pad : Operator {
   float value = 0.0f;  // used without input 2
 
   PadAmounts amounts(Inputs inputs) const;
-  // Returns the element that pads in mode constant, of the data's dtype; throws if it is known only at run
-  // time.
+  // Returns the element that mode constant pads with, in the data's dtype. Throws Error(unsupported) if only
+  // a run determines it.
   HostTensor padding_value(Inputs inputs) const;
 
   std::string_view type() const override { return "Pad"; }

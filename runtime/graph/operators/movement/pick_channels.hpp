@@ -1,5 +1,5 @@
-// Selects channels of one or two tensors in any order: the channel shuffle of ShuffleNet (Zhang et al., arXiv
-// 1707.01083, section 3.1).
+// Selects channels of one or two tensors in any order, such as the channel shuffle of ShuffleNet (Zhang et
+// al., arXiv 1707.01083, section 3.1).
 #pragma once
 
 #include "graph/operator_support.hpp"

@@ -1,4 +1,4 @@
-// Operators that keep the order of elements and change the shape at most.
+// Operators that keep the order of elements and change only the shape.
 // https://onnx.ai/onnx/operators/onnx__Reshape.html, onnx__Flatten.html, onnx__Squeeze.html,
 // onnx__Unsqueeze.html, onnx__Identity.html, onnx__Dropout.html
 #pragma once

@@ -28,7 +28,7 @@ enum class AspectPolicy : uint8_t { stretch, not_larger, not_smaller };
 struct ResizeGeometry {
   Shape input, output;
   std::vector<float> scales;
-  // The output size before rounding down: the divisor of align_corners and tf_crop_and_resize.
+  // The output size before it is rounded down, by which align_corners and tf_crop_and_resize divide.
   std::vector<float> lengths;
   std::vector<float> roi_begin, roi_end;  // tf_crop_and_resize only, relative to the input
 };
@@ -43,11 +43,11 @@ struct ResizeTaps {
   bool outside = false;         // tf_crop_and_resize: use the extrapolation value
 };
 
-// Some rows of a larger output, from some rows of a larger input (passes/tile).
+// A strip: some rows of a larger output, computed from some rows of a larger input (passes/tile).
 struct ResizeStrip {
   int64_t input_rows = 0;                // of the whole input
   int64_t first_row = 0, row_count = 0;  // of the output
-  int64_t first_input_row = 0;           // the one that is X's first
+  int64_t first_input_row = 0;           // the whole input's row that is X's first
 };
 
 // Inputs X, then roi, scales, sizes (Resize from opset 11), or scales (Upsample 9, Resize 10), or nothing
@@ -59,7 +59,7 @@ struct Resize : Operator {
   AspectPolicy policy = AspectPolicy::stretch;
   float cubic_a = -0.75f;
   float extrapolation = 0.0f;
-  bool antialias = false;  // an output element is a mean of all input elements that it covers
+  bool antialias = false;  // an output element averages all input elements that it covers
   bool exclude_outside = false;
   std::optional<Attributes::Floats> scales;  // known without an input
   std::optional<Ints> axes;                  // the axes of roi, scales and sizes; default: all
@@ -67,18 +67,18 @@ struct Resize : Operator {
   static constexpr size_t kNone = SIZE_MAX;
   size_t roi_input = kNone, scales_input = kNone, sizes_input = kNone;
   std::string onnx_type = "Resize";
-  // X, which has four dimensions, and the output are rows of larger ones. Everything else describes the
-  // whole.
+  // Set if X (of four dimensions) and the output are strips of larger tensors. Everything else describes the
+  // whole tensors.
   std::optional<ResizeStrip> strip;
 
-  // That of the whole, where this is a strip.
+  // Returns the geometry of the whole tensors, also for a strip.
   ResizeGeometry geometry(Inputs inputs) const;
   // Returns the position in the input, in elements, that output index `i` of `axis` reads.
   float source(const ResizeGeometry& geometry, size_t axis, int64_t i) const;
   // Returns the index that mode nearest reads for a source coordinate, within [0, input size).
   int64_t nearest_index(const ResizeGeometry& geometry, size_t axis, float coordinate) const;
-  // Returns the taps of each output index of `axis`, of a strip's in its own rows. The weights of several
-  // axes are multiplied.
+  // Returns the taps of each output index of `axis`. For a strip, indices count the strip's rows. The weights
+  // of several axes are multiplied.
   std::vector<ResizeTaps> taps(const ResizeGeometry& geometry, size_t axis) const;
 
   std::string_view type() const override { return onnx_type; }

@@ -16,9 +16,10 @@ struct GridSample : Operator {
   SamplePadding padding = SamplePadding::zeros;
   bool align_corners = false;
 
-  // From [-1, 1] to elements.
+  // Converts a coordinate in [-1, 1] to a position in elements.
   double position(float grid, int64_t size) const;
-  // The position that is read instead of x; outside of [0, size) what is read is zero.
+  // Applies the padding mode: returns the position to read instead of x. Zero is read at positions outside of
+  // [0, size).
   double pad(double x, int64_t size) const;
 
   std::string_view type() const override { return "GridSample"; }
@@ -31,7 +32,7 @@ struct GridSample : Operator {
 // Inputs X (N, C, H, W), rois (R, 4) as x1, y1, x2, y2, batch_indices (R, int64). Output (R, C, height,
 // width).
 struct RoiAlign : Operator {
-  bool maximum = false;  // mode max; else average
+  bool maximum = false;  // true: mode max; false: average
   int64_t height = 1, width = 1;
   int64_t sampling_ratio = 0;  // samples per bin and axis; 0: as many as the bin has elements
   float spatial_scale = 1.0f;

@@ -9,7 +9,7 @@ namespace vellum {
 struct Transpose : Operator {
   std::optional<Ints> perm;  // default: the axes reversed
 
-  // Returns perm, checked and with the default applied, for an input of `rank` dimensions.
+  // Returns perm for an input of `rank` dimensions, checked and with the default applied.
   std::vector<size_t> permutation(size_t rank) const;
 
   std::string_view type() const override { return "Transpose"; }

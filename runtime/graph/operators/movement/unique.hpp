@@ -6,8 +6,8 @@
 namespace vellum {
 
 // Input X. Outputs: the distinct elements, or with an axis the distinct slices; and as int64 the index of the
-// first occurrence of each, for each element of X the index of its distinct element, and the number of
-// occurrences. The count is data-dependent.
+// first occurrence of each, the index of the distinct element for each element of X, and the number of
+// occurrences of each. The number of distinct elements is data-dependent.
 struct Unique : Operator {
   std::optional<int64_t> axis;
   bool sorted = true;  // else in the order of first occurrence

@@ -8,7 +8,7 @@
 
 namespace vellum {
 
-// Outputs Y and the running mean and variance: momentum * those before + (1 - momentum) * those of the batch.
+// Outputs Y and the running mean and variance: momentum * previous + (1 - momentum) * batch.
 std::shared_ptr<const Operator> make_batch_statistics(const NodeSpec& spec, float epsilon, float momentum);
 
 }  // namespace vellum

@@ -33,7 +33,7 @@ struct InstanceNormalization : Operator {
 
 // Inputs X, scale, B (optional). Mean and variance are over the dimensions from `axis` on; scale and B
 // broadcast to X's shape. Outputs Y and, with output_count > 1, mean and 1 / standard deviation. Without
-// `centred` it is RMSNormalization: the mean is taken as 0.
+// `centred` it is RMSNormalization, which uses a mean of 0.
 struct LayerNormalization : Operator {
   int64_t axis = -1;
   float epsilon = 1e-5f;

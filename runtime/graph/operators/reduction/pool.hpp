@@ -20,7 +20,7 @@ struct Pool : Operator {
   // MediaPipe's MaxPoolingWithArgmax2D: the second output is float32, the row-major index of the maximum in
   // its window, plus 0.1.
   bool window_indices = false;
-  Activation activation;  // of an average
+  Activation activation;  // only for average
 
   WindowPlacement place(Inputs inputs) const;
 

@@ -8,8 +8,8 @@ namespace vellum {
 
 enum class ReduceKind : uint8_t { mean, sum, max, min, prod, l1, l2, sum_square, log_sum, log_sum_exp };
 
-// The axes are an attribute or input 1, depending on operator and opset. Without axes: all of them, or none
-// with noop_with_empty_axes.
+// The axes are an attribute or input 1, depending on operator and opset. Without axes all are reduced, or
+// none with noop_with_empty_axes.
 struct Reduce : Operator {
   ReduceKind kind = ReduceKind::mean;
   std::optional<Ints> axes;
@@ -18,8 +18,8 @@ struct Reduce : Operator {
 
   // Returns the axes that are reduced, sorted.
   std::vector<size_t> reduced_axes(Inputs inputs) const;
-  // Whether the results are the elements: without axes. L1, L2, SumSquare and LogSum are then functions of
-  // them.
+  // Returns whether no axis is reduced. The results are then the elements, or for L1, L2, SumSquare and
+  // LogSum functions of single elements.
   bool keeps_elements(Inputs inputs) const;
 
   std::string_view type() const override;

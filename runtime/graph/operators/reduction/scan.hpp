@@ -8,8 +8,8 @@ namespace vellum {
 
 // Inputs x, axis (a scalar).
 struct CumSum : Operator {
-  bool exclusive = false;  // without the element itself
-  bool reverse = false;    // from the end
+  bool exclusive = false;  // a sum excludes the element itself
+  bool reverse = false;    // sums begin at the end
 
   std::string_view type() const override { return "CumSum"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
