@@ -12,7 +12,7 @@
 #include "api/packed_model.hpp"
 #include "compile/compile.hpp"
 #include "exec/cooperative_check.hpp"
-#include "exec/first_use_check.hpp"
+#include "api/first_use_check.hpp"
 #include "exec/weight_store.hpp"
 #include "graph/graph.hpp"
 #include "plan/submits.hpp"

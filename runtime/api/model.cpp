@@ -2,6 +2,7 @@
 
 #include "api/guard.hpp"
 #include "api/impl.hpp"
+#include "api/model_format.hpp"
 #include "api/target.hpp"
 #include "api/tensor_names.hpp"
 #include "import/import.hpp"

@@ -11,6 +11,7 @@
 
 #include "api/guard.hpp"
 #include "api/impl.hpp"
+#include "api/model_format.hpp"
 #include "api/tensor_names.hpp"
 #include "caps/caps_json.hpp"
 #include "exec/binding_pipelines.hpp"

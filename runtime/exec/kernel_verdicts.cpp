@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "exec/kernels_key.hpp"
 #include "platform/files.hpp"
 #include "platform/json_value.hpp"
 #include "platform/private_files.hpp"
 #include "platform/utf8_path.hpp"
-#include "tune/table_file.hpp"
 
 namespace vellum {
 namespace {
@@ -29,7 +29,7 @@ std::string to_json(const KernelVerdicts& verdicts, const DeviceCaps& caps) {
   document.emplace_back("device", caps.name);
   document.emplace_back("driver", caps.driver);
   document.emplace_back("kernels", std::move(kernels));
-  document.emplace_back("key", tuning_key(caps));
+  document.emplace_back("key", kernels_key(caps));
   document.emplace_back("vellum_self_check", kVerdictsVersion);
   return JsonValue(std::move(document)).text(1) + "\n";
 }
@@ -42,7 +42,7 @@ std::optional<KernelVerdicts> verdicts_from_json(std::string_view text, const De
   const uint64_t* version = document->find("vellum_self_check")->whole_number();
   const std::string* key = document->find("key")->string();
   const JsonValue::Object* kernels = document->find("kernels")->object();
-  if (!version || *version != kVerdictsVersion || !key || *key != tuning_key(caps) || !kernels)
+  if (!version || *version != kVerdictsVersion || !key || *key != kernels_key(caps) || !kernels)
     return std::nullopt;
   KernelVerdicts verdicts;
   for (const auto& [kernel, verdict] : *kernels) {
@@ -59,7 +59,7 @@ std::optional<KernelVerdicts> verdicts_from_json(std::string_view text, const De
 }
 
 std::filesystem::path verdicts_path(const std::filesystem::path& folder, const DeviceCaps& caps) {
-  return folder / ("selfcheck-" + tuning_key(caps).substr(0, 16) + ".json");
+  return folder / ("selfcheck-" + kernels_key(caps).substr(0, 16) + ".json");
 }
 
 KernelVerdicts read_verdicts(const std::filesystem::path& folder, const DeviceCaps& caps,

@@ -10,13 +10,8 @@
 
 namespace vellum {
 
-// The format of a file, identified by its first bytes; onnx if they match no other format.
-enum class ModelFormat : uint8_t { onnx, tflite, packed };
-ModelFormat model_format(const std::filesystem::path& file);
-ModelFormat model_format(std::span<const std::byte> bytes);
-
-// Reads a model with the importer of its format. (pack/graph.hpp reads bundles, ModelFormat::packed.) Errors
-// name the file and the node. Refuses a model that exceeds the limits, and a signature for a model that is
+// Reads a model with the importer of its format, ONNX or TFLite. (pack/graph.hpp reads bundles.) Errors name
+// the file and the node. Refuses a model that exceeds the limits, and a signature for a model that is
 // not TFLite.
 Graph import_model(const std::filesystem::path& file, const LoadLimits& limits = {},
                    std::string_view signature = {});

@@ -1,7 +1,11 @@
-// The check of a model file before it is opened.
+// A model file before it is read: whether it is one, and its first bytes.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
 
 namespace vellum {
 
@@ -9,5 +13,13 @@ namespace vellum {
 void check_is_file(const std::filesystem::path& file);
 // Throws the same errors with the file's name.
 void check_model_file(const std::filesystem::path& file);
+
+// Returns the first kSignatureBytes (other_formats.hpp), by which formats are identified; fewer if the model
+// is shorter or the file cannot be read.
+std::string head_of(const std::filesystem::path& file);
+std::string_view head_of(std::span<const std::byte> bytes);
+
+// Returns whether a model that begins with `head` is a TFLite file.
+bool is_tflite(std::string_view head);
 
 }  // namespace vellum

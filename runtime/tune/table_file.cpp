@@ -5,14 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "caps/caps_json.hpp"
+#include "exec/kernels_key.hpp"
 #include "platform/files.hpp"
 #include "platform/json_value.hpp"
 #include "platform/private_files.hpp"
-#include "platform/sha256.hpp"
 #include "platform/utf8_path.hpp"
-#include "shaders/sources.hpp"
-#include "vellum/vellum.h"
 
 namespace vellum {
 namespace {
@@ -119,14 +116,8 @@ std::filesystem::path path_of_key(const std::filesystem::path& folder, const std
 
 }  // namespace
 
-std::string tuning_key(const DeviceCaps& caps) {
-  platform::Sha256 hash;
-  hash.add_string(to_json(caps)).add_string(std::to_string(VELLUM_VERSION)).add_string(shader_files_digest());
-  return platform::to_hex(hash.finish()).substr(0, 32);
-}
-
 std::string to_json(const TuningTable& table, const DeviceCaps& caps) {
-  return to_json(table, caps, tuning_key(caps));
+  return to_json(table, caps, kernels_key(caps));
 }
 
 std::optional<TuningTable> table_from_json(std::string_view text, std::string_view key) {
@@ -144,11 +135,11 @@ std::optional<TuningTable> table_from_json(std::string_view text, std::string_vi
 }
 
 std::filesystem::path table_path(const std::filesystem::path& folder, const DeviceCaps& caps) {
-  return path_of_key(folder, tuning_key(caps));
+  return path_of_key(folder, kernels_key(caps));
 }
 
 TuningTable read_table(const std::filesystem::path& folder, const DeviceCaps& caps, const LogCallback& log) {
-  const std::string key = tuning_key(caps);
+  const std::string key = kernels_key(caps);
   const std::filesystem::path path = path_of_key(folder, key);
   if (const auto why = platform::why_untrusted(path)) {
     if (log) log(LogLevel::warning, platform::to_utf8(path) + ": is not used, because " + *why);
@@ -164,7 +155,7 @@ TuningTable read_table(const std::filesystem::path& folder, const DeviceCaps& ca
 }
 
 void write_table(const std::filesystem::path& folder, const DeviceCaps& caps, const TuningTable& table) {
-  const std::string key = tuning_key(caps), text = to_json(table, caps, key);
+  const std::string key = kernels_key(caps), text = to_json(table, caps, key);
   platform::create_private_folders(folder);
   platform::write_file_atomically(path_of_key(folder, key), std::as_bytes(std::span(text)));
 }

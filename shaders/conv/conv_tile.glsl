@@ -6,7 +6,7 @@
 //
 // With HALF_PRODUCTS factors are halves, and runs of products are accumulated in fp16: those of HALF_PRODUCTS input slices,
 // or of one slice and the taps of a row. Each partial sum is then added to an fp32 accumulator. Weights are scaled so that
-// no run overflows (kernels/matmul/product_run.hpp); the texels after those of bias have the scale of each run, as two
+// no run overflows (kernels/conv/product_run.hpp); the texels after those of bias have the scale of each run, as two
 // powers of two to multiply with.
 //
 // With SCALE_LAST the sums start with zero, and results are finished(), which scales them and adds the bias, so that no

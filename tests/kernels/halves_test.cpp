@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "exec/executor.hpp"
-#include "kernels/matmul/product_run.hpp"
+#include "kernels/conv/product_run.hpp"
 #include "support/errors.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/kernels_key.hpp"
 #include "support/temp_folder.hpp"
 #include "vellum/error.hpp"
 
@@ -61,14 +62,14 @@ TEST(TableFile, IsForOneDeviceDriverAndSetOfLimits) {
 }
 
 TEST(TableFile, EveryTruncationIsRefused) {
-  const std::string text = to_json(table(), device()), key = tuning_key(device());
+  const std::string text = to_json(table(), device()), key = kernels_key(device());
   ASSERT_TRUE(table_from_json(text, key));
   for (size_t length = 0; length + 2 < text.size(); ++length)
     EXPECT_FALSE(table_from_json(text.substr(0, length), key)) << length;
 }
 
 TEST(TableFile, WhatNoTableHoldsIsRefused) {
-  const std::string text = to_json(table(), device()), key = tuning_key(device());
+  const std::string text = to_json(table(), device()), key = kernels_key(device());
   const auto refuses = [&](const std::string& from, const std::string& to) {
     EXPECT_FALSE(table_from_json(replaced(text, from, to), key)) << to;
   };

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/framework/lowering.hpp"
-#include "kernels/matmul/product_run.hpp"
+#include "kernels/conv/product_run.hpp"
 
 namespace vellum {
 

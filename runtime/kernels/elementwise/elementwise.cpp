@@ -5,7 +5,7 @@
 #include "graph/operator_support.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
-#include "kernels/movement/strided.hpp"
+#include "kernels/framework/strided.hpp"
 #include "shaders/elementwise/binary.h"
 #include "shaders/elementwise/binary_integer.h"
 #include "shaders/elementwise/binary_linear.h"

@@ -2,7 +2,7 @@
 #include "graph/operators/elementwise/select.hpp"
 
 #include "kernels/framework/elements.hpp"
-#include "kernels/movement/strided.hpp"
+#include "kernels/framework/strided.hpp"
 #include "shaders/elementwise/where.h"
 
 namespace vellum {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/framework/lowering.hpp"
-#include "kernels/movement/strided.hpp"
+#include "kernels/framework/strided.hpp"
 
 namespace vellum {
 

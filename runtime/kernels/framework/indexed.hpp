@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/framework/lowering.hpp"
-#include "kernels/movement/strided.hpp"
+#include "kernels/framework/strided.hpp"
 
 namespace vellum {
 

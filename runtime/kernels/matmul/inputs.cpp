@@ -8,7 +8,7 @@
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
 #include "kernels/matmul/matmul.hpp"
-#include "kernels/movement/strided.hpp"
+#include "kernels/framework/strided.hpp"
 #include "shaders/matmul/matmul.h"
 #include "shaders/matmul/matmul_pack.h"
 

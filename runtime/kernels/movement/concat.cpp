@@ -3,7 +3,7 @@
 
 #include "kernels/framework/elements.hpp"
 #include "kernels/movement/copy_region.hpp"
-#include "kernels/movement/strided.hpp"
+#include "kernels/framework/strided.hpp"
 #include "shaders/movement/concat_linear.h"
 
 namespace vellum {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "caps/device_caps.hpp"
-#include "kernels/movement/strided.hpp"
+#include "kernels/framework/strided.hpp"
 #include "program/program.hpp"
 
 namespace vellum {

@@ -2,7 +2,7 @@
 #include "graph/operators/movement/transpose.hpp"
 
 #include "kernels/framework/elements.hpp"
-#include "kernels/movement/strided.hpp"
+#include "kernels/framework/strided.hpp"
 #include "shaders/movement/transpose.h"
 
 namespace vellum {

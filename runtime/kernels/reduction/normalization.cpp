@@ -10,7 +10,7 @@
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
 #include "kernels/framework/shared_loop.hpp"
-#include "kernels/movement/strided.hpp"
+#include "kernels/framework/strided.hpp"
 #include "kernels/reduction/reduce.hpp"
 #include "shaders/reduction/instance_norm.h"
 #include "shaders/reduction/lrn.h"

@@ -7,7 +7,7 @@
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
 #include "kernels/framework/shared_loop.hpp"
-#include "kernels/movement/strided.hpp"
+#include "kernels/framework/strided.hpp"
 #include "shaders/movement/to_linear.h"
 #include "shaders/reduction/reduce.h"
 #include "shaders/reduction/reduce_linear.h"

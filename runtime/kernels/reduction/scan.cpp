@@ -7,7 +7,7 @@
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
 #include "kernels/framework/shared_loop.hpp"
-#include "kernels/movement/strided.hpp"
+#include "kernels/framework/strided.hpp"
 #include "shaders/reduction/cum_sum.h"
 #include "shaders/reduction/reverse_sequence.h"
 

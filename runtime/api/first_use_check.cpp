@@ -1,4 +1,4 @@
-#include "exec/first_use_check.hpp"
+#include "api/first_use_check.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "kernels/movement/strided.hpp"
+#include "kernels/framework/strided.hpp"
 
 #include <algorithm>
 #include <optional>

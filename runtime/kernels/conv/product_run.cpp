@@ -1,4 +1,4 @@
-#include "kernels/matmul/product_run.hpp"
+#include "kernels/conv/product_run.hpp"
 
 #include <algorithm>
 #include <cmath>
