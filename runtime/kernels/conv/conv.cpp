@@ -13,6 +13,7 @@
 #include "kernels/conv/problem.hpp"
 #include "kernels/conv/winograd.hpp"
 #include "kernels/elementwise/elementwise.hpp"
+#include "kernels/framework/elements.hpp"
 
 namespace vellum {
 namespace {

@@ -113,10 +113,9 @@ void combine_integers(Lowering& lowering, const std::string& function, DType dty
 
 void map_integers(Lowering& lowering, const std::string& function, DType dtype, TensorId x, TensorId y) {
   const int64_t count4 = groups_of_four(lowering.tensor(y).desc.shape);
-  Dispatch dispatch =
-      make_dispatch("unary_integer", grid_1d(lowering.caps(), count4),
-                    {reads_in_place("x", x), writes("y", y)},
-                    UnaryIntegerParameters{.count4 = count4, .spare_bits = spare_bits(dtype)});
+  Dispatch dispatch = make_dispatch(
+      "unary_integer", grid_1d(lowering.caps(), count4), {reads_in_place("x", x), writes("y", y)},
+      UnaryIntegerParameters{.count4 = count4, .spare_bits = spare_bits(dtype)});
   define(dispatch, "FUNCTION", function);
   if (is_unsigned(dtype)) define(dispatch, "UNSIGNED");
   lowering.dispatch(std::move(dispatch));
@@ -133,22 +132,6 @@ TensorId as_floats(Lowering& lowering, TensorId x) {
   define(dispatch, "FROM_INTEGER");
   lowering.dispatch(std::move(dispatch));
   return y;
-}
-
-TensorId float_workspace(Lowering& lowering, const std::string& name, Shape shape) {
-  return lowering.workspace(lowering.node().name + "/" + name,
-                            {std::move(shape), ElementType::f32, Storage::buffer, Layout::linear});
-}
-
-TensorId integer_workspace(Lowering& lowering, const std::string& name, Shape shape) {
-  return lowering.workspace(lowering.node().name + "/" + name,
-                            {std::move(shape), ElementType::i32, Storage::buffer, Layout::linear});
-}
-
-TensorId float_weight(Lowering& lowering, const std::string& name, Shape shape, std::vector<float> values) {
-  return lowering.weight(lowering.node().name + "/" + name,
-                         {std::move(shape), ElementType::f32, Storage::buffer, Layout::linear},
-                         [values = std::move(values)] { return values; });
 }
 
 }  // namespace vellum

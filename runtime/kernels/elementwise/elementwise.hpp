@@ -35,10 +35,4 @@ void map_integers(Lowering& lowering, const std::string& function, DType dtype, 
 // Returns x as 32-bit floats: x itself if its elements are floats.
 TensorId as_floats(Lowering& lowering, TensorId x);
 
-// Return a linear workspace of 32-bit floats, or of integers.
-TensorId float_workspace(Lowering& lowering, const std::string& name, Shape shape);
-TensorId integer_workspace(Lowering& lowering, const std::string& name, Shape shape);
-// Returns a linear weight of 32-bit floats.
-TensorId float_weight(Lowering& lowering, const std::string& name, Shape shape, std::vector<float> values);
-
 }  // namespace vellum

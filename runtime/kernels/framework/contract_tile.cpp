@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "graph/operator_support.hpp"
-#include "kernels/elementwise/elementwise.hpp"
 #include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"

@@ -97,4 +97,20 @@ TensorId channel_pairs(Lowering& lowering, const std::string& name, std::vector<
   return lowering.weight(name, desc, [first = std::move(first)] { return first; });
 }
 
+TensorId float_workspace(Lowering& lowering, const std::string& name, Shape shape) {
+  return lowering.workspace(lowering.node().name + "/" + name,
+                            {std::move(shape), ElementType::f32, Storage::buffer, Layout::linear});
+}
+
+TensorId integer_workspace(Lowering& lowering, const std::string& name, Shape shape) {
+  return lowering.workspace(lowering.node().name + "/" + name,
+                            {std::move(shape), ElementType::i32, Storage::buffer, Layout::linear});
+}
+
+TensorId float_weight(Lowering& lowering, const std::string& name, Shape shape, std::vector<float> values) {
+  return lowering.weight(lowering.node().name + "/" + name,
+                         {std::move(shape), ElementType::f32, Storage::buffer, Layout::linear},
+                         [values = std::move(values)] { return values; });
+}
+
 }  // namespace vellum

@@ -59,4 +59,10 @@ TensorId exact_constant(Lowering& lowering, size_t i, Layout layout, Shape shape
 TensorId channel_pairs(Lowering& lowering, const std::string& name, std::vector<float> first,
                        std::vector<float> second);
 
+// Return a linear workspace of 32-bit floats, or of integers.
+TensorId float_workspace(Lowering& lowering, const std::string& name, Shape shape);
+TensorId integer_workspace(Lowering& lowering, const std::string& name, Shape shape);
+// Returns a linear weight of 32-bit floats.
+TensorId float_weight(Lowering& lowering, const std::string& name, Shape shape, std::vector<float> values);
+
 }  // namespace vellum
