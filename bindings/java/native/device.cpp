@@ -75,6 +75,15 @@ void progress_to_java(const char* step, size_t done, size_t total, void* user) {
       });
 }
 
+int32_t should_stop_in_java(void* user) {
+  bool stop = false;
+  static_cast<const Listener*>(user)->notify(
+      [&](JNIEnv* env, jclass callbacks, jmethodID method, jobject listener) {
+        stop = env->CallStaticBooleanMethod(callbacks, method, listener) != JNI_FALSE;
+      });
+  return stop;
+}
+
 struct DestroyList {
   void operator()(vellum_device_list* list) const { vellum_device_list_destroy(list); }
 };
@@ -169,13 +178,17 @@ VELLUM_JNI(jobject, tune)
     options.seconds = java.get_double("seconds");
     options.again = java.get_bool("again");
     options.storages = java.get_bool("storages");
-    std::unique_ptr<Listener> listener;
-    const Local<jobject> progress_listener = java.get<jobject>("progress", "Lio/vellum/TuneListener;");
-    if (progress_listener) {
-      listener = std::make_unique<Listener>(env, progress_listener.get(), "progress",
+    std::unique_ptr<Listener> progress, should_stop;
+    const Local<jobject> listener = java.get<jobject>("progress", "Lio/vellum/TuneListener;");
+    if (listener) {
+      progress = std::make_unique<Listener>(env, listener.get(), "progress",
                                             "(Lio/vellum/TuneListener;Ljava/lang/String;JJ)V");
+      should_stop =
+          std::make_unique<Listener>(env, listener.get(), "shouldStop", "(Lio/vellum/TuneListener;)Z");
       options.progress = progress_to_java;
-      options.progress_user = listener.get();
+      options.progress_user = progress.get();
+      options.should_stop = should_stop_in_java;
+      options.should_stop_user = should_stop.get();
     }
     vellum_error error;
     vellum_tune_result result{};

@@ -2,6 +2,7 @@ package io.vellum;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertNotSame;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.File;
@@ -92,6 +93,24 @@ public class CleanupTest {
       assertTrue(result.untunedMs() > 0);
       assertTrue(calls.get() > 0);
       device.forgetTuning();
+    }
+  }
+
+  @Test
+  public void tuningEndsWhenItsListenerSaysSo() {
+    TuneListener impatient = new TuneListener() {
+      @Override
+      public void progress(String step, long done, long total) {}
+
+      @Override
+      public boolean shouldStop() {
+        return true;
+      }
+    };
+    try (Device device = Device.open(); Model model = Model.load(Data.model(Data.FACES))) {
+      VellumException ended = assertThrows(
+          VellumException.class, () -> device.tune(model, null, new TuneOptions().progress(impatient)));
+      assertEquals(Status.CANCELLED, ended.status());
     }
   }
 }

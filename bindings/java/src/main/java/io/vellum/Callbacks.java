@@ -35,4 +35,12 @@ final class Callbacks {
       // As above.
     }
   }
+
+  static boolean shouldStop(TuneListener listener) {
+    try {
+      return listener.shouldStop();
+    } catch (Throwable ignored) {
+      return false;
+    }
+  }
 }

@@ -34,6 +34,7 @@ public final class TuneOptions {
     return this;
   }
 
+  /** Told of progress, and asked whether to stop. */
   public @NotNull TuneOptions progress(@Nullable TuneListener listener) {
     progress = listener;
     return this;
