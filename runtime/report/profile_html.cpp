@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -7,6 +8,7 @@
 
 #include "platform/sha256.hpp"
 #include "report/arena_view.hpp"
+#include "report/live_bytes.hpp"
 #include "vellum/error.hpp"
 #include "vellum/report.hpp"
 
@@ -175,6 +177,14 @@ std::string fill(std::string_view page, std::span<const std::pair<std::string_vi
   return text.append(page);
 }
 
+// The tasks that the page has room for: those of the report, or of its tensors if there are more.
+size_t task_count(const ProfileReport& report) {
+  size_t count = report.layers.size();
+  for (const TensorReport& tensor : report.memory.tensors)
+    count = std::max(count, static_cast<size_t>(tensor.last_task) + 1);
+  return std::max<size_t>(count, 1);
+}
+
 }  // namespace
 
 std::string profile_html(const ProfileReport& report) {
@@ -183,6 +193,7 @@ std::string profile_html(const ProfileReport& report) {
   document["subtitle"] = report.subtitle;
   document["places"] = report.memory.mode == "offsets" ? "arenas" : "shared objects";
   document["tasks"] = tasks_json(report.layers);
+  document["live"] = live_bytes(report.memory, task_count(report));
   document["categories"] = categories_json(report.memory);
   document["kernels"] = report.kernels ? kernels_json(*report.kernels) : json(nullptr);
   document["totals"] = {{"naive", report.memory.naive_bytes},

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "report/arena_view.hpp"
+#include "report/live_bytes.hpp"
 #include "vellum/error.hpp"
 #include "vellum/report.hpp"
 
@@ -22,8 +23,8 @@ struct Span {
   double begin = 0, end = 0;
 };
 
-// If nothing was timed, a task takes a millisecond. A host partition between timed tasks takes the time between
-// them.
+// If nothing was timed, a task takes a millisecond. A host partition between timed tasks takes the time
+// between them.
 std::vector<Span> task_spans(const std::vector<LayerTime>& run, size_t count) {
   const bool timed = std::any_of(run.begin(), run.end(),
                                  [](const LayerTime& layer) { return std::isfinite(layer.begin_ms); });
@@ -138,21 +139,14 @@ void add_object(json& events, const MemoryReport& memory, size_t object, const s
 }
 
 void add_live_bytes(json& events, const MemoryReport& memory, const std::vector<Span>& tasks) {
-  std::vector<int64_t> change(tasks.size() + 1);
-  for (const TensorReport& tensor : memory.tensors) {
-    change[static_cast<size_t>(tensor.first_task)] += static_cast<int64_t>(tensor.bytes);
-    change[static_cast<size_t>(tensor.last_task) + 1] -= static_cast<int64_t>(tensor.bytes);
-  }
-  int64_t live = 0;
-  for (size_t t = 0; t < tasks.size(); ++t) {
-    live += change[t];
+  const std::vector<uint64_t> live = live_bytes(memory, tasks.size());
+  for (size_t t = 0; t < tasks.size(); ++t)
     events.push_back({{"ph", "C"},
                       {"name", "live bytes"},
                       {"pid", kObjects},
                       {"tid", 0},
                       {"ts", tasks[t].begin},
-                      {"args", {{"bytes", live}}}});
-  }
+                      {"args", {{"bytes", live[t]}}}});
 }
 
 }  // namespace
@@ -171,7 +165,7 @@ std::string profile_trace(const ProfileReport& report) {
       metadata("process_name", kObjects, 0, memory.mode == "offsets" ? "arenas" : "shared objects"));
   const std::vector<Span> lives = lifetimes(memory, tasks);
   for (size_t object = 0; object < memory.objects.size(); ++object) add_object(events, memory, object, lives);
-  add_live_bytes(events, memory, tasks);
+  add_live_bytes(events, report.memory, tasks);
   const json document{{"traceEvents", std::move(events)},
                       {"displayTimeUnit", "ms"},
                       {"otherData", {{"model", report.model}, {"about", report.subtitle}}}};

@@ -1,9 +1,11 @@
 // A session reports the memory that Vulkan was asked for.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "e2e/reference.hpp"
+#include "report/live_bytes.hpp"
 
 namespace vellum::test {
 namespace {
@@ -35,6 +37,19 @@ TEST(Memory, WhatIsPlannedIsAllocatedInEveryMode) {
       EXPECT_LE(report.planned_bytes, report.naive_bytes);
       EXPECT_EQ(report.allocated_bytes, report.planned_bytes);
       for (const ObjectReport& object : report.objects) EXPECT_EQ(object.reuse_count, object.tensors.size());
+    }
+}
+
+TEST(Memory, LiveBytesAreAtMostThePlanAndInOffsetsTheLowerBound) {
+  for (const FetchedModel& which : small_fetched_models())
+    for (const MemoryMode mode : {MemoryMode::shared_objects, MemoryMode::naive, MemoryMode::offsets}) {
+      const MemoryReport report = memory_of(which, mode, StorageChoice::automatic);
+      int64_t last_task = 0;
+      for (const TensorReport& tensor : report.tensors) last_task = std::max(last_task, tensor.last_task);
+      const std::vector<uint64_t> live = live_bytes(report, static_cast<size_t>(last_task) + 1);
+      const uint64_t peak = *std::ranges::max_element(live);
+      EXPECT_LE(peak, report.planned_bytes) << report.mode;
+      if (mode == MemoryMode::offsets) EXPECT_EQ(peak, report.lower_bound_bytes);
     }
 }
 

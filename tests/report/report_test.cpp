@@ -5,6 +5,7 @@
 #include <set>
 
 #include "report/example.hpp"
+#include "report/live_bytes.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::test {
@@ -112,6 +113,39 @@ ProfileReport offsets_profile() {
   for (ObjectReport& object : memory.objects) object.arena = 1;
   memory.objects[1].arena_offset = 4096;
   return report;
+}
+
+TEST(LiveBytes, CountMemoryThatTensorsShareOnce) {
+  // Object 0: a, then b in its place (in place at task 1), then c, a part of the object. Object 1: d.
+  MemoryReport memory;
+  memory.objects.resize(2);
+  memory.objects[0].bytes = 128;
+  memory.objects[1].bytes = 64;
+  memory.planned_bytes = 192;
+  const auto add = [&](uint32_t object, uint64_t offset, int64_t first, int64_t last, uint64_t bytes) {
+    TensorReport& tensor = memory.tensors.emplace_back();
+    tensor.object = object, tensor.offset = offset, tensor.bytes = bytes;
+    tensor.first_task = first, tensor.last_task = last;
+  };
+  add(0, 0, 0, 1, 100);
+  add(0, 0, 1, 2, 100);
+  add(0, 64, 2, 3, 32);
+  add(1, 0, 1, 3, 50);
+  EXPECT_EQ(live_bytes(memory, 5), (std::vector<uint64_t>{100, 150, 150, 82, 0}));
+  memory.mode = "offsets";  // an object for the tensors that alias it, padding included
+  EXPECT_EQ(live_bytes(memory, 5), (std::vector<uint64_t>{128, 192, 192, 192, 0}));
+  EXPECT_THROW(live_bytes(memory, 3), Error);
+}
+
+TEST(LiveBytes, ThePageAndTheTraceHaveTheSame) {
+  ProfileReport report = large_profile(20);
+  report.memory.tensors[1] = report.memory.tensors[0];  // in the same memory
+  const std::vector<uint64_t> live = live_bytes(report.memory, report.layers.size());
+  EXPECT_EQ(json::parse(between(profile_html(report), "id=\"data\">", "</script>"))["live"], live);
+  std::vector<uint64_t> counters;
+  for (const json& event : json::parse(profile_trace(report))["traceEvents"])
+    if (event["ph"] == "C") counters.push_back(event["args"]["bytes"]);
+  EXPECT_EQ(counters, live);
 }
 
 TEST(ProfilePage, OffsetsLieInTheirArenas) {

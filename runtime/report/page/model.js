@@ -72,13 +72,5 @@ function taskFacts(index) {
           ["storage", task.storage || "–"], ["time", milliseconds(task.ms)], ["live", bytes(liveBytes[index])]];
 }
 
-// Bytes of the tensors that are live at each task.
-const liveBytes = (() => {
-  const change = new Array(taskCount + 1).fill(0);
-  for (const tensor of data.tensors) {
-    change[tensor.first] += tensor.bytes;
-    change[tensor.last + 1] -= tensor.bytes;
-  }
-  let sum = 0;
-  return change.slice(0, taskCount).map((step) => (sum += step));
-})();
+// Bytes of memory that hold live tensors at each task; memory that tensors share counts once.
+const liveBytes = data.live;
