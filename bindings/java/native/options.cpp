@@ -84,6 +84,7 @@ DeviceOptions::DeviceOptions(JNIEnv* env, jobject options) {
   options_.queue_priority = java.get_float("queuePriority");
   options_.global_priority = static_cast<vellum_global_priority>(java.get_int("globalPriority"));
   options_.debug_labels = java.get_bool("debugLabels");
+  options_.self_check = static_cast<vellum_self_check>(java.get_int("selfCheck"));
 }
 
 LoadLimits::LoadLimits(JNIEnv* env, jobject limits) {
@@ -114,6 +115,7 @@ VELLUM_JNI(void, deviceDefaults)(JNIEnv* env, jclass, jobject options) {
     java.set_int("waitLimitMs", static_cast<jint>(defaults.wait_limit_ms));
     java.set_float("queuePriority", defaults.queue_priority);
     java.set_int("globalPriority", static_cast<jint>(defaults.global_priority));
+    java.set_int("selfCheck", static_cast<jint>(defaults.self_check));
   });
 }
 

@@ -4,6 +4,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,6 +39,27 @@ public class KernelCheckTest {
       assertTrue("the tool has no more", !errors.find());
     }
     assertTrue(counts.size() > 0 && counts.get(0) == counts.size());
+  }
+
+  /** The tests' drivers compute on the CPU, where kernels are checked on demand alone; verdicts are a file of the cache. */
+  @Test
+  public void sessionsCheckKernelsOnDemand() throws Exception {
+    for (SelfCheck check : SelfCheck.values()) {
+      Path folder = Files.createTempDirectory("vellum_java");
+      DeviceOptions options = new DeviceOptions().cacheFolder(folder.toString()).selfCheck(check);
+      try (Device device = Device.open(options); Model model = Model.load(Data.model(Data.FACES));
+           Session session = Session.create(device, model)) {
+        assertEquals(0, session.warnings().size());
+      }
+      boolean hasVerdicts = false;
+      for (File file : folder.toFile().listFiles()) {
+        hasVerdicts |= file.getName().startsWith("selfcheck-");
+        if (file.isDirectory()) for (File inside : file.listFiles()) assertTrue(inside.delete());
+        assertTrue(file.toString(), file.delete());
+      }
+      Files.delete(folder);
+      assertEquals(check.toString(), check == SelfCheck.ON, hasVerdicts);
+    }
   }
 
   @Test

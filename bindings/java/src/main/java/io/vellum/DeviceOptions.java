@@ -15,6 +15,7 @@ public final class DeviceOptions {
   private float queuePriority;
   private int globalPriority;
   private boolean debugLabels;
+  private int selfCheck;
 
   /** Makes the defaults. */
   public DeviceOptions() {
@@ -72,6 +73,12 @@ public final class DeviceOptions {
   /** Labels of layers and names of objects, for debuggers; needs VK_EXT_debug_utils. */
   public @NotNull DeviceOptions debugLabels(boolean labels) {
     debugLabels = labels;
+    return this;
+  }
+
+  /** Whether kernels are checked against the host at their first use; a kernel that fails is not used. */
+  public @NotNull DeviceOptions selfCheck(@NotNull SelfCheck check) {
+    selfCheck = Check.notNull(check, "check").ordinal();
     return this;
   }
 }
