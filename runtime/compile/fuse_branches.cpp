@@ -12,7 +12,7 @@
 #include "cost/device_policy.hpp"
 #include "graph/operators/movement/concat.hpp"
 #include "kernels/conv/window.hpp"
-#include "kernels/framework/divide.hpp"
+#include "program/divide.hpp"
 
 namespace vellum {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernels/framework/divide.hpp"
+#include "program/divide.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {

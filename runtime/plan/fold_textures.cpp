@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kernels/framework/divide.hpp"
 #include "plan/lifetimes.hpp"
+#include "program/divide.hpp"
 
 namespace vellum {
 namespace {

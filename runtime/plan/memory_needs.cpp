@@ -1,6 +1,6 @@
 #include "plan/memory_needs.hpp"
 
-#include "kernels/framework/divide.hpp"
+#include "program/divide.hpp"
 
 namespace vellum {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "kernels/framework/divide.hpp"
+#include "program/divide.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-#include "kernels/framework/divide.hpp"
+#include "program/divide.hpp"
 #include "vellum/error.hpp"
 #include "vellum/planner/plan.hpp"
 

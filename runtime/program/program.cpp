@@ -4,7 +4,7 @@
 #include <limits>
 #include <sstream>
 
-#include "kernels/framework/divide.hpp"
+#include "program/divide.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {

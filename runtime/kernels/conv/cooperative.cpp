@@ -1,9 +1,9 @@
 #include "kernels/conv/cooperative.hpp"
 
 #include "kernels/framework/activation.hpp"
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
+#include "program/divide.hpp"
 #include "shaders/conv/conv_cooperative.h"
 
 namespace vellum {

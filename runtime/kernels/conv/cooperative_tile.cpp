@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "cost/device_policy.hpp"
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/grid.hpp"
+#include "program/divide.hpp"
 
 namespace vellum {
 namespace {
@@ -62,8 +62,7 @@ namespace {
 // as the whole would be.) Not measured.
 double relative_cost_of(const CooperativeProblem& problem) {
   constexpr int64_t kFew = 16, kTiny = 1 << 12;
-  const bool preferred =
-      problem.pixels >= kFew && problem.pixels * problem.inputs * problem.taps >= kTiny;
+  const bool preferred = problem.pixels >= kFew && problem.pixels * problem.inputs * problem.taps >= kTiny;
   return preferred ? 0.25 : kOnlyIfMeasured;
 }
 
@@ -87,10 +86,10 @@ std::vector<ParameterCandidate<CooperativeTile>> cooperative_tiles(const DeviceC
   std::vector<ParameterCandidate<CooperativeTile>> candidates;
   candidates.reserve(tiles.size());
   for (const CooperativeTile& tile : tiles)
-    candidates.push_back({{kCooperativeAlgorithm,
-                           std::to_string(tile.pixels()) + "x" + std::to_string(tile.channels())},
-                          relative_cost_of(problem) * (tile.matrices == best->matrices ? 1 : 1.1),
-                          tile});
+    candidates.push_back(
+        {{kCooperativeAlgorithm, std::to_string(tile.pixels()) + "x" + std::to_string(tile.channels())},
+         relative_cost_of(problem) * (tile.matrices == best->matrices ? 1 : 1.1),
+         tile});
   return candidates;
 }
 

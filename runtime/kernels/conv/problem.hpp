@@ -6,8 +6,8 @@
 #include "graph/operators/elementwise/activation.hpp"
 #include "kernels/conv/tile.hpp"
 #include "kernels/conv/window.hpp"
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/lowering.hpp"
+#include "program/divide.hpp"
 
 namespace vellum {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cost/device_policy.hpp"
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/lowering.hpp"
+#include "program/divide.hpp"
 
 namespace vellum {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
+#include "program/divide.hpp"
 #include "shaders/conv/pack_weights.h"
 #include "vellum/error.hpp"
 
@@ -99,8 +99,7 @@ std::vector<float> ConvWeights::pack(const WeightAt& weight, const std::vector<f
 
 // Without groups, blocks only decide how many empty rows follow, which the extent of the grid says already.
 std::vector<int64_t> ConvWeights::packing_parameters() const {
-  return {inputs,     outputs,    groups,  taps, groups > 1 ? tile_slices : 0,
-          own_inputs, run.slices, run.taps};
+  return {inputs, outputs, groups, taps, groups > 1 ? tile_slices : 0, own_inputs, run.slices, run.taps};
 }
 
 TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height) {

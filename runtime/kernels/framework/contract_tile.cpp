@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "graph/operator_support.hpp"
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
+#include "program/divide.hpp"
 #include "shaders/matmul/contract_tile.h"
 
 namespace vellum {

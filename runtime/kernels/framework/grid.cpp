@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/framework/divide.hpp"
+#include "program/divide.hpp"
 
 namespace vellum {
 namespace {

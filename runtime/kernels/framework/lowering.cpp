@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "cost/device_policy.hpp"
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/program_builder.hpp"
+#include "program/divide.hpp"
 #include "program/packing.hpp"
 #include "vellum/error.hpp"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cost/device_policy.hpp"
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
+#include "program/divide.hpp"
 
 namespace vellum {
 namespace {

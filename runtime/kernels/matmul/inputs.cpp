@@ -4,11 +4,11 @@
 #include "kernels/conv/cooperative_tile.hpp"
 #include "kernels/conv/tile.hpp"
 #include "kernels/framework/activation.hpp"
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
-#include "kernels/matmul/matmul.hpp"
 #include "kernels/framework/strided.hpp"
+#include "kernels/matmul/matmul.hpp"
+#include "program/divide.hpp"
 #include "shaders/matmul/matmul.h"
 #include "shaders/matmul/matmul_pack.h"
 

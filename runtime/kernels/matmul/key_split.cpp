@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cost/device_policy.hpp"
-#include "kernels/framework/divide.hpp"
+#include "program/divide.hpp"
 
 namespace vellum {
 

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "kernels/framework/activation.hpp"
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
 #include "kernels/framework/strided.hpp"
+#include "program/divide.hpp"
 #include "shaders/matmul/recurrence.h"
 
 namespace vellum {

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
+#include "program/divide.hpp"
 #include "shaders/movement/copy_region.h"
 
 namespace vellum {
@@ -95,17 +95,17 @@ void copy_region(Lowering& lowering, TensorId x, TensorId y, const Region& regio
   const bool unaligned = offset[kC] % 4 != 0 || keep || fills_shared_texel;
   const int64_t first_slice = begin[kC] / 4, end_slice = (begin[kC] + size[kC] + 3) / 4;
   const Shape texels{size[kN], 4 * (end_slice - first_slice), size[kH], size[kW]};
-  Dispatch dispatch = make_dispatch(
-      "copy_region", grid_of_texels(lowering.caps(), texels),
-      {reads("x", x), keep ? reads_and_writes("y", y) : writes("y", y)},
-      CopyRegionParameters{.x_shape = texel_shape(x_shape),
-                           .y_shape = texel_shape(y_shape),
-                           .origin = {begin[kW], begin[kH], first_slice, begin[kN]},
-                           .size = texel_shape(texels),
-                           .offset = {offset[kW], offset[kH], offset[kC], offset[kN]},
-                           .step = {step[kW], step[kH], step[kC], step[kN]},
-                           .fill = fill,
-                           .mode = mode});
+  Dispatch dispatch =
+      make_dispatch("copy_region", grid_of_texels(lowering.caps(), texels),
+                    {reads("x", x), keep ? reads_and_writes("y", y) : writes("y", y)},
+                    CopyRegionParameters{.x_shape = texel_shape(x_shape),
+                                         .y_shape = texel_shape(y_shape),
+                                         .origin = {begin[kW], begin[kH], first_slice, begin[kN]},
+                                         .size = texel_shape(texels),
+                                         .offset = {offset[kW], offset[kH], offset[kC], offset[kN]},
+                                         .step = {step[kW], step[kH], step[kC], step[kN]},
+                                         .fill = fill,
+                                         .mode = mode});
   if (unaligned) define(dispatch, "UNALIGNED");
   if (keep) define(dispatch, "KEEP");
   dispatch.copy = plain_copy(lowering, x, y, region);

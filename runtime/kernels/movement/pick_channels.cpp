@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
+#include "program/divide.hpp"
 #include "shaders/movement/pick_channels.h"
 
 namespace vellum {

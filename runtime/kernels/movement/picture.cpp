@@ -1,9 +1,9 @@
 // Picture: values of a network to a picture in bytes.
 #include "graph/operators/movement/picture.hpp"
 
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/iterations.hpp"
 #include "kernels/movement/frame_pixels.hpp"
+#include "program/divide.hpp"
 #include "shaders/movement/picture.h"
 
 namespace vellum {

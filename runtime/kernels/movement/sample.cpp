@@ -1,9 +1,9 @@
 // GridSample and RoiAlign.
 #include "graph/operators/movement/sample.hpp"
 
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
+#include "program/divide.hpp"
 #include "shaders/movement/grid_sample.h"
 #include "shaders/movement/grid_sample_volume.h"
 #include "shaders/movement/roi_align.h"

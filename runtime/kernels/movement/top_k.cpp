@@ -6,10 +6,10 @@
 
 #include "cost/device_policy.hpp"
 #include "graph/operators/movement/select_values.hpp"
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/indexed.hpp"
 #include "kernels/framework/iterations.hpp"
+#include "program/divide.hpp"
 #include "shaders/movement/top_k_merge.h"
 #include "shaders/movement/top_k_runs.h"
 

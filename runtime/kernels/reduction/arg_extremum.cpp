@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "graph/operators/reduction/reduce.hpp"
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
 #include "kernels/framework/shared_loop.hpp"
+#include "program/divide.hpp"
 #include "shaders/reduction/arg_parts.h"
 
 namespace vellum {

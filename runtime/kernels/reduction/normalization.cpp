@@ -6,12 +6,12 @@
 
 #include "graph/operators/reduction/channel_norm.hpp"
 #include "kernels/framework/activation.hpp"
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
 #include "kernels/framework/shared_loop.hpp"
 #include "kernels/framework/strided.hpp"
 #include "kernels/reduction/reduce.hpp"
+#include "program/divide.hpp"
 #include "shaders/reduction/instance_norm.h"
 #include "shaders/reduction/lrn.h"
 #include "shaders/reduction/norm_factors.h"

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "graph/operators/reduction/reduce.hpp"
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
 #include "kernels/framework/shared_loop.hpp"
 #include "kernels/framework/strided.hpp"
+#include "program/divide.hpp"
 #include "shaders/movement/to_linear.h"
 #include "shaders/reduction/reduce.h"
 #include "shaders/reduction/reduce_linear.h"

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
 #include "kernels/framework/shared_loop.hpp"
 #include "kernels/framework/strided.hpp"
+#include "program/divide.hpp"
 #include "shaders/reduction/cum_sum.h"
 #include "shaders/reduction/reverse_sequence.h"
 

@@ -1,10 +1,10 @@
 // Softmax and LogSoftmax.
 #include "graph/operators/reduction/softmax.hpp"
 
-#include "kernels/framework/divide.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
 #include "kernels/framework/shared_loop.hpp"
+#include "program/divide.hpp"
 #include "shaders/reduction/softmax.h"
 #include "shaders/reduction/softmax_linear.h"
 #include "shaders/reduction/softmax_parts.h"

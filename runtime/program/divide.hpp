@@ -1,4 +1,4 @@
-// Integer division that rounds up.
+// Integer division that rounds up, and the number of channel slices.
 #pragma once
 
 #include <cstdint>
