@@ -56,11 +56,17 @@ def check_activations():
     shader = text_of("shaders/**/activation.glsl")
     table = text_of("runtime/graph/operators/elementwise/activation.cpp")
     tests = text_of("tests/graph/*_test.cpp", "tests/kernels/*_test.cpp", "tests/passes/*_test.cpp")
+    unary = text_of("runtime/graph/operators/elementwise/unary.cpp")
+    empty_tensors = text_of("tests/exec/empty_tensors_test.cpp")
+    for operator in found(r"^VELLUM_OPERATOR\((\w+), make_activation,", text_of("runtime/graph/operators.def"), "activation's operator"):
+        require(f'"{operator}"' in unary, f"activation {operator}: unary.cpp has no row for the operator")
+        require(f'"{operator}"' in empty_tensors, f"activation {operator}: tests/exec/empty_tensors_test.cpp does not list it")
     body = found(r"enum class ActivationKind[^{]*\{([^}]*)\}", header, "enum ActivationKind")[0]
     names = dict(re.findall(r'ActivationKind::(\w+)\W+"(\w+)"', table))
     for kind in found(r"\w+", body, "activation"):
         require(f"activation_{kind}(" in shader, f"activation {kind}: activation.glsl has no activation_{kind}()")
         if kind != "none":
+            require(has_word(f"ActivationKind::{kind}", unary), f"activation {kind}: no operator of unary.cpp has it")
             operator = "".join(part.capitalize() for part in kind.split("_"))
             require(has_word(f"ActivationKind::{kind}", tests) or f'"{operator}"' in tests or f'"{names.get(kind)}"' in tests,
                     f"activation {kind}: no test in tests/graph, tests/kernels or tests/passes names it")
