@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Checks that every link of the repository's Markdown pages leads to a file, or to a heading of its page, and that every
-path that a page names in backquotes exists:
+path that a page names in backquotes exists, and that a block of code after <!-- FILE --> is the whole file:
     check_docs.py ROOT
 Prints each mistake with its page and line; the exit status is 1 if there is one.
 """
@@ -29,7 +29,16 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def quotations(root, page):
+    """The blocks of code that should be whole files, and are not."""
+    for match in re.finditer(r"^<!-- (\S+) -->\n```\w*\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL):
+        file = root / match[1]
+        if not file.exists() or file.read_text() != match[2]:
+            yield page.read_text()[:match.start()].count("\n") + 1, f"the block is not the file {match[1]}"
+
+
 def mistakes(root, page):
+    yield from quotations(root, page)
     fenced = False
     for number, line in enumerate(page.read_text().splitlines(), 1):
         fenced ^= line.startswith("```")
