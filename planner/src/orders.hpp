@@ -1,5 +1,5 @@
-// The orders in which the greedy strategies visit tensors. Each breaks ties by the record's index, so the
-// order, and with it the plan, is the same every time.
+// The orders in which the greedy strategies visit tensors. Ties are broken by the record's index, so orders
+// and plans are deterministic.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace vellum::planner::detail {
 
 using Order = std::vector<uint32_t>;  // indices into items
 
-// Execution order: by first task; among tensors of one task the larger first.
+// Execution order: by first task; tensors with the same first task by size, largest first.
 Order in_order(std::span<const Item> items);
-// Largest first; among equals the earlier, then the longer-lived first.
+// By size, largest first. Among equals the earlier first, then the longer-lived.
 Order by_size(std::span<const Item> items);
-// By breadth (Pisarchyk & Lee 2020, section 4.2): tasks by falling breadth, which is the bytes live at the
-// task; at each task its tensors that have not been visited, largest first.
+// By breadth (Pisarchyk & Lee 2020, section 4.2): tasks in order of descending breadth (the bytes live at the
+// task), and for each task its tensors that were not visited yet, largest first.
 Order by_breadth(std::span<const Item> items);
 
 // Returns the bytes live at each position of the TaskAxis of the same items.

@@ -1,4 +1,5 @@
-// The planning problem as the strategies see it: records checked, aligned, and split into classes.
+// The planning problem in the form that strategies solve: records are checked, aligned, and split into
+// classes.
 #pragma once
 
 #include <array>
@@ -15,9 +16,9 @@ namespace vellum::planner::detail {
 // The size in each dimension. A number of bytes is an extent of one dimension, so that one rule covers
 // buffers and textures.
 //
-// In a class with choices (some tensors may have one of several extents) it says instead how high an object
-// must be for each width that it may have, RecordClass::widths. So it is known of a set of tensors what they
-// need, whatever is chosen for each:
+// In a class with choices (some tensors may have one of several extents) an Extent stores instead, for each
+// width of RecordClass::widths, how high an object of that width must be. This describes the needs of a set
+// of tensors without fixing the choice of each:
 //
 //   widths    2  4  8
 //   tensor a  8  4  4    2x8 or 4x4
@@ -41,7 +42,7 @@ struct Item {
   int64_t first = 0;    // tasks, both inclusive
   int64_t last = 0;
   Extent extent;
-  uint64_t bytes = 0;  // of the smallest object that holds exactly this tensor, alignment included
+  uint64_t bytes = 0;  // of the smallest object that holds this tensor, alignment included
 };
 
 // Records of one kind (bytes, 2D, 3D) and one texel format: only these may share objects.
@@ -51,20 +52,20 @@ struct RecordClass {
   uint64_t alignment = 1;
   std::vector<Item> items;                            // in record order
   std::function<uint64_t(const Size&)> object_bytes;  // of PlanOptions
-  std::vector<uint64_t> widths = {};                  // rising; empty: no tensor has a choice
+  std::vector<uint64_t> widths = {};                  // ascending; empty: no tensor has a choice
 
   bool one_dimensional() const { return kind == 0; }
-  // Returns the bytes of the smallest object with this extent; the largest uint64_t if they exceed 64 bits.
+  // Returns the bytes of an object of this extent; the largest uint64_t if they exceed 64 bits.
   uint64_t bytes_of(const Extent& extent) const;
-  Size size_of(const Extent& extent) const;  // of that object
+  Size size_of(const Extent& extent) const;  // size of that object
 };
 
-// Returns the smallest extent that covers both: the maximum in each dimension, or at each width. Extent{} is
-// covered by all.
+// Returns the smallest extent that covers both: the maximum in each dimension, or at each width. Every extent
+// covers Extent{}.
 Extent cover(const Extent& a, const Extent& b);
 
 // Splits the records into classes, in the order of their first record. Checks every record, the options, and
-// the sum of all sizes; throws PlanError that names the record.
+// the sum of all sizes. Throws PlanError, which names the record.
 std::vector<RecordClass> classify(std::span<const TensorUsageRecord> records, const PlanOptions& options);
 
 // Returns all records as one class of bytes, whatever their kind: the input of the offset strategies.

@@ -1,8 +1,8 @@
 // The budget of an exact search.
 //
-// The budget is wall time: no search goes on after it, however busy the machine. A search also counts its
-// elementary steps, and ends after a number of them that a current machine which is not busy does in well
-// under the budget. There the plan depends on the input alone.
+// The budget is wall time, which no search exceeds, however busy the machine is. A search also counts its
+// elementary steps, and ends after a number of them that an idle current machine does in much less than the
+// budget. On such a machine the plan depends only on the input.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +25,8 @@ class SearchBudget {
     if (left_ > 0) deadline_ = now_() + std::chrono::milliseconds(milliseconds);
   }
 
-  // Counts `steps`. Returns false once the budget is used up. Call it at least once in kStepsBetweenClocks
-  // steps, and the search ends that many steps after its time at most.
+  // Counts `steps`. Returns false once the budget is spent. If it is called at least once in
+  // kStepsBetweenClocks steps, a search exceeds its time by at most that many steps.
   bool spend(int64_t steps) {
     left_ -= steps;
     since_clock_ += steps;

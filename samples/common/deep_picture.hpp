@@ -1,4 +1,4 @@
-// Pictures with 16 bits per channel as values of a network: frames have 8.
+// Converts pictures with 16 bits per channel to values of a network, because frames have 8 bits.
 #pragma once
 
 #include "common/picture_file.hpp"
@@ -6,9 +6,9 @@
 
 namespace vellum::samples {
 
-// What with_frames() would compute for a frame of these pixels (in 0..255, with fractions), to rounding:
-// float32 [1, C, H, W], or [1, H, W, C] where the channels do not come first, as frame.network_shape. The
-// frame's transform is along the axes and its filter is area.
+// Returns what with_frames() would compute for a frame of these pixels (in 0..255, with fractions), up to
+// rounding: float32 [1, C, H, W] or [1, H, W, C], in the shape frame.network_shape. The frame's transform
+// must be parallel to the axes, and its filter area.
 Tensor deep_picture(const Picture& picture, const FrameInput& frame, bool channels_first);
 
 }  // namespace vellum::samples

@@ -1,4 +1,4 @@
-// The orientation that a picture file asks its readers to show it in (Exif 2.3, 4.6.4).
+// The orientation in which a picture file is to be shown (Exif 2.3, 4.6.4).
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,20 @@
 
 namespace vellum::samples {
 
-// 1..8, as Exif numbers them: 1 is as stored, 6 is turned by 90 degrees clockwise. 1 for a file without
-// orientation, and where its Exif data are corrupt or name no such number. `file`: a whole JPEG or PNG file.
+// Return Exif's number 1..8: 1 is as stored, 6 is rotated by 90 degrees clockwise. Return 1 for a file
+// without orientation, and if its Exif data are corrupt or have another number. `file`: a whole JPEG or PNG
+// file.
 int orientation_of_jpeg(std::span<const std::uint8_t> file);
 int orientation_of_png(std::span<const std::uint8_t> file);
 
-// That of a block of Exif data, which begins with its byte order.
+// Returns the orientation of a block of Exif data, which begins with its byte order.
 int orientation_of_exif(std::span<const std::uint8_t> exif);
 
-// Whether a JPEG file has its end. The decoder fills what is missing with any colour.
+// Returns whether a JPEG file is complete. The decoder fills missing parts with arbitrary colours.
 bool jpeg_is_whole(std::span<const std::uint8_t> file);
 
-// Pixels as stored, row by row, become pixels as shown; width and height become those shown.
+// Reorders pixels from the stored to the shown orientation, row by row, and sets width and height to those
+// shown.
 template <typename Pixel>
 std::vector<Pixel> oriented(std::vector<Pixel> stored, int orientation, int& width, int& height) {
   if (orientation == 1) return stored;

@@ -7,8 +7,8 @@
 
 namespace vellum::samples {
 
-// The parameter of functions that open a file. std::filesystem::path by itself takes text in the code page of
-// the process on Windows, but a command line is UTF-8 (cmake/windows/program.manifest).
+// The parameter of functions that open a file. On Windows std::filesystem::path converts char in the code
+// page of the process, but the command line is UTF-8 (cmake/windows/program.manifest).
 class FileName {
  public:
   FileName(std::filesystem::path path) : path_(std::move(path)) {}
@@ -21,7 +21,7 @@ class FileName {
     const std::u8string utf8 = path_.u8string();
     return std::string(utf8.begin(), utf8.end());
   }
-  // The name without its folder, and that without its extension too.
+  // Return the name without its folder, and without its folder and extension.
   std::string last_part() const { return FileName(path_.filename()).text(); }
   std::string stem() const { return FileName(path_.stem()).text(); }
 

@@ -14,10 +14,10 @@ namespace vellum::samples {
 // Reads a file. Throws vellum::Error: not_found if it does not exist, io if it cannot be read.
 std::vector<std::uint8_t> read_file(const FileName& file);
 
-// Reads the lines of a text file, without their ends (LF or CR LF). Throws as read_file().
+// Reads the lines of a text file, without their ends (LF or CR LF). Throws the errors of read_file().
 std::vector<std::string> read_lines(const FileName& file);
 
-// Writes a file in one step (a temporary file, then a rename). Throws vellum::Error (io).
+// Writes a file atomically (a temporary file, then a rename). Throws vellum::Error (io).
 void write_file(const FileName& file, std::span<const std::uint8_t> bytes);
 void write_text(const FileName& file, std::string_view text);
 

@@ -23,15 +23,16 @@ struct Image {
 
 Image make_image(int width, int height);  // black
 
-// Reads a PNG, JPEG or BMP file as load_picture() (picture_file.hpp), in 8 bits and without alpha.
+// Reads a PNG, JPEG or BMP file as load_picture() does (picture_file.hpp), in 8 bits and without alpha.
 Image load_image(const FileName& name);
 
-// Writes a PNG, JPEG or BMP file, as the ending of the name says (encoding_of() in picture_format.hpp).
-// Throws vellum::Error: io, invalid_argument for other endings, unsupported as require_encodable().
+// Writes a PNG, JPEG or BMP file, according to the extension of the name (encoding_of() in
+// picture_format.hpp). Throws vellum::Error: io, invalid_argument for other extensions, and unsupported as
+// require_encodable() does.
 void write_image(const FileName& name, const Image& image);
 
-// Throws Error(invalid_argument) for an ending that is no format's, and Error(unsupported) for a picture that
-// is too large for the format.
+// Throws Error(invalid_argument) for an unknown extension, and Error(unsupported) for a picture that is too
+// large for the format.
 void require_encodable(const FileName& name, std::int64_t width = 1, std::int64_t height = 1);
 
 }  // namespace vellum::samples

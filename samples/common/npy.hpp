@@ -21,7 +21,7 @@ struct NpyArray {
 // above.
 std::size_t npy_element_size(const std::string& dtype);
 
-// Reads formats 1.0 to 3.0. Throws vellum::Error that names the file if it does not exist, is truncated,
+// Reads formats 1.0 to 3.0. Throws vellum::Error, which names the file, if it does not exist, is truncated,
 // malformed, big-endian or column-major, or has another dtype.
 NpyArray read_npy(const FileName& name);
 // Parses a file's bytes; `name` is for messages.

@@ -1,4 +1,4 @@
-// Photos as frames of networks: resizing, normalisation and the order of channels are work of the device.
+// Photos as frames of networks: the device resizes, normalises and orders the channels.
 #pragma once
 
 #include "common/image.hpp"
@@ -8,20 +8,20 @@
 
 namespace vellum::samples {
 
-// The photo as it is in memory. Where it is reduced, pixels are averaged. The network sees (pixel - mean) *
-// scale in all channels, with pixels in 0..255.
+// Describes the photo in memory. Pixels are averaged if the photo is reduced. The network sees (pixel - mean)
+// * scale in all channels, with pixels in 0..255.
 FrameInput photo_frame(const Image& photo, float mean = 0, float scale = 1);
 
-// The value of the network's input: the photo's bytes.
+// Returns the value of the network's input: the photo's bytes.
 Tensor photo_bytes(const Image& photo);
 
-// The same for a picture with alpha, in 8 bits.
+// Do the same for an 8-bit picture with alpha.
 FrameInput picture_frame(const Picture& picture);
 Tensor picture_bytes(const Picture& picture);
 
 FrameSize size_of(const Image& photo);
 FrameSize size_of(const FrameInput& frame);
-// The region fills the network's input.
+// Returns the transform with which the region fills the network's input.
 FrameTransform region_transform(const Region& region, FrameSize network);
 // Converts a point of Vellum to one of the samples.
 Point to_point(FramePoint point);

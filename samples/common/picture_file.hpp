@@ -1,4 +1,4 @@
-// Reads picture files as they are meant to be seen: upright, with alpha, in the precision of the file.
+// Reads picture files upright, with alpha, in the precision of the file.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@ namespace vellum::samples {
 struct Picture {
   int width = 0;
   int height = 0;
-  bool has_alpha = false;  // that is not the same as opaque everywhere; else alpha is the largest value
+  bool has_alpha = false;            // whether some pixels are not opaque
   std::vector<std::uint8_t> bytes;   // 4 * width * height values in 0..255
-  std::vector<std::uint16_t> words;  // in 0..65535, of a PNG with 16 bits per channel
+  std::vector<std::uint16_t> words;  // values in 0..65535, for a PNG with 16 bits per channel
 
   bool is_deep() const { return !words.empty(); }
 };
 
-// Reads a PNG, JPEG or BMP file, which its contents tell, turned upright as the Exif data of a JPEG or PNG
-// say. Grey is red, green and blue alike. Throws vellum::Error: not_found or io as read_file(), unsupported
-// for other formats, which it names, and for more than 2^26 pixels, invalid_argument for what is no such
-// picture or ends before its last pixel.
+// Reads a PNG, JPEG or BMP file, recognised by its contents, and rotates it upright by the Exif data of a
+// JPEG or PNG. Grey becomes equal red, green and blue. Throws vellum::Error: not_found or io as read_file()
+// does; unsupported for other formats, which it names, and for more than 2^26 pixels; invalid_argument for a
+// file that is no picture or is truncated.
 Picture load_picture(const FileName& name);
 
-// 16 bits are rounded to 8.
+// Rounds 16 bits to 8.
 Picture with_bytes(Picture picture);
 // Drops alpha, too.
 Image to_image(const Picture& picture);

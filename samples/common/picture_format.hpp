@@ -1,4 +1,4 @@
-// Which picture format a file has, by its contents.
+// Recognises the format of a picture file by its contents.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace vellum::samples {
 
-// "PNG", "JPEG" or "BMP", which are read; the name of another format, such as "WebP"; or nothing for what is
-// no picture that is known. `begin`: the file or its first kFormatBytes bytes.
+// Returns "PNG", "JPEG" or "BMP", which can be read; the name of another known format, such as "WebP"; or an
+// empty name. `begin`: the file or its first kFormatBytes bytes.
 std::string_view picture_format(std::span<const std::uint8_t> begin);
 inline constexpr std::size_t kFormatBytes = 32;
 
-// The same for a file; nothing for one that cannot be read.
+// Does the same for a file. Returns an empty name if it cannot be read.
 std::string_view picture_format(const FileName& file);
 
 bool is_read(std::string_view format);
 
 // The formats in which pictures are written.
 enum class PictureEncoding : std::uint8_t { png, jpeg, bmp };
-// By the ending of the name, whose case is ignored; png for a name without one. Throws
-// Error(invalid_argument) for other endings.
+// Returns the encoding for the extension of the name, ignoring case; png for a name without one. Throws
+// Error(invalid_argument) for other extensions.
 PictureEncoding encoding_of(const FileName& file);
 
 }  // namespace vellum::samples

@@ -3,11 +3,11 @@
 
 namespace vellum::samples {
 
-// Lets the console show the UTF-8 that the program prints, and leaves the bytes of its output as they are:
-// Windows does neither by itself. Called first by every main().
+// Sets the console to UTF-8 and the output to binary, neither of which is the default on Windows. Every
+// main() calls it first.
 void prepare_output();
 
-// Whether somebody watches stderr.
+// Returns whether stderr is a terminal.
 bool stderr_is_terminal();
 
 }  // namespace vellum::samples

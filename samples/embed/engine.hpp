@@ -1,4 +1,4 @@
-// A stand-in for an engine: a Vulkan device of its own, which Vellum adopts, and buffers.
+// A stand-in for an engine: its Vulkan device, which Vellum adopts, and buffers.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace vellum::samples {
 
 inline constexpr uint32_t kVulkan = VK_API_VERSION_1_3;
 
-// Made with what Vellum would use of it.
+// Its device is created with the extensions and features that Vellum uses.
 class Engine {
  public:
   Engine() : instance_(make_instance()), physical_(std::move(vk::raii::PhysicalDevices(instance_).front())) {
@@ -62,7 +62,7 @@ class Engine {
     return {context_.getDispatcher()->vkGetInstanceProcAddr, *instance_, kVulkan, *physical_};
   }
 
-  // In this order: Vellum's device goes first, then the engine's.
+  // Members are destroyed in reverse order: Vellum's device first, then the engine's.
   vk::raii::Context context_;
   vk::raii::Instance instance_;
   vk::raii::PhysicalDevice physical_;
@@ -73,7 +73,7 @@ class Engine {
   std::optional<Device> vellum_;
 };
 
-// A buffer that the host reaches, as short as can be; an engine's own would be on the device.
+// A minimal host-visible buffer; an engine would use device-local memory.
 struct SharedBuffer {
   SharedBuffer(const Engine& engine, std::string tensor, const BufferLayout& layout)
       : name(std::move(tensor)),

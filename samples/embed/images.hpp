@@ -6,7 +6,7 @@
 
 namespace vellum::samples {
 
-// model: with an image of three channels as its input, and a mask as its first output.
+// model: a file whose model has an image of three channels as its input, and a mask as its first output.
 void run_images(const std::string& model, uint32_t frames);
 
 }  // namespace vellum::samples

@@ -20,8 +20,8 @@ enum class Keypoint { right_eye, left_eye, nose_tip, mouth, right_ear, left_ear 
 // With six key points, indexed by Keypoint.
 using Face = Detection;
 
-// How the network sees frames of this format and size: red, green and blue in -1..1, letterboxed to its
-// square, whose sides have `side` pixels. The map from one to the other is the frame's transform.
+// Returns how the network reads frames of this format and size: red, green and blue in -1..1, letterboxed to
+// its square of `side` pixels. The frame's transform maps between the two.
 FrameInput blazeface_frame(FrameInput frame, int side);
 
 // The network has two grids: 16x16 cells with 2 anchors each, and 8x8 cells with 6 anchors each. Scores
@@ -36,7 +36,7 @@ struct BlazeFaceOutputs {
 
 // Finds these outputs by their shapes, [1, anchors, 1 or 16], not by names that a converter chose. The ONNX
 // files have the two grids separately, TFLite files have them concatenated. Throws vellum::Error
-// (invalid_argument) if one is missing. The spans are of the tensors.
+// (invalid_argument) if one is missing. The spans point into the tensors.
 BlazeFaceOutputs find_blazeface_outputs(const std::map<std::string, Tensor>& outputs);
 
 // Returns every anchor whose score reaches the threshold, many for each face (merge_overlapping() joins

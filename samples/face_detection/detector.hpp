@@ -11,8 +11,8 @@
 namespace vellum::samples {
 
 struct FaceThresholds {
-  float score = 0.5f;    // least score of a face
-  float overlap = 0.3f;  // least overlap of two boxes of one face
+  float score = 0.5f;    // minimum score of a face
+  float overlap = 0.3f;  // minimum overlap of two boxes of one face
 };
 
 class FaceDetector {

@@ -19,8 +19,9 @@ namespace vellum::samples {
 // so that the eyes are level. `face` is in pixels of the photo.
 Region mesh_region(const Face& face);
 
-// How the network sees a region (region_transform()) of frames of this format and size: in 0..1, interpolated
-// as MediaPipe does, without averages where it is reduced; beyond the frame its border is repeated.
+// Returns how the network reads a region (region_transform()) of frames of this format and size: values in
+// 0..1, interpolated as in MediaPipe, without averaging if it is reduced. Beyond the frame the border is
+// repeated.
 FrameInput mesh_frame(FrameInput frame);
 
 // Converts an output of the network to points of the photo. The output has x, y (and with `coordinates` 3 a
@@ -34,12 +35,12 @@ float face_presence(float logit);
 
 struct Mesh {
   float presence = 0;                     // 0..1
-  std::vector<Point> points;              // of the whole face, 468
-  std::vector<Point> lips, eyes, irises;  // from the network with attention alone
+  std::vector<Point> points;              // 468 points of the whole face
+  std::vector<Point> lips, eyes, irises;  // only from the network with attention
 };
 
-// Reads the outputs of the network, which saw the region of a frame: points in pixels of the frame. Outputs
-// are identified by their number of values, not by names that a converter chose. Throws vellum::Error
+// Reads the outputs of the network for a region of a frame, and returns points in pixels of the frame.
+// Outputs are identified by their number of values, not by names that a converter chose. Throws vellum::Error
 // (invalid_argument) if there are not 468 points of a face.
 Mesh read_mesh(const std::map<std::string, Tensor>& outputs, const Region& region, int side);
 

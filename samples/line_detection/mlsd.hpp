@@ -20,8 +20,8 @@ struct Line {
   Point end;
 };
 
-// How the network sees frames of this format and size: red, green and blue in 0..255, stretched to its
-// square, whose sides have `side` pixels, and a fourth channel of ones, as it was trained
+// Returns how the network reads frames of this format and size: red, green and blue in 0..255, stretched to
+// its square of `side` pixels, and a fourth channel of ones, as in its training
 // (https://github.com/navervision/mlsd, utils.py).
 FrameInput mlsd_frame(FrameInput frame, int side);
 
@@ -30,14 +30,14 @@ struct MlsdOutputs {
   int side = 0;
 };
 
-// Tells the outputs apart by their channels, not by names that a converter chose. Throws vellum::Error
-// (invalid_argument) if one is missing. The spans are of the tensors.
+// Identifies the outputs by their channels, not by names that a converter chose. Throws vellum::Error
+// (invalid_argument) if one is missing. The spans point into the tensors.
 MlsdOutputs find_mlsd_outputs(const std::map<std::string, Tensor>& outputs);
 
 struct MlsdThresholds {
   float score = 0.2f;
-  float length = 0.06f;     // least length, as a fraction of the image's side
-  std::size_t lines = 200;  // the most lines
+  float length = 0.06f;     // minimum length, as a fraction of the image's side
+  std::size_t lines = 200;  // maximum number of lines
 };
 
 // Returns the lines, the best first. scores: [side][side], 0..1, zero wherever a neighbour is the better

@@ -1,4 +1,4 @@
-// Where frames come from: photos, raw video, or whatever ffmpeg reads, cameras included.
+// Sources of frames: photos, raw video, and everything that ffmpeg reads, including cameras.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ class FrameSource {
   virtual ~FrameSource() = default;
   // Format and size of all frames.
   virtual FrameInput format() const = 0;
-  // Writes the bytes of the next frame; false after the last one.
+  // Writes the bytes of the next frame. Returns false after the last one.
   virtual bool next(std::span<std::byte> frame) = 0;
 };
 
 struct SourceOptions {
-  std::string photo;   // a PNG, JPEG or BMP, or a folder of them: one a second, again and again
+  std::string photo;   // a PNG, JPEG or BMP, or a folder of them: one a second, repeated
   std::string video;   // a file that ffmpeg reads
   std::string camera;  // "/dev/video0"
-  std::string nv12;    // frames of raw NV12, again and again
+  std::string nv12;    // frames of raw NV12, repeated
   int width = 1280, height = 720;
 };
 

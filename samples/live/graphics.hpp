@@ -42,19 +42,19 @@ class Graphics {
   uint32_t image_count() const { return static_cast<uint32_t>(views_.size()); }
 
   vk::raii::CommandBuffer make_commands() const;
-  // The queue is used by the threads of Vellum's sessions, too.
+  // Threads of Vellum's sessions use the queue, too, so it is locked.
   void submit(const vk::SubmitInfo& info, vk::Fence fence) const;
   void wait(vk::Fence fence) const;
-  // Milliseconds between two timestamps; 0 where the queue has none.
+  // Returns the milliseconds between two timestamps; 0 if the queue has none.
   double milliseconds(uint64_t begin, uint64_t end) const;
 
-  // One image of the window: `below` records what is copied to it (it is in TRANSFER_DST_OPTIMAL), `inside`
-  // what is drawn over that in the render pass. Waits for the image before the last one. Returns whether the
+  // Draws one image of the window: `below` records copies to the image (in TRANSFER_DST_OPTIMAL), `inside`
+  // what is drawn over it in the render pass. Waits for the image before the last one. Returns whether the
   // window could show it.
   bool draw(const std::function<void(vk::CommandBuffer, vk::Image)>& below,
             const std::function<void(vk::CommandBuffer)>& inside);
-  double draw_milliseconds() const { return draw_ms_; }  // of an image that is done
-  // The same, and returns the image.
+  double draw_milliseconds() const { return draw_ms_; }  // time of the last finished image
+  // Does the same, and returns the image.
   std::optional<Image> screenshot(const std::function<void(vk::CommandBuffer, vk::Image)>& below,
                                   const std::function<void(vk::CommandBuffer)>& inside);
 
@@ -79,11 +79,11 @@ class Graphics {
   void make_swapchain();
   std::optional<uint32_t> acquire(const InFlight& frame);
   void present(uint32_t image);
-  // `pixels`: receives the image; null: nothing does.
+  // `pixels`: receives a copy of the image; may be null.
   bool draw(const std::function<void(vk::CommandBuffer, vk::Image)>& below,
             const std::function<void(vk::CommandBuffer)>& inside, const AppBuffer* pixels);
 
-  // In this order: Vellum's device goes first, then the application's.
+  // Members are destroyed in reverse order: Vellum's device first, then the application's.
   std::optional<Terminate> glfw_;
   std::unique_ptr<GLFWwindow, DestroyWindow> window_;
   vk::raii::Context context_;
@@ -111,7 +111,7 @@ class Graphics {
   double draw_ms_ = 0;
 };
 
-// Memory of the application's: device-local, or what the host reaches (mapped).
+// Returns a memory type for the application's buffers and images: device-local, or host-visible and mapped.
 uint32_t memory_type(const Graphics& graphics, uint32_t allowed, vk::MemoryPropertyFlags wanted);
 
 struct AppBuffer {

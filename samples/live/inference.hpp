@@ -1,4 +1,4 @@
-// One or two networks on the application's device: frames go up, are seen by the networks and become
+// One or two networks on the application's device. Frames are uploaded, read by the networks and turned into
 // pictures, in command buffers that are recorded once.
 #pragma once
 
@@ -23,17 +23,17 @@ struct StageTimes {
 
 class Inference {
  public:
-  // The sessions are of effect.model, and of effect.follower's model if there is one.
+  // The sessions must be those of effect.model, and of effect.follower's model if there is one.
   Inference(const Graphics& graphics, Effect effect, std::vector<Session> sessions, const FrameInput& frame);
   ~Inference();
   Inference(const Inference&) = delete;
   Inference& operator=(const Inference&) = delete;
 
   bool is_running() const { return is_running_; }
-  // Where the next frame is written, mapped memory; then it begins.
+  // Returns mapped memory for the next frame, which begin() then starts.
   std::span<std::byte> next_frame() { return {next().upload.data, frame_bytes_}; }
   void begin();
-  // Waits at most `timeout` for the frame that was begun; true if it is now the one that is shown.
+  // Waits at most `timeout` for the frame that was begun. Returns true if it is now the shown frame.
   bool finish(std::chrono::nanoseconds timeout);
 
   // The image of the frame that is shown; null before the first one.
@@ -46,7 +46,7 @@ class Inference {
     TensorInfo info;
     AppBuffer buffer;
   };
-  // One of two frames is shown while the other is computed.
+  // Two frames: one is shown while the other is computed.
   struct Slot {
     AppBuffer upload, frame, picture;
     AppImage image;

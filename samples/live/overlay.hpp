@@ -14,11 +14,11 @@
 namespace vellum::samples {
 
 struct OverlayState {
-  const Inference* inference = nullptr;  // null: none is there yet
+  const Inference* inference = nullptr;  // null if there is none yet
   double frames_per_second = 0;
   uint32_t frame_width = 0, frame_height = 0;
-  size_t effect = 0;                         // the one that runs or is being made
-  std::vector<bool> available;               // of effect_kinds(), whose files are there
+  size_t effect = 0;                         // index of the effect that runs or is being made
+  std::vector<bool> available;               // for each of effect_kinds(): whether its files exist
   std::optional<CreationProgress> progress;  // of a session that is being made
 };
 
@@ -29,13 +29,13 @@ class Overlay {
   Overlay(const Overlay&) = delete;
   Overlay& operator=(const Overlay&) = delete;
 
-  // Shows the memory of another session from now on.
+  // Switches to the memory of another session.
   void show_memory(MemoryReport report) { memory_ = std::move(report); }
-  // Builds what render() draws. Returns the network that was chosen, if another was.
+  // Builds the user interface that render() draws. Returns the index of a newly chosen network.
   std::optional<size_t> build(const OverlayState& state);
   void render(vk::CommandBuffer commands) const;
 
-  // Where the picture is in the window: as large as fits.
+  // Returns the rectangle of the picture in the window: as large as fits.
   struct Place {
     float left = 0, top = 0, scale = 1;
   };

@@ -12,7 +12,7 @@
 
 namespace vellum::samples {
 
-// In fractions of the input, 0..1.
+// An anchor in fractions of the input, 0..1.
 struct Anchor {
   Point center;
   float width = 0;

@@ -12,9 +12,9 @@
 
 namespace vellum::samples {
 
-// How PP-OCR's detector sees frames of this format and size: stretched to network_shape, whose longer side
-// has about `side` pixels, at most the frame's own; blue, green, red, less ImageNet's mean and over its
-// deviation.
+// Returns how PP-OCR's detector reads frames of this format and size: stretched to network_shape, whose
+// longer side has about `side` pixels, but at most the frame's; blue, green, red, normalised by ImageNet's
+// mean and deviation.
 FrameInput text_frame(FrameInput frame, int side);
 
 // A line of text, possibly rotated. Corners are top left, top right, bottom right and bottom left in the

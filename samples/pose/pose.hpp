@@ -17,8 +17,8 @@
 
 namespace vellum::samples {
 
-// How the detector sees frames of this format and size: red, green and blue in -1..1, letterboxed to its
-// square, whose sides have `side` pixels.
+// Returns how the detector reads frames of this format and size: red, green and blue in -1..1, letterboxed to
+// its square of `side` pixels.
 FrameInput pose_detector_frame(FrameInput frame, int side);
 
 // Returns the people whose score reaches the threshold, the best first, with four key points: the middle of
@@ -32,14 +32,14 @@ std::vector<Detection> decode_pose_detector(const std::map<std::string, Tensor>&
 // the circle around the body, and rotated so that the body is upright. `person` is in pixels of the frame.
 Region pose_region(const Detection& person);
 
-// How the landmark network sees a region (region_transform()) of frames of this format and size: in 0..1,
-// black beyond the frame.
+// Returns how the landmark network reads a region (region_transform()) of frames of this format and size:
+// values in 0..1, black beyond the frame.
 FrameInput pose_frame(FrameInput frame);
 
 // In pixels of the frame.
 struct Landmark {
   Point point;
-  float visibility = 0;  // 0..1: in the frame, and not hidden
+  float visibility = 0;  // 0..1: that it is in the frame and not hidden
 };
 
 struct Pose {
@@ -47,8 +47,8 @@ struct Pose {
   std::array<Landmark, 33> landmarks;  // in MediaPipe's order: 0 the nose, 11 and 12 the shoulders, ...
 };
 
-// Reads the outputs of the landmark network, which saw the region of a frame. `side`: of its input. Outputs
-// are identified by their number of values, not by names that a converter chose. Throws vellum::Error
+// Reads the outputs of the landmark network for a region of a frame. `side`: size of its input in pixels.
+// Outputs are identified by their number of values, not by names that a converter chose. Throws vellum::Error
 // (invalid_argument) if there are no landmarks, or some are not finite.
 Pose read_pose(const std::map<std::string, Tensor>& outputs, const Region& region, int side);
 

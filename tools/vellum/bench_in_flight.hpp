@@ -1,4 +1,4 @@
-// Times inferences while others are under way.
+// Times inferences while others are in flight.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 
 namespace vellum::cli {
 
-// Milliseconds for each inference, inputs and outputs copied: the least over several rounds of the mean of
-// one.
+// Milliseconds for each inference, including copies of inputs and outputs: the minimum over several rounds of
+// the mean of a round.
 struct Throughput {
   uint32_t in_flight = 0;
-  double alone = 0;     // each waited for before the next is submitted
-  double together = 0;  // that many under way at any time
+  double alone = 0;     // each run is waited for before the next is submitted
+  double together = 0;  // with the given number of runs in flight
 };
 
-// `runs`: in a round.
+// `runs`: number of runs in a round.
 Throughput measure_in_flight(Session& session, const Inputs& inputs, uint32_t in_flight, size_t runs);
 
 nlohmann::json to_json(const Throughput& throughput);

@@ -9,14 +9,14 @@
 
 namespace vellum::cli {
 
-// Calibrates the device that the options name, and stores the figures in the cache folder. `meter`: of the
-// beginning of the process, which must not have used Vulkan.
+// Calibrates the device that the options name, and stores the figures in the cache folder. `meter`:
+// constructed at the beginning of the process, which must not have used Vulkan.
 MemoryCalibration calibrate(const MemoryMeter& meter, const Options& options);
 std::string to_text(const MemoryCalibration& calibration, const std::string& cache);
 nlohmann::json to_json(const MemoryCalibration& calibration);
 
-// Calibrates in a process of its own, which prints nothing, if the system can start this program again. A
-// failure is ignored: estimates are intervals then.
+// Calibrates in a separate, silent process, if the system can start this program again. A failure is ignored;
+// estimates are then intervals.
 void calibrate_apart(const Options& options);
 
 }  // namespace vellum::cli

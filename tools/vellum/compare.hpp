@@ -1,4 +1,4 @@
-// vellum plan --compare: what each memory mode, and each way to need less, comes to.
+// vellum plan --compare: the memory of each mode, and of each rewrite that reduces it.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace vellum::cli {
 
-// On the device that the options name, where they name one: then sessions are made and run as well.
+// If the options name a device, sessions are also made and run on it.
 void compare_memory(const std::string& model_file, const Options& options, const std::optional<Caps>& caps);
 
 }  // namespace vellum::cli

@@ -1,4 +1,4 @@
-// The device that the options name, for who opens it himself.
+// The options of the device that the arguments name, for callers that open it themselves.
 #pragma once
 
 #include "options.hpp"

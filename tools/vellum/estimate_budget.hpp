@@ -1,4 +1,4 @@
-// Whether a model fits into so many bytes, and what would make it fit.
+// Whether a model fits into a number of bytes, and which options would make it fit.
 #pragma once
 
 #include <functional>
@@ -13,10 +13,10 @@
 
 namespace vellum::cli {
 
-// Where estimates come from: a caps file, a device's own answers, or the Android Baseline 2022 profile.
+// The source of estimates: a caps file, a device, or the Android Baseline 2022 profile.
 class Estimator {
  public:
-  // `on_device`: the device that the options name or default to, where there is no caps file.
+  // `on_device`: the device that the options name or default to, if there is no caps file.
   Estimator(const Options& options, const std::string& caps_file, Model model, bool on_device);
   MemoryEstimate estimate(SessionOptions options, const InputShapes& shapes) const;
   MemoryFrontier frontier(const SessionOptions& options,
@@ -32,19 +32,19 @@ class Estimator {
 
 struct BudgetAnswer {
   uint64_t total = 0;
-  bool driver_known = false;  // the total has what the driver itself takes
+  bool driver_known = false;  // whether the total includes the driver itself
   struct Remedy {
-    std::string options;  // as for the tool
+    std::string options;  // as arguments of the tool
     uint64_t total = 0;
   };
-  std::vector<Remedy> remedies;  // that fit; empty where the model fits as it is, or nothing helps
-  Remedy smallest;               // of all that were tried
+  std::vector<Remedy> remedies;  // options that fit; empty if the model fits already, or nothing helps
+  Remedy smallest;               // the smallest of all that were tried
 };
 
 BudgetAnswer fit(const Estimator& estimator, const std::vector<TensorInfo>& inputs,
                  const SessionOptions& options, const Point& point, uint64_t budget);
 
-// `x`: which point it is; 0: there is one only.
+// `x`: identifies the point; 0 if there is only one.
 std::string to_text(const BudgetAnswer& answer, uint64_t budget, int64_t x);
 nlohmann::json to_json(const BudgetAnswer& answer, uint64_t budget);
 

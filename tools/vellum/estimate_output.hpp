@@ -9,9 +9,9 @@
 
 namespace vellum::cli {
 
-// Categories downwards; beside the estimate what was measured, where it was.
+// A table with a row for each category; a second column has measurements, if there are any.
 std::string category_table(const Point& point);
-// A row a point. `axis`: what changes from one to the next.
+// A table with a row for each point. `axis`: what changes between points.
 std::string curve_table(const std::vector<Point>& points, const std::string& axis);
 nlohmann::json to_json(const Point& point);
 

@@ -1,4 +1,4 @@
-// The combinations of input shapes that `vellum estimate` looks at, and what each takes.
+// The combinations of input shapes that `vellum estimate` estimates.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,13 @@ struct Point {
   std::optional<MemoryMeasurement> measured;
 };
 
-// A point for each batch, or for each value of the sweeps ("INPUT:AXIS=16,32"), which go forward together;
-// one as the model is where there is neither. Error(invalid_argument) for a sweep that cannot be read.
+// Returns a point for each batch, or for each value of the sweeps ("INPUT:AXIS=16,32"), which advance
+// together. Without batches and sweeps returns a single point. Throws Error(invalid_argument) for an invalid
+// sweep.
 std::vector<Point> make_points(const std::vector<TensorInfo>& inputs, const InputShapes& given,
                                const std::vector<int64_t>& batches, const std::vector<std::string>& sweeps);
 
-// The given shapes with this batch: the first dimension of every input.
+// Returns the shapes with this batch as the first dimension of every input.
 InputShapes with_batch(const std::vector<TensorInfo>& inputs, InputShapes shapes, int64_t batch);
 
 }  // namespace vellum::cli

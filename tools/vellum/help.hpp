@@ -1,4 +1,4 @@
-// The layout of --help: a command's own options first, the options that every command has folded to one line.
+// The layout of --help: a command's own options first, then the names of the options that every command has.
 #pragma once
 
 #include <CLI/CLI.hpp>

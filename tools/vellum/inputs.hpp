@@ -1,4 +1,4 @@
-// Inputs of a model from .npy files, or made up.
+// Inputs of a model from .npy files, or generated.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +19,25 @@ void write_tensor(const samples::FileName& file, const Tensor& tensor);
 struct InputFile {
   std::string name, file;
 };
-// Splits a NAME=FILE argument; the name that it returns is the tensor's. Error(not_found) where the model has
-// no input of that name; the message lists those it has.
+// Splits a NAME=FILE argument, and returns the tensor's name. Throws Error(not_found), which lists the
+// inputs, for an unknown name.
 InputFile split_input(const Model& model, const std::string& argument);
-// Reads the .npy files of NAME=FILE arguments. Error(invalid_argument) for an input that is given twice.
+// Reads the .npy files of NAME=FILE arguments. Throws Error(invalid_argument) for an input that is given
+// twice.
 Inputs read_inputs(const Model& model, const std::vector<std::string>& arguments);
-// Adds them to `inputs`.
+// Does the same, and adds the tensors to `inputs`.
 void read_inputs(const Model& model, const std::vector<std::string>& arguments, Inputs& inputs);
-// The shape that is given for this input; end() if none is.
+// Returns the shape that is given for this input, or end().
 InputShapes::iterator find_shape(InputShapes& shapes, const TensorInfo& input);
-// Adds the variables of the network that are not among `inputs`, with the values that they begin with.
+// Adds variables of the network that are missing in `inputs`, with their initial values.
 void begin_variables(const Model& model, Inputs& inputs);
-// Error(invalid_argument) that names the inputs of the model that are not among `inputs`.
+// Throws Error(invalid_argument), which names the inputs of the model that are missing in `inputs`.
 void require_all(const Model& model, const Inputs& inputs);
-// Adds what the tensors say: the shapes of inputs whose dimensions the model leaves open, and the values of
-// those that decide shapes.
+// Adds the tensors' shapes to the options, for inputs with open dimensions, and their values for inputs that
+// decide shapes.
 void take_shapes_of(const Model& model, const Inputs& inputs, SessionOptions& options);
-// Gives the inputs that are missing, and decide no shapes, what they begin with if they are variables, else
-// random values: floats in [0, 1), other numbers 0 or 1. The same for the same seed.
+// Adds values for missing inputs that decide no shapes: the initial value of a variable, otherwise random
+// values (floats in [0, 1), other numbers 0 or 1). The values depend only on the seed.
 void fill_with_random(const std::vector<TensorInfo>& wanted, Inputs& inputs, uint32_t seed);
 
 }  // namespace vellum::cli

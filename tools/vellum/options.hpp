@@ -1,4 +1,4 @@
-// The options that every command takes, and what they mean to the library.
+// The options of every command, and their conversion to options of the library.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Options {
   std::string memory = "shared-objects";
   std::string strategy = "best";
   std::string limits;
-  std::string cache;  // empty: nothing is kept
+  std::string cache;  // empty: no cache
   std::vector<std::string> shapes, values;
   std::vector<std::string> disabled_passes;
   uint32_t tasks_per_submit = 0;
@@ -46,30 +46,30 @@ struct Options {
   bool json = false;
 };
 
-// Adds them to a command. `strategies`: what --strategy means to it.
+// Adds the options to a command. `strategies`: the help text of its --strategy.
 void add_options(CLI::App& command, Options& options, const std::string& strategies);
 
-// MODEL, the file that a command is about.
+// Adds the argument MODEL.
 CLI::Option* add_model(CLI::App& command, std::string& file);
 
-// --in-flight, which not every command has.
+// Adds --in-flight, which not every command has.
 void add_in_flight(CLI::App& command, Options& options, const std::string& help);
 
-// Throw Error(invalid_argument) for a shape or a value that cannot be read. model_file: the model that
-// --value is about, read only if there is one; empty for commands about several models.
+// Throw Error(invalid_argument) for an invalid shape or value. model_file: the model of --value, which is
+// only read if that option is given; empty for commands with several models.
 SessionOptions session_options(const Options& options, const std::string& model_file);
 InputShapes input_shapes(const Options& options);
 InputTensors input_values(const Options& options, const Model& model);
 LoadLimits load_limits(const Options& options);
-// Loads the file that a command is about: its --signature, within --load-limit.
+// Loads the command's MODEL with --signature and --load-limit.
 Model load_model(const std::string& file, const Options& options);
 
-// The device that the options name; the library's warnings and errors go to stderr.
+// Opens the device that the options name. The library's warnings and errors go to stderr.
 class OpenedDevice {
  public:
   explicit OpenedDevice(const Options& options);
   const Device& device() const { return *device_; }
-  // Throws Error(internal) if the validation layer found anything wrong.
+  // Throws Error(internal) if the validation layer reported anything.
   void check_validation() const;
 
  private:
@@ -77,8 +77,7 @@ class OpenedDevice {
   std::optional<Device> device_;
 };
 
-// For commands that need a device only to know its limits, and take the least that Vellum supports without
-// one.
+// For commands that only need a device's limits, and without a device use the minimum that Vellum supports.
 std::optional<OpenedDevice> open_if_named(const Options& options);
 
 // Throws Error(invalid_argument) if --caps and --device are both given to a command that takes one of them.

@@ -1,4 +1,4 @@
-// How the tool writes: tables for people, one JSON document for programs, progress for those who wait.
+// The tool's output: tables for people, one JSON document for programs, progress on terminals.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,20 @@
 
 namespace vellum::cli {
 
-// Control characters become spaces: model files choose names, and an error is one line.
+// Replaces control characters by spaces, because model files choose names and an error is one line.
 std::string one_line(std::string_view text);
 // "12,345,678"
 std::string grouped(uint64_t number);
-// "1.25 ms"; "-" where a device has no such time.
+// "1.25 ms"; "-" if the device has no timestamps.
 std::string milliseconds(double value);
-// At most `length` characters, with dots for those left out at the end, or at the front.
+// Shorten a text to at most `length` characters, with dots at the end or at the front.
 std::string shortened(const std::string& text, size_t length);
 std::string ending(const std::string& text, size_t length);
-// How many characters all names begin with, up to a '/': exporters put a model's name before every tensor's.
+// Returns the length of the common prefix of all names, up to a '/': exporters prefix every tensor's name
+// with the model's.
 size_t common_path(const std::vector<std::string>& names);
 
-// Columns as wide as their widest cell. Cells of right-aligned columns are numbers.
+// A table. Columns are as wide as their widest cell; columns of numbers are right-aligned.
 class Table {
  public:
   enum class Align : uint8_t { left, right };
@@ -37,17 +38,18 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Writes to stdout; throws Error(io) when that fails, as on a full disk.
+// Writes to stdout. Throws Error(io) if that fails, e.g. on a full disk.
 void print(std::string_view text);
 void print_json(const nlohmann::json& document);
-// A line on stderr for each.
+// Writes one line to stderr for each warning.
 void print_warnings(const std::vector<std::string>& warnings);
 
 nlohmann::json tensor_infos_json(const std::vector<TensorInfo>& tensors);
-// null where there is no time.
+// JSON null if there is no time.
 nlohmann::json milliseconds_json(double value);
 
-// A line on stderr, if that is a terminal, over the one shown before; none is left when it dies.
+// A progress line on stderr, if that is a terminal. Each line overwrites the previous one; the destructor
+// erases it.
 class ProgressLine {
  public:
   ProgressLine();
@@ -58,10 +60,10 @@ class ProgressLine {
 
  private:
   bool enabled_;
-  size_t shown_ = 0;  // bytes
+  size_t shown_ = 0;  // length of the shown line
 };
 
-// "bench 12/50" as such a line.
+// Shows "bench 12/50" as such a line.
 class Progress {
  public:
   explicit Progress(std::string label);

@@ -1,4 +1,4 @@
-// Pictures as inputs of a model, and the classes that a classifier's output names.
+// Pictures as inputs of a model, and class names of a classifier's output.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,9 @@ class App;
 namespace vellum::cli {
 
 struct PictureOptions {
-  std::string fit;                     // empty: by the model's output
-  std::string values;                  // empty: by the model's input and output
-  std::vector<float> mean, deviation;  // of values in 0..1; empty: what `values` says
+  std::string fit;                     // empty: chosen by the model's output
+  std::string values;                  // empty: chosen by the model's input and output
+  std::vector<float> mean, deviation;  // for values in 0..1; empty: those of `values`
   bool bgr = false;
   std::string labels;  // a file
   size_t top = 5;
@@ -26,26 +26,26 @@ struct PictureOptions {
 void add_picture_options(CLI::App& command, PictureOptions& options);
 
 struct PictureInputs {
-  Model model;  // whose inputs are frames where pictures in 8 bits are given
+  Model model;  // with frames as inputs for which 8-bit pictures are given
   Inputs inputs;
-  std::vector<std::string> warnings;  // about what of a picture the network does not see
-  bool names_classes = false;         // there is a picture, and the model is a classifier
+  std::vector<std::string> warnings;  // about parts of a picture that the network does not see
+  bool names_classes = false;         // whether there is a picture and the model is a classifier
 };
 
-// Takes the NAME=FILE arguments whose file is a picture out of `arguments`, and the shapes of these inputs,
-// which are those that the network sees, out of `shapes`. A picture with 16 bits per channel becomes the
-// values of a float input by the CPU, since frames have 8.
+// Removes the NAME=FILE arguments with picture files from `arguments`, and the shapes of these inputs (which
+// are the network's) from `shapes`. The CPU converts a picture with 16 bits per channel to a float input,
+// because frames have 8 bits.
 PictureInputs read_pictures(const Model& model, std::vector<std::string>& arguments, InputShapes& shapes,
                             const PictureOptions& options);
 
-// Whether the model has one output of floats, and that is a list: one score for each class.
+// Returns whether the model has one output of floats that is a list: one score for each class.
 bool is_classifier(const Model& model);
 
 struct NamedClass {
   samples::ClassScore score;
-  std::string label;  // "class 7" without a file of labels
+  std::string label;  // "class 7" if there is no file of labels
 };
-// The most likely classes, the best first.
+// Returns the most likely classes, the best first.
 std::vector<NamedClass> best_classes(const Tensor& scores, const PictureOptions& options);
 
 }  // namespace vellum::cli

@@ -17,8 +17,8 @@
 
 namespace vellum::cli {
 
-// RGB or RGBA in 8 bits (https://www.w3.org/TR/png-3/). The file has another name, ending with ".part", until
-// finish() gives it its own; without finish() it is removed.
+// 8-bit RGB or RGBA (https://www.w3.org/TR/png-3/). Until finish() the file's name ends with ".part"; without
+// finish() it is removed.
 class PngWriter : public PictureWriter {
  public:
   PngWriter(const samples::FileName& file, uint32_t width, uint32_t height, uint32_t channels);
@@ -30,7 +30,7 @@ class PngWriter : public PictureWriter {
   struct EndDeflate {
     void operator()(z_stream* stream) const;
   };
-  // Removes the file if it is still there.
+  // Removes an unfinished file.
   struct TemporaryFile {
     std::filesystem::path path;
     ~TemporaryFile();

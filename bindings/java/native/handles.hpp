@@ -1,4 +1,4 @@
-// The objects that Java's handles point to, where these need more than a handle of the C interface.
+// The objects behind Java's handles that need more than a handle of the C interface.
 #pragma once
 
 #include <jni.h>
@@ -7,16 +7,17 @@
 
 namespace vellum::jni {
 
-// The Java object that a callback of C goes to.
+// The Java object that receives the calls of a C callback.
 class Listener {
  public:
-  // method: a static one of io.vellum.Callbacks. Throws PendingException.
+  // method: a static method of io.vellum.Callbacks. Throws PendingException.
   Listener(JNIEnv* env, jobject listener, const char* method, const char* signature);
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
   ~Listener();
 
-  // Calls call(env, callbacks, method, listener) on any thread; what is pending afterwards is cleared.
+  // Calls call(env, callbacks, method, listener). May be called on any thread. Clears an exception that is
+  // then pending.
   template <typename Call>
   void notify(const Call& call) const noexcept {
     Attachment attachment(vm_);
@@ -27,7 +28,7 @@ class Listener {
   }
 
  private:
-  // A thread of the driver becomes one of the JVM while it calls.
+  // Attaches a driver's thread to the JVM during the call.
   struct Attachment {
     explicit Attachment(JavaVM* vm);
     ~Attachment();
@@ -42,8 +43,8 @@ class Listener {
   jmethodID method_ = nullptr;
 };
 
-// A device and the listener of its log, which lives as long: Java destroys a device after what was made on
-// it.
+// A device and the listener of its log, which must live as long as the device. Java destroys a device after
+// everything that was made on it.
 struct JavaDevice {
   vellum_device* device = nullptr;
   Listener* log = nullptr;

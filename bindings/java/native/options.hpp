@@ -1,4 +1,4 @@
-// Options in Java to those of C.
+// Conversion of Java's options to C's.
 #pragma once
 
 #include <jni.h>
@@ -49,7 +49,7 @@ class DeviceOptions {
   vellum_device_options options_;
 };
 
-// Shapes by name, pointing into both.
+// Returns shapes by name. They point into `names` and `dims`.
 std::vector<vellum_input_shape> input_shapes(JNIEnv* env, const std::vector<std::string>& names,
                                              const std::vector<std::vector<int64_t>>& dims);
 

@@ -1,4 +1,4 @@
-// Frames and pictures in Java to those of C.
+// Conversion of Java's frames and pictures to C's.
 #pragma once
 
 #include <jni.h>
@@ -12,7 +12,7 @@
 
 namespace vellum::jni {
 
-// A FrameInput as the C input, with what it points to.
+// A FrameInput as C struct, with the data that it points to.
 struct Frame {
   Frame(JNIEnv* env, jobject object);
   Frame(const Frame&) = delete;
@@ -23,7 +23,7 @@ struct Frame {
   std::vector<int64_t> shape;
 };
 
-// A PictureOutput as the C output, with what it points to.
+// A PictureOutput as C struct, with the data that it points to.
 struct Picture {
   Picture(JNIEnv* env, jobject object);
   Picture(const Picture&) = delete;

@@ -13,8 +13,8 @@
 
 #include "vellum/vellum.h"
 
-// The header that javac writes for Native.java: where it is there, signatures that differ do not compile. A
-// build without a JDK does without.
+// The header that javac generates from Native.java. With it, wrong signatures are compile errors. A build
+// without a JDK lacks it.
 #if __has_include("io_vellum_Native.h")
 #include "io_vellum_Native.h"
 #endif
@@ -23,7 +23,7 @@
 
 namespace vellum::jni {
 
-// A Java exception is pending; thrown to leave a native function.
+// Thrown to leave a native function when a Java exception is pending.
 struct PendingException {};
 
 // Makes a VellumException pending and throws PendingException.
@@ -34,12 +34,12 @@ inline void check(JNIEnv* env, vellum_status status, const vellum_error& error) 
   if (status != VELLUM_OK) throw_vellum(env, status, error.message);
 }
 
-// After a call of JNI that may have failed.
+// Throws PendingException if a JNI call failed.
 inline void check_pending(JNIEnv* env) {
   if (env->ExceptionCheck()) throw PendingException();
 }
 
-// The body of a native function: no C++ exception leaves it.
+// Runs the body of a native function. No C++ exception leaves it.
 template <typename Function>
 auto guarded(JNIEnv* env, Function&& function) noexcept -> decltype(function()) {
   try {
@@ -53,11 +53,12 @@ auto guarded(JNIEnv* env, Function&& function) noexcept -> decltype(function()) 
   return decltype(function())();
 }
 
-// A local reference that is deleted at the end of its scope: a JVM gives each native call room for few.
+// A local reference that is deleted at the end of its scope, because a JVM guarantees only few of them to a
+// native call.
 template <typename Reference>
 class Local {
  public:
-  // Throws PendingException if the call of JNI that made it failed.
+  // Throws PendingException if the JNI call that made the reference failed.
   Local(JNIEnv* env, jobject reference) : env_(env), reference_(static_cast<Reference>(reference)) {
     if (!reference_ && env_->ExceptionCheck()) throw PendingException();
   }
@@ -81,24 +82,23 @@ class Local {
   Reference reference_;
 };
 
-// UTF-8 as C has it, not JNI's variant of it. Throws for a string that contains a zero, which C would cut
-// off.
+// Returns standard UTF-8, not JNI's modified UTF-8. Throws for a string that contains a zero, where C would
+// cut it off.
 std::string to_utf8(JNIEnv* env, jstring text);
 Local<jstring> to_java(JNIEnv* env, const char* utf8);
 
-// The text as a Java string; destroys it.
+// Returns the text as a Java string, and destroys the text.
 Local<jstring> take_text(JNIEnv* env, vellum_text* text);
 
 std::vector<std::string> to_strings(JNIEnv* env, jobjectArray strings);
 std::vector<int64_t> to_dims(JNIEnv* env, jlongArray dims);
 std::vector<std::vector<int64_t>> to_dims(JNIEnv* env, jobjectArray shapes);
 
-// The memory of a direct buffer. Throws if [offset, offset + count) is not within it: Java has checked that,
-// so that this is never seen.
+// Returns the memory of a direct buffer. Throws if [offset, offset + count) is not within it, which Java has
+// already checked.
 std::byte* memory_of(JNIEnv* env, jobject buffer, jint offset, jint count);
 
-// A Java object whose fields are read and written by name. Throws PendingException for a field that is not
-// there.
+// A Java object whose fields are read and written by name. Throws PendingException for a missing field.
 class JavaObject {
  public:
   JavaObject(JNIEnv* env, jobject object);  // borrowed
@@ -109,7 +109,7 @@ class JavaObject {
   bool get_bool(const char* field) const;
   float get_float(const char* field) const;
   double get_double(const char* field) const;
-  // Empty for null, where *is_null becomes true.
+  // Returns an empty string and sets *is_null for null.
   std::string get_string(const char* field, bool* is_null) const;
   template <typename Reference>
   Local<Reference> get(const char* field, const char* signature) const {
@@ -135,7 +135,7 @@ class JavaObject {
   Local<jobject> object_;
 };
 
-// An array of `count` objects; make(i) returns the i-th as a Local.
+// Makes an array of `count` objects. make(i) returns object i as a Local.
 template <typename Make>
 jobjectArray make_array(JNIEnv* env, const char* class_name, size_t count, const Make& make) {
   const Local<jclass> type(env, env->FindClass(class_name));
@@ -149,7 +149,7 @@ jobjectArray make_array(JNIEnv* env, const char* class_name, size_t count, const
 
 jobjectArray to_java(JNIEnv* env, const std::vector<const char*>& strings);
 
-// An object of a class whose constructor has no parameters, with fields that fill(object) sets.
+// Makes an object of a class whose constructor has no parameters, and calls fill(object) to set its fields.
 template <typename Fill>
 Local<jobject> make_object(JNIEnv* env, const char* class_name, const Fill& fill) {
   JavaObject object = JavaObject::make(env, class_name);
@@ -157,7 +157,7 @@ Local<jobject> make_object(JNIEnv* env, const char* class_name, const Fill& fill
   return {env, object.release()};
 }
 
-// Handles travel through Java as long.
+// Handles are passed through Java as long.
 template <typename Handle>
 jlong to_long(Handle* handle) {
   return static_cast<jlong>(reinterpret_cast<intptr_t>(handle));

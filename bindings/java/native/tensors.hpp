@@ -24,7 +24,7 @@ inline Local<jobject> tensor_to_java(JNIEnv* env, const vellum_tensor_info& info
   });
 }
 
-// read: vellum_model_input() and its like.
+// read: vellum_model_input() or a function of the same type.
 template <typename Handle>
 jobjectArray tensors_to_java(JNIEnv* env, const Handle* handle, size_t count,
                              vellum_status (*read)(const Handle*, size_t, vellum_tensor_info*,

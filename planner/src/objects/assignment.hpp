@@ -1,4 +1,4 @@
-// The strategies for shared objects. Each solves one class of records and has a file of its own.
+// The strategies for shared objects. Each solves one class of records, and has its own file.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace vellum::planner::detail {
 
-// The object of each item, numbered from 0 without gaps. An object's extent is the smallest that covers its
-// items.
+// The object of each item. Objects are numbered from 0 without gaps. An object's extent is the smallest that
+// covers its items.
 using ObjectAssignment = std::vector<uint32_t>;
 
 // No sharing.
@@ -19,8 +19,9 @@ ObjectAssignment objects_equality(const RecordClass& records);
 // Execution order, best fit, the nearest smaller object grows (Lee et al. 2019, arXiv 1907.01989, section
 // 4.1).
 ObjectAssignment objects_greedy_in_order(const RecordClass& records);
-// The cheapest succession of tensors in memory, as a flow (same section). Compares every pair, and pairs
-// again while it reassigns: as objects_greedy_in_order() where that is more than kMinCostFlowMostSteps.
+// The cheapest succession of tensors in each object, as a minimum-cost flow (same section). Its cost grows
+// with the number of pairs; if that exceeds kMinCostFlowMostSteps, it returns the result of
+// objects_greedy_in_order().
 ObjectAssignment objects_min_cost_flow(const RecordClass& records);
 inline constexpr size_t kMinCostFlowMostRecords = 2000;
 inline constexpr uint64_t kMinCostFlowMostSteps = 40'000'000;  // some 0.4 s

@@ -29,7 +29,7 @@ class Colouring {
 
   explicit Colouring(std::vector<LevelItem> items);
 
-  // Tests objects of these levels, which are in falling order and at most kMostObjects.
+  // Tests objects of these levels, which are in descending order and at most kMostObjects.
   Verdict test(std::span<const uint32_t> objects, SearchBudget& budget);
   // After `fits`: the object of each item.
   const ObjectAssignment& assignment() const { return assignment_; }

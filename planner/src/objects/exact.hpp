@@ -13,8 +13,8 @@ struct ExactObjects {
 };
 
 // Improves a valid assignment until it is proved to be the smallest, its bytes are at most `target`, or the
-// budget is spent. Where extents are nested (of any two, one covers the other; bytes always are) it searches
-// if at most 15 objects are needed; other extents are exact_extents.hpp's.
+// budget is spent. If extents are nested (of any two, one covers the other, as for bytes), it searches only
+// if at most 15 objects are needed. Other extents are left to exact_extents.hpp.
 ExactObjects improve_objects(const RecordClass& records, ObjectAssignment start, uint64_t target,
                              SearchBudget& budget);
 

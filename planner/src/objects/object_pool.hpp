@@ -2,7 +2,7 @@
 //
 // An object grows to the maximum of its own and the tensor's extent in each dimension; the cost is the bytes
 // that it gains. A tensor is assigned to the free object whose growth costs least, among equals to the one
-// that leaves the fewest bytes unused. It gets a new object where growing would cost as much as the tensor
+// that leaves the fewest bytes unused. It gets a new object if growing would cost as much as the tensor
 // itself. For bytes this is the rule of Lee et al. 2019: the smallest object that is large enough, else the
 // largest one, grown. (Growing b bytes to s > b costs s - b < s, so an object is reused wherever one is
 // free.)
@@ -37,7 +37,8 @@ class ObjectPool {
   std::optional<Fit> best_fit(const Item& item) const;
   // Returns the cost of adding the item to that object; nothing if the object is not free for its lifetime.
   std::optional<Fit> fit(uint32_t object, const Item& item) const;
-  // Returns the tasks between the item and its nearest neighbour in that object, as Timeline::gap().
+  // Returns the number of tasks between the item and its nearest neighbour in that object, see
+  // Timeline::gap().
   std::optional<int64_t> gap(uint32_t object, const Item& item) const {
     return objects_[object].busy.gap(item);
   }
@@ -58,7 +59,7 @@ class ObjectPool {
 
   const RecordClass& records_;
   TaskAxis axis_;
-  RangeAddMax busy_;  // per task: the objects in use. If that is all of them, none is free
+  RangeAddMax busy_;  // per task: number of objects in use; no object is free if all are
   std::vector<Object> objects_;
   std::set<std::pair<uint64_t, uint32_t>> by_bytes_;  // (bytes, object); kept for one-dimensional classes
 };

@@ -18,8 +18,8 @@ class Timeline {
 
   bool is_free(const Item& item) const { return gap(item).has_value(); }
 
-  // Returns the tasks between the item and its nearest neighbour in time, kUnbounded without neighbours;
-  // nothing if a neighbour's lifetime overlaps the item's.
+  // Returns the number of tasks between the item and its nearest neighbour in time, or kUnbounded without
+  // neighbours. Returns nothing if a neighbour's lifetime overlaps the item's.
   std::optional<int64_t> gap(const Item& item) const {
     const auto next = after(item);
     int64_t nearest = kUnbounded;

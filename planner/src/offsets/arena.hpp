@@ -16,8 +16,9 @@ class Arena {
  public:
   explicit Arena(std::span<const Item> items);
 
-  // Places the item in the smallest gap between the tensors that are live with it, the lowest of equal gaps,
-  // else above them all (Pisarchyk & Lee 2020, algorithm 3). O(m log n) for m tensors live with it.
+  // Places the item in the smallest sufficient gap between the tensors that are live with it, the lowest
+  // among equal gaps, or above all of them if there is none (Pisarchyk & Lee 2020, algorithm 3). O(m log n)
+  // for m tensors live with it.
   void place(uint32_t item);
 
   OffsetAssignment offsets() && { return std::move(offset_of_); }

@@ -1,4 +1,4 @@
-// The strategies for offsets; each has a file of its own.
+// The strategies for offsets. Each has its own file.
 #pragma once
 
 #include <cstdint>

@@ -16,8 +16,8 @@ class LongestWithin {
  public:
   explicit LongestWithin(std::span<const Item> items);
 
-  // Returns the longest-lived item with first >= begin and last <= end, the largest of equals; kNone without
-  // one.
+  // Returns the longest-lived item with first >= begin and last <= end, among equals the largest. Returns
+  // kNone if there is none.
   uint32_t find(int64_t begin, int64_t end) const;
   void remove(uint32_t item);
 

@@ -22,13 +22,13 @@
 //   another tensor: its least offset rises to the lowest top of the tensors that are live with it.
 // - Independence. Where no unplaced tensor is live both before and after a time, the two sides are searched
 //   separately; if one fails, both fail.
-// - Memory. Subproblems that failed are remembered; others that are no easier fail at once
+// - Memoisation. Subproblems that failed are stored; others that are no easier fail at once
 //   (InfeasibleStates).
 //
 // The search tries first the tensors that are live at tasks where earlier branches failed, so that a branch
-// that cannot succeed fails early. The counts of failures (after dom/wdeg of Boussemart, Hemery, Lecoutre, Sais,
-// "Boosting systematic search by weighting constraints", ECAI 2004) outlast a run, so each restart profits
-// from those before it.
+// that cannot succeed fails early. The counts of failures (after dom/wdeg of Boussemart, Hemery, Lecoutre,
+// Sais, "Boosting systematic search by weighting constraints", ECAI 2004) outlast a run, so each restart
+// profits from those before it.
 //
 // Independence, bounds by task and canonical bottom-up plans are ideas of Moffitt, MiniMalloc (ASPLOS 2023).
 #pragma once
@@ -44,17 +44,17 @@
 
 namespace vellum::planner::detail {
 
-// A tensor as the search sees it. A clique is a maximal set of tensors that are live together; cliques are
-// numbered in the order of time.
+// A tensor in the search. A clique is a maximal set of tensors that are live together; cliques are numbered
+// in the order of time.
 struct Block {
   int64_t size = 0;  // in units that the caller chooses
   uint32_t first_clique = 0;
   uint32_t last_clique = 0;
 };
 
-// The order of tensors that can have the same offset. `failures`: first those of the task at which most
-// branches failed. `failures_by_slack`: these failures divided by the bytes that the task has left over.
-// `priority`, which also orders equals: the tensor's priority.
+// The order in which tensors that can have the same offset are tried. `failures`: tensors of the task at
+// which most branches failed come first. `failures_by_slack`: these failures are divided by the task's spare
+// bytes. `priority`: by the tensor's priority, which also breaks ties of the other two.
 enum class TieBreak { priority, failures, failures_by_slack };
 
 class OffsetSearch {
@@ -64,9 +64,9 @@ class OffsetSearch {
   // Sizes are the items' bytes divided by `unit`, which divides them all.
   OffsetSearch(std::span<const Item> items, uint64_t unit);
 
-  // Searches for a plan within `capacity` units. Of several tensors with the same offset, the one that
-  // `tie_break` prefers is tried first, and of equals the one with the highest priority. Gives up after
-  // `tries` placements, or when the budget is spent.
+  // Searches for a plan within `capacity` units. Among tensors with the same offset, the one that `tie_break`
+  // prefers is tried first, and among equals the one with the highest priority. Gives up after `tries`
+  // placements, or when the budget is spent.
   Verdict run(int64_t capacity, std::span<const uint32_t> priority, TieBreak tie_break, int64_t tries,
               SearchBudget& budget);
 
@@ -129,7 +129,7 @@ class OffsetSearch {
   std::vector<std::pair<int64_t, int64_t>> high_;     // scratch of within_bound
   std::vector<int64_t> state_;                        // scratch of solve
   InfeasibleStates infeasible_;
-  int64_t infeasible_capacity_ = 0;  // the least capacity of those in infeasible_
+  int64_t infeasible_capacity_ = 0;  // the smallest capacity of the states in infeasible_
 };
 
 }  // namespace vellum::planner::detail

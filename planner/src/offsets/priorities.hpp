@@ -8,17 +8,17 @@
 
 namespace vellum::planner::detail {
 
-// The time until a plan is found differs by orders of magnitude between priorities, and even between slight
+// The time until a plan is found differs by orders of magnitude between priorities, even between slight
 // variations of one, and no priority is best for every network. So a search gives up early and restarts with
-// another. A kind is a priority and the rule that is asked before it.
+// another. A kind is a priority combined with a TieBreak, which is applied before it.
 class Priorities {
  public:
   Priorities(std::span<const Item> items, const OffsetSearch& search);
 
   size_t kinds() const { return kinds_.size(); }
   TieBreak tie_break(size_t kind) const { return kinds_[kind].tie_break; }
-  // Returns the priority of each block; the higher is tried first. Round 0 is the plain priority of this
-  // kind; later rounds vary it, always in the same way.
+  // Returns the priority of each block; higher ones are tried first. Round 0 is the plain priority of this
+  // kind; later rounds vary it deterministically.
   const std::vector<uint32_t>& rank(size_t kind, uint64_t round);
 
  private:

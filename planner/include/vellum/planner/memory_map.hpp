@@ -20,22 +20,22 @@ struct MemoryMap {
   };
   struct Object {
     uint64_t address = 0, bytes = 0;
-    size_t tensors = 0;  // that it carries
+    size_t tensors = 0;  // number of tensors that it holds
   };
-  // One of several networks: its name, and the task at which it begins. Drawn as a vertical line.
+  // One of several networks: its name, and its first task, which is drawn as a vertical line.
   struct Section {
     int64_t first_task = 0;
     std::string name;
   };
   std::vector<Tensor> tensors;
-  std::vector<Object> objects;  // empty: the memory is one arena
+  std::vector<Object> objects;  // empty if the memory is one arena
   std::vector<Section> sections;
   uint64_t bytes = 0;
   uint64_t lower_bound = 0;  // no plan is smaller; 0: not drawn
 };
 
-// Returns a self-contained SVG document, 1000 units wide. The unused rest of an object stays grey. `names`:
-// one tooltip for each tensor, or empty.
+// Returns a self-contained SVG document, 1000 units wide. The unused rest of an object is grey. `names`: one
+// tooltip for each tensor, or empty.
 std::string memory_map_svg(const MemoryMap& map, std::span<const std::string> names,
                            const std::string& title);
 

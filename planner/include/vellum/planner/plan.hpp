@@ -24,7 +24,7 @@ class PlanError : public std::runtime_error {
 
 // Shared memory objects: tensors whose lifetimes do not overlap may share one image or buffer.
 //
-//   object 1 |       D D     D grew the object beyond B
+//   object 1 |       D D     D made the object larger than B needs
 //            |   B B D D
 //   object 0 | A A C C E E
 //            +-------------> task
@@ -38,8 +38,8 @@ struct ObjectPlan {
   std::vector<Size> size_of = {};
 };
 
-// Offsets: every tensor has its own offset in one arena. Sizes are bytes only: the bytes that a texture needs
-// inside an arena are known to the device alone, so query them and plan with bytes.
+// Offsets: every tensor has its own offset in one arena. Sizes are bytes only. Only the device knows the
+// bytes that a texture needs inside an arena, so query them and plan with bytes.
 //
 //   byte | A A   D D
 //        | A A C C C
@@ -54,13 +54,13 @@ struct OffsetPlan {
 
 struct PlanOptions {
   uint64_t alignment = 1;  // a power of two; sizes are rounded up to it, and offsets are multiples of it
-  // For the strategies `exact` and `best`: how long to search for a smaller plan, or for a proof that there
-  // is none, by the clock. 0: no search. The search also ends after a number of steps that a current machine
-  // does in less time if it is not busy; there the same input gives the same plan.
+  // For the strategies `exact` and `best`: the wall time to search for a smaller plan, or for a proof that
+  // there is none. 0: no search. The search also ends after a number of steps that an idle current machine
+  // does in less time; there the same input gives the same plan.
   std::chrono::milliseconds search_budget{0};
   uint64_t target_bytes = 0;  // the search ends once the total is at or below this
   // Returns the bytes that a buffer or texture of this size takes on the device, padding included. The result
-  // must not fall as a dimension grows; it is rounded up to the alignment. Null: byte_size().
+  // must not decrease as a dimension grows. It is rounded up to the alignment. Null: byte_size().
   std::function<uint64_t(const Size&)> object_bytes;
 };
 
@@ -90,15 +90,16 @@ std::string_view name(OffsetStrategy);
 // All strategies, in the order of the table in docs/planner.md; `best` is the last.
 std::span<const ObjectStrategy> all_object_strategies();
 std::span<const OffsetStrategy> all_offset_strategies();
-// Returns the largest number of records that the strategy accepts: some compare every pair. plan_objects()
-// throws PlanError for more; `best` and `exact` skip such a strategy.
+// Returns the largest number of records that the strategy accepts, because some strategies compare every
+// pair. plan_objects() throws PlanError for more records; `best` and `exact` then skip the strategy.
 size_t most_records(ObjectStrategy);
-ObjectStrategy object_strategy_from_name(std::string_view);  // throws PlanError that lists the names
+ObjectStrategy object_strategy_from_name(std::string_view);  // throws PlanError, which lists the names
 OffsetStrategy offset_strategy_from_name(std::string_view);
 
-// Plans the records with one strategy. Deterministic, except for a search that the clock ends. Throws
-// PlanError that names the record for negative tasks, a last task before the first, size zero, sizes whose
-// sum exceeds 64 bits, and a texture in an offset plan; also for an alignment that is not a power of two.
+// Plans the records with one strategy. Deterministic, except for a search that the time limit ends. Throws
+// PlanError, which names the record, for negative tasks, a last task before the first, size zero, sizes whose
+// sum exceeds 64 bits, and a texture in an offset plan. Throws PlanError for an alignment that is not a power
+// of two.
 ObjectPlan plan_objects(std::span<const TensorUsageRecord> records, ObjectStrategy strategy,
                         const PlanOptions& options = {});
 OffsetPlan plan_offsets(std::span<const TensorUsageRecord> records, OffsetStrategy strategy,
@@ -112,7 +113,7 @@ uint64_t objects_lower_bound(std::span<const TensorUsageRecord> records, const P
 // The largest operator breadth, which is the bytes live at one task: no plan of offsets can be smaller.
 uint64_t offsets_lower_bound(std::span<const TensorUsageRecord> records, const PlanOptions& options = {});
 
-// Checks a plan against its records. Throws PlanError that names the records that conflict. Shares no code
+// Checks a plan against its records. Throws PlanError, which names the records that conflict. Shares no code
 // with the strategies.
 void validate(std::span<const TensorUsageRecord> records, const ObjectPlan& plan,
               const PlanOptions& options = {});

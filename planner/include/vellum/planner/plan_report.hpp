@@ -16,7 +16,7 @@ namespace vellum::planner {
 enum class PlanMode { objects, offsets };
 
 std::string_view name(PlanMode);
-PlanMode plan_mode_from_name(std::string_view);  // throws PlanError that lists the names
+PlanMode plan_mode_from_name(std::string_view);  // throws PlanError, which lists the names
 
 struct PlanRow {
   std::string strategy;
@@ -35,13 +35,13 @@ struct PlanReport {
   uint64_t naive_bytes = 0;
   uint64_t objects_lower_bound = 0;
   uint64_t offsets_lower_bound = 0;
-  // No plan is smaller, whatever the order of the tasks. 0: not known; records alone do not tell it.
+  // No plan of any order of the tasks is smaller. 0: unknown, because records alone do not determine it.
   uint64_t any_order_bound = 0;
 };
 
-// Plans the records with the named strategy, or with every strategy for "all", in the given mode, or without
-// a mode in each mode that has the strategy. Textures have no offset plans: without a mode these are skipped.
-// Every plan is validated. Throws PlanError for a name that the mode does not have.
+// Plans the records with the named strategy, or with every strategy for "all". Without a mode it plans in
+// each mode that has the strategy, but not in mode offsets if there are textures. Every plan is validated.
+// Throws PlanError for a name that the mode does not have.
 PlanReport make_plan_report(std::span<const TensorUsageRecord> records, std::string_view strategy,
                             std::optional<PlanMode> mode, const PlanOptions& options = {});
 

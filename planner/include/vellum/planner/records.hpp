@@ -7,8 +7,7 @@
 
 namespace vellum::planner {
 
-// A texel format as the planner sees it: an opaque number and the bytes of a texel. Only tensors of equal
-// numbers may share an object.
+// A texel format: an opaque id and the bytes of a texel. Only tensors with equal ids may share an object.
 struct TexelFormat {
   uint32_t id = 0;
   uint32_t bytes_per_texel = 16;
@@ -44,7 +43,7 @@ struct TensorUsageRecord {
   Size size;
   int64_t first_task = 0;
   int64_t last_task = 0;
-  // Of a Texture2D: other extents that the tensor may have instead, in the same format. A plan of objects
+  // For a Texture2D: other extents that the tensor may have instead, in the same format. A plan of objects
   // chooses one.
   std::vector<Texture2D> other_extents = {};
 };

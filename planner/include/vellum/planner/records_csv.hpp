@@ -25,7 +25,7 @@ struct RecordsTable {
   std::vector<TensorUsageRecord> records;  // sizes are Bytes
 };
 
-// Reads a table. `name` is the file's name in messages. Throws PlanError that names file and line.
+// Reads a table. `name` is the file's name in messages. Throws PlanError, which names file and line.
 RecordsTable read_records_csv(std::istream& in, std::string_view name);
 RecordsTable read_records_csv(const std::filesystem::path& file);
 
