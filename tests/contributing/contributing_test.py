@@ -158,6 +158,36 @@ def check_names():
                 defined[definition] = file.name
 
 
+def check_no_loops(house):
+    """No folder of `house` includes another that includes it in turn, directly or through others."""
+    includes = {}  # by folder: the folders that it includes, each with one of the lines
+    for file in (root / house).rglob("*.[ch]pp"):
+        room = file.relative_to(root / house).parts[0]
+        for name in re.findall(rf'^#include "(?:{house.removeprefix("runtime").strip("/")}/?)([^"]+)"', file.read_text(), re.MULTILINE):
+            other = name.split("/")[0]
+            if "/" in name and other != room and (root / house / name).exists():
+                includes.setdefault(room, {}).setdefault(other, f"{file.relative_to(root)} includes {name}")
+
+    def way(at, to, passed):
+        """The lines that lead from one folder to another; empty if none do."""
+        for other, line in includes.get(at, {}).items():
+            if other == to:
+                return [line]
+            if other not in passed and (rest := way(other, to, passed | {other})):
+                return [line, *rest]
+        return []
+
+    require(len(includes) > 3, f"found no includes in {house}: contributing_test.py does not understand them any more")
+    for room in sorted(includes):
+        loop = way(room, room, set())
+        require(not loop, f"{house}/{room} is in a loop: " + "; ".join(loop))
+
+
+def check_rooms():
+    """docs/architecture.md: dependencies have one direction."""
+    check_no_loops("runtime")
+
+
 def check_page():
     page = text_of("CONTRIBUTING.md")
     for name in found(r"`([\w./]+/[\w./]*)`", page, "file name"):
@@ -176,7 +206,7 @@ def check_versions():
 
 
 for check in (check_operators, check_activations, check_shaders, check_strategies, check_passes, check_commands, check_names,
-              check_page, check_versions):
+              check_rooms, check_page, check_versions):
     check()
 for problem in problems:
     print(problem)
