@@ -45,11 +45,11 @@ KernelCode kernel_code(gpu::PipelineExecutable executable) {
   return code;
 }
 
-// Macros of tensors begin with TENSOR_ and BINDING_, or with the letter of an access.
+// Without the macros of tensors, and those that begin with the letter of an access.
 std::string variant(const std::vector<std::pair<std::string, std::string>>& defines) {
   std::string text;
   for (const auto& [name, value] : defines) {
-    if (name.starts_with("TENSOR_") || name.starts_with("BINDING_") || name.find('_') == 1) continue;
+    if (is_tensor_macro(name) || name.find('_') == 1) continue;
     text += (text.empty() ? "" : " ") + (value.empty() ? name : name + "=" + value);
   }
   return text;

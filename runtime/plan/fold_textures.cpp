@@ -30,8 +30,8 @@ void set_fold(Program& program, const std::vector<TensorId>& tensors, uint32_t f
     for (const Binding& binding : task.dispatch->bindings) {
       if (!changed[binding.tensor]) continue;
       for (auto& [macro, value] : task.dispatch->defines)
-        if (macro == "TENSOR_" + binding.name)
-          value = tensor_macro(program.tensors[binding.tensor].desc, binding);
+        if (macro == "STORAGE_" + binding.name)
+          value = storage_macro(program.tensors[binding.tensor].desc, binding);
     }
   }
 }

@@ -1,6 +1,7 @@
 #include "program/program.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <sstream>
 
@@ -136,17 +137,22 @@ uint64_t TensorDesc::byte_size() const {
   return static_cast<uint64_t>(element_count({n, slices(c), h, w, 4})) * size_of(element);
 }
 
-std::string tensor_macro(const TensorDesc& desc, const Binding& binding) {
-  constexpr std::string_view elements[] = {"F32", "F16", "I32", "U8"};
-  const std::string element(elements[static_cast<size_t>(desc.element)]);
+std::string storage_macro(const TensorDesc& desc, const Binding& binding) {
+  if (desc.layout == Layout::linear) return binding.texel_buffer ? "LINEAR_TEXEL" : "LINEAR";
   const std::string rows = desc.rows_first ? "ROWS_" : "";
-  if (binding.texel_buffer)
-    return desc.layout == Layout::linear ? "LINEAR_TEXEL_" + element : rows + "TEXEL_BUFFER_" + element;
-  if (desc.storage == Storage::buffer)
-    return desc.layout == Layout::linear ? "LINEAR_" + element : rows + "BUFFER_" + element;
+  if (binding.texel_buffer) return rows + "TEXEL_BUFFER";
+  if (desc.storage == Storage::buffer) return rows + "BUFFER";
   return std::string(desc.fold > 0 ? "FOLDED_" : "") +
-         (desc.storage == Storage::image2d ? "IMAGE2D_" : "IMAGE3D_") +
-         (binding.sampled ? "SAMPLED_" : "STORAGE_") + element;
+         (desc.storage == Storage::image2d ? "IMAGE2D" : "IMAGE3D") + (binding.sampled ? "_SAMPLED" : "");
+}
+
+std::string element_macro(ElementType element) {
+  constexpr std::array<const char*, 4> kElements{"F32", "F16", "I32", "U8"};
+  return kElements[static_cast<size_t>(element)];
+}
+
+bool is_tensor_macro(std::string_view macro) {
+  return macro.starts_with("STORAGE_") || macro.starts_with("ELEMENT_") || macro.starts_with("BINDING_");
 }
 
 const std::string& node_name(const Task& task) {
@@ -212,8 +218,7 @@ std::string to_text(const Program& program) {
     const Dispatch& d = *task.dispatch;
     out << d.shader;
     for (const auto& [macro, value] : d.defines)
-      if (!macro.starts_with("TENSOR_") && !macro.starts_with("BINDING_"))
-        out << " " << macro << "=" << value;
+      if (!is_tensor_macro(macro)) out << " " << macro << "=" << value;
     out << " (" << d.op << " '" << d.name << "')  groups " << d.workgroup_count[0] << "x"
         << d.workgroup_count[1] << "x" << d.workgroup_count[2] << " of " << d.workgroup_size[0] << "x"
         << d.workgroup_size[1] << "x" << d.workgroup_size[2];

@@ -131,8 +131,12 @@ struct Binding {
   std::string name = {};
 };
 
-// Returns the value of the macro TENSOR_x for a bound tensor (shaders/common/tensor.glsl).
-std::string tensor_macro(const TensorDesc& desc, const Binding& binding);
+// The macros of a bound tensor x, from which shaders/common/tensor.glsl makes its declaration: STORAGE_x,
+// ELEMENT_x and BINDING_x. The functions return the values of the first two.
+std::string storage_macro(const TensorDesc& desc, const Binding& binding);
+std::string element_macro(ElementType element);
+// Returns whether a macro is one of them.
+bool is_tensor_macro(std::string_view macro);
 
 // Describes a dispatch that only copies bytes between buffers. It can be removed if one of the two tensors
 // becomes a view of the other.

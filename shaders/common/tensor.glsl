@@ -1,14 +1,13 @@
 // Access to tensors, whatever their storage, layout and precision.
 //
-// For each tensor that a dispatch binds under a name, the runtime defines BINDING_<name> as its binding number and
-// TENSOR_<name> as one of
-//   IMAGE2D_STORAGE_F32  IMAGE2D_SAMPLED_F32  IMAGE3D_STORAGE_F32  IMAGE3D_SAMPLED_F32  BUFFER_F32   (channels4)
-//   TEXEL_BUFFER_F32: of a tensor that is only read                                                  (channels4)
-//   FOLDED_IMAGE2D_STORAGE_F32  FOLDED_IMAGE2D_SAMPLED_F32: of slices in several columns             (channels4)
-//   ROWS_BUFFER_F32  ROWS_TEXEL_BUFFER_F32: of buffers whose rows come before their slices           (channels4)
-//   the same ten with _F16                                                                           (channels4)
-//   LINEAR_F32  LINEAR_F16  LINEAR_I32;  LINEAR_TEXEL_F32  LINEAR_TEXEL_F16: of one that is only read (linear)
-// and the size of the workgroup as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z.
+// For each tensor that a dispatch binds under a name, the runtime defines BINDING_<name> as its binding number,
+// ELEMENT_<name> as F32, F16, I32 or U8, and STORAGE_<name> as one of
+//   IMAGE2D  IMAGE3D  BUFFER                                              (channels4)
+//   IMAGE2D_SAMPLED  IMAGE3D_SAMPLED  TEXEL_BUFFER    of a tensor that is only read
+//   FOLDED_IMAGE2D  FOLDED_IMAGE2D_SAMPLED            slices in several columns
+//   ROWS_BUFFER  ROWS_TEXEL_BUFFER                    buffers whose rows come before their slices
+//   LINEAR  LINEAR_TEXEL: of a tensor that is only read                   (linear)
+// It also defines the size of the workgroup as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z.
 //
 // A kernel includes its parameters first (parameters.h), with a field `ivec4 <name>_shape` = (W, H, C, N) for each
 // channels4 tensor that it accesses by position, and then declares its tensors:
@@ -21,26 +20,31 @@
 //   QUADS_IN(name)         load4_<name> alone, of floats: one load where LINEAR_IN may need four
 //   LINEAR_OUT(name)       void store_<name>(int i4, vec4 v)   elements 4*i4 ... 4*i4+3
 //   LINEAR_INOUT(name)     load4_<name> and store_<name>
-//   SCALARS_OUT(name)      void set_<name>(int i, float v): one element; not for LINEAR_F16
+//   SCALARS_OUT(name)      void set_<name>(int i, float v): one element; not of halves
 //   LINEAR_ATOMIC(name)    the 32-bit words of a tensor, for atomic functions on <name>_data: element i is part of word
 //                          word_of_<name>(i); float part_<name>(uint word, int i); uint with_part_<name>(word, i, v)
-// For LINEAR_I32 the same functions have int and ivec4 in place of float and vec4; for LINEAR_U8, bytes, LINEAR_IN and
+// For linear tensors of I32 the same functions have int and ivec4 in place of float and vec4; of U8, bytes, LINEAR_IN and
 // LINEAR_OUT have. A name that the dispatch does not bind is a compile error.
 // Coordinates and indices follow TensorDesc in runtime/program/program.hpp.
 
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
 
-#define TENSOR_IN(name) EXTENT_DECL_(name) CAT(IN_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
-#define TENSOR_OUT(name) EXTENT_DECL_(name) CAT(OUT_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
-#define TENSOR_INOUT(name) EXTENT_DECL_(name) CAT(INOUT_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
-#define TEXELS_IN(name) CAT(TEXELS_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
-#define LINEAR_IN(name) CAT(IN_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
-#define QUADS_IN(name) CAT(QUADS_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
-#define LINEAR_OUT(name) CAT(OUT_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
-#define LINEAR_INOUT(name) CAT(INOUT_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
-#define SCALARS_OUT(name) CAT(SCALARS_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
-#define LINEAR_ATOMIC(name) CAT(ATOMIC_, CAT(TENSOR_, name))(CAT(BINDING_, name), name)
+// A declaration is the macro of its kind and storage: TENSOR_IN(x) is IN_IMAGE2D(x) with STORAGE_x IMAGE2D. What else depends
+// on the element type is one of the macros below.
+#define BY_STORAGE_(kind, name) CAT(kind, CAT(STORAGE_, name))(name)
+#define OF_ELEMENT_(what, name) CAT(what, CAT(ELEMENT_, name))
+
+#define TENSOR_IN(name) EXTENT_DECL_(name) BY_STORAGE_(IN_, name)
+#define TENSOR_OUT(name) EXTENT_DECL_(name) BY_STORAGE_(OUT_, name)
+#define TENSOR_INOUT(name) EXTENT_DECL_(name) BY_STORAGE_(INOUT_, name)
+#define TEXELS_IN(name) BY_STORAGE_(TEXELS_, name)
+#define LINEAR_IN(name) BY_STORAGE_(IN_, name)
+#define QUADS_IN(name) BY_STORAGE_(QUADS_, name)
+#define LINEAR_OUT(name) BY_STORAGE_(OUT_, name)
+#define LINEAR_INOUT(name) BY_STORAGE_(INOUT_, name)
+#define SCALARS_OUT(name) BY_STORAGE_(SCALARS_, name)
+#define LINEAR_ATOMIC(name) BY_STORAGE_(ATOMIC_, name)
 
 layout(local_size_x = WORKGROUP_X, local_size_y = WORKGROUP_Y, local_size_z = WORKGROUP_Z) in;
 
@@ -81,6 +85,8 @@ uvec2 pack_half4(vec4 v) {
   return uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw));
 }
 
+uint pack_bytes4(ivec4 v) { return uint(v.x | v.y << 8 | v.z << 16 | v.w << 24); }
+
 // A store to an image of halves may round toward zero (on lavapipe it does), which biases every layer. Packing rounds to
 // nearest, so that the store does not round.
 vec4 nearest_half4(vec4 v) { return unpack_half4(pack_half4(v)); }
@@ -109,283 +115,216 @@ int rows_buffer_texel(ivec4 p, ivec4 s) { return ((p.w * s.y + p.y) * slices(s.z
 #define DATA_(name) CAT(name, _data)
 #define KEEP_(name, p, v) keep_channels(v, EXTENT_(name).z - 4 * p.z)
 
+// Four elements: in an image, in a buffer, and in a kernel. Halves in buffers are accessed as uvec2: no 16-bit storage
+// feature is needed.
+#define FORMAT_F32 rgba32f
+#define FORMAT_F16 rgba16f
+#define QUAD_F32 vec4
+#define QUAD_F16 uvec2
+#define QUAD_I32 ivec4
+#define QUAD_U8 uint
+#define VALUE_F32 vec4
+#define VALUE_F16 vec4
+#define VALUE_I32 ivec4
+#define VALUE_U8 ivec4
+// Conversions between them; ROUND_: of what is stored in an image.
+#define UNPACK_F32
+#define UNPACK_F16 unpack_half4
+#define UNPACK_I32
+#define PACK_F32
+#define PACK_F16 pack_half4
+#define PACK_I32
+#define PACK_U8 pack_bytes4
+#define ROUND_F32
+#define ROUND_F16 nearest_half4
+
 // Images.
-#define IMAGE_DECL_(slot, name, access, type, format) \
-  layout(set = 0, binding = slot, format) uniform access highp type DATA_(name);
-#define SAMPLER_DECL_(slot, name, type) layout(set = 0, binding = slot) uniform highp type DATA_(name);
+#define IMAGE_DECL_(name, access, type) \
+  layout(set = 0, binding = CAT(BINDING_, name), OF_ELEMENT_(FORMAT_, name)) uniform access highp type DATA_(name);
+#define SAMPLER_DECL_(name, type) layout(set = 0, binding = CAT(BINDING_, name)) uniform highp type DATA_(name);
 #define IMAGE_LOAD_(name, texel) \
   vec4 LOAD_FN_(name)(ivec4 p) { return imageLoad(DATA_(name), texel(p, EXTENT_(name))); }
 #define SAMPLER_LOAD_(name, texel) \
   vec4 LOAD_FN_(name)(ivec4 p) { return texelFetch(DATA_(name), texel(p, EXTENT_(name)), 0); }
-#define IMAGE_STORE_(name, texel, round) \
-  void STORE_FN_(name)(ivec4 p, vec4 v) { imageStore(DATA_(name), texel(p, EXTENT_(name)), round(KEEP_(name, p, v))); }
+#define IMAGE_STORE_(name, texel)                                                                 \
+  void STORE_FN_(name)(ivec4 p, vec4 v) {                                                         \
+    imageStore(DATA_(name), texel(p, EXTENT_(name)), OF_ELEMENT_(ROUND_, name)(KEEP_(name, p, v))); \
+  }
+#define IMAGE_LOAD_STORE_(name, texel) IMAGE_LOAD_(name, texel) IMAGE_STORE_(name, texel)
 
-#define IN_IMAGE2D_STORAGE_F32(slot, name) \
-  IMAGE_DECL_(slot, name, readonly, image2D, rgba32f) IMAGE_LOAD_(name, image2d_texel)
-#define IN_IMAGE2D_STORAGE_F16(slot, name) \
-  IMAGE_DECL_(slot, name, readonly, image2D, rgba16f) IMAGE_LOAD_(name, image2d_texel)
-#define IN_IMAGE3D_STORAGE_F32(slot, name) \
-  IMAGE_DECL_(slot, name, readonly, image3D, rgba32f) IMAGE_LOAD_(name, image3d_texel)
-#define IN_IMAGE3D_STORAGE_F16(slot, name) \
-  IMAGE_DECL_(slot, name, readonly, image3D, rgba16f) IMAGE_LOAD_(name, image3d_texel)
-#define IN_IMAGE2D_SAMPLED_F32(slot, name) SAMPLER_DECL_(slot, name, sampler2D) SAMPLER_LOAD_(name, image2d_texel)
-#define IN_IMAGE2D_SAMPLED_F16(slot, name) IN_IMAGE2D_SAMPLED_F32(slot, name)
-#define IN_IMAGE3D_SAMPLED_F32(slot, name) SAMPLER_DECL_(slot, name, sampler3D) SAMPLER_LOAD_(name, image3d_texel)
-#define IN_IMAGE3D_SAMPLED_F16(slot, name) IN_IMAGE3D_SAMPLED_F32(slot, name)
-#define OUT_IMAGE2D_STORAGE_F32(slot, name) \
-  IMAGE_DECL_(slot, name, writeonly, image2D, rgba32f) IMAGE_STORE_(name, image2d_texel, )
-#define OUT_IMAGE2D_STORAGE_F16(slot, name) \
-  IMAGE_DECL_(slot, name, writeonly, image2D, rgba16f) IMAGE_STORE_(name, image2d_texel, nearest_half4)
-#define OUT_IMAGE3D_STORAGE_F32(slot, name) \
-  IMAGE_DECL_(slot, name, writeonly, image3D, rgba32f) IMAGE_STORE_(name, image3d_texel, )
-#define OUT_IMAGE3D_STORAGE_F16(slot, name) \
-  IMAGE_DECL_(slot, name, writeonly, image3D, rgba16f) IMAGE_STORE_(name, image3d_texel, nearest_half4)
-#define INOUT_IMAGE2D_STORAGE_F32(slot, name) \
-  IMAGE_DECL_(slot, name, , image2D, rgba32f) IMAGE_LOAD_(name, image2d_texel) IMAGE_STORE_(name, image2d_texel, )
-#define INOUT_IMAGE2D_STORAGE_F16(slot, name) \
-  IMAGE_DECL_(slot, name, , image2D, rgba16f) IMAGE_LOAD_(name, image2d_texel) IMAGE_STORE_(name, image2d_texel, nearest_half4)
-#define INOUT_IMAGE3D_STORAGE_F32(slot, name) \
-  IMAGE_DECL_(slot, name, , image3D, rgba32f) IMAGE_LOAD_(name, image3d_texel) IMAGE_STORE_(name, image3d_texel, )
-#define INOUT_IMAGE3D_STORAGE_F16(slot, name) \
-  IMAGE_DECL_(slot, name, , image3D, rgba16f) IMAGE_LOAD_(name, image3d_texel) IMAGE_STORE_(name, image3d_texel, nearest_half4)
+#define IN_IMAGE2D(name) IMAGE_DECL_(name, readonly, image2D) IMAGE_LOAD_(name, image2d_texel)
+#define OUT_IMAGE2D(name) IMAGE_DECL_(name, writeonly, image2D) IMAGE_STORE_(name, image2d_texel)
+#define INOUT_IMAGE2D(name) IMAGE_DECL_(name, , image2D) IMAGE_LOAD_STORE_(name, image2d_texel)
+#define IN_IMAGE2D_SAMPLED(name) SAMPLER_DECL_(name, sampler2D) SAMPLER_LOAD_(name, image2d_texel)
+#define IN_IMAGE3D(name) IMAGE_DECL_(name, readonly, image3D) IMAGE_LOAD_(name, image3d_texel)
+#define OUT_IMAGE3D(name) IMAGE_DECL_(name, writeonly, image3D) IMAGE_STORE_(name, image3d_texel)
+#define INOUT_IMAGE3D(name) IMAGE_DECL_(name, , image3D) IMAGE_LOAD_STORE_(name, image3d_texel)
+#define IN_IMAGE3D_SAMPLED(name) SAMPLER_DECL_(name, sampler3D) SAMPLER_LOAD_(name, image3d_texel)
 
 // Images of slices in several columns. A column has as many slices as the height of the image has room for; other tensors,
 // which may be higher, share the image.
+#define FOLDED_TEXEL_(name) CAT(name, _texel)
 #define FOLDED_(name, size)                                                          \
   int CAT(name, _rows) = quotient(size.y, 1.0 / float(EXTENT_(name).y));             \
   float CAT(name, _rows_reciprocal) = 1.0 / float(CAT(name, _rows));                 \
-  ivec2 CAT(name, _texel)(ivec4 p, ivec4 s) { return folded_texel(p, s, CAT(name, _rows), CAT(name, _rows_reciprocal)); }
-#define FOLDED_STORAGE_(name) FOLDED_(name, imageSize(DATA_(name)))
-#define FOLDED_SAMPLED_(name) FOLDED_(name, textureSize(DATA_(name), 0))
+  ivec2 FOLDED_TEXEL_(name)(ivec4 p, ivec4 s) {                                      \
+    return folded_texel(p, s, CAT(name, _rows), CAT(name, _rows_reciprocal));        \
+  }
+#define FOLDED_DECL_(name, access) IMAGE_DECL_(name, access, image2D) FOLDED_(name, imageSize(DATA_(name)))
 
-#define IN_FOLDED_IMAGE2D_STORAGE_F32(slot, name) \
-  IMAGE_DECL_(slot, name, readonly, image2D, rgba32f) FOLDED_STORAGE_(name) IMAGE_LOAD_(name, CAT(name, _texel))
-#define IN_FOLDED_IMAGE2D_STORAGE_F16(slot, name) \
-  IMAGE_DECL_(slot, name, readonly, image2D, rgba16f) FOLDED_STORAGE_(name) IMAGE_LOAD_(name, CAT(name, _texel))
-#define IN_FOLDED_IMAGE2D_SAMPLED_F32(slot, name) \
-  SAMPLER_DECL_(slot, name, sampler2D) FOLDED_SAMPLED_(name) SAMPLER_LOAD_(name, CAT(name, _texel))
-#define IN_FOLDED_IMAGE2D_SAMPLED_F16(slot, name) IN_FOLDED_IMAGE2D_SAMPLED_F32(slot, name)
-#define OUT_FOLDED_IMAGE2D_STORAGE_F32(slot, name) \
-  IMAGE_DECL_(slot, name, writeonly, image2D, rgba32f) FOLDED_STORAGE_(name) IMAGE_STORE_(name, CAT(name, _texel), )
-#define OUT_FOLDED_IMAGE2D_STORAGE_F16(slot, name) \
-  IMAGE_DECL_(slot, name, writeonly, image2D, rgba16f) FOLDED_STORAGE_(name) \
-  IMAGE_STORE_(name, CAT(name, _texel), nearest_half4)
-#define INOUT_FOLDED_IMAGE2D_STORAGE_F32(slot, name) \
-  IMAGE_DECL_(slot, name, , image2D, rgba32f) FOLDED_STORAGE_(name) IMAGE_LOAD_(name, CAT(name, _texel)) \
-  IMAGE_STORE_(name, CAT(name, _texel), )
-#define INOUT_FOLDED_IMAGE2D_STORAGE_F16(slot, name) \
-  IMAGE_DECL_(slot, name, , image2D, rgba16f) FOLDED_STORAGE_(name) IMAGE_LOAD_(name, CAT(name, _texel)) \
-  IMAGE_STORE_(name, CAT(name, _texel), nearest_half4)
+#define IN_FOLDED_IMAGE2D(name) FOLDED_DECL_(name, readonly) IMAGE_LOAD_(name, FOLDED_TEXEL_(name))
+#define OUT_FOLDED_IMAGE2D(name) FOLDED_DECL_(name, writeonly) IMAGE_STORE_(name, FOLDED_TEXEL_(name))
+#define INOUT_FOLDED_IMAGE2D(name) FOLDED_DECL_(name, ) IMAGE_LOAD_STORE_(name, FOLDED_TEXEL_(name))
+#define IN_FOLDED_IMAGE2D_SAMPLED(name) \
+  SAMPLER_DECL_(name, sampler2D) FOLDED_(name, textureSize(DATA_(name), 0)) SAMPLER_LOAD_(name, FOLDED_TEXEL_(name))
 
-// Buffers of four-channel elements. Halves are accessed as uvec2: no 16-bit storage feature is needed.
-#define BUFFER_DECL_(slot, name, access, type) \
-  layout(set = 0, binding = slot, std430) restrict access buffer CAT(name, _block) { type DATA_(name)[]; };
-#define BUFFER_LOAD_(name, texel, unpack) \
-  vec4 LOAD_FN_(name)(ivec4 p) { return unpack(DATA_(name)[texel(p, EXTENT_(name))]); }
-#define BUFFER_STORE_(name, texel, pack) \
-  void STORE_FN_(name)(ivec4 p, vec4 v) { DATA_(name)[texel(p, EXTENT_(name))] = pack(KEEP_(name, p, v)); }
+// Buffers of four-channel elements.
+#define BUFFER_DECL_(name, access, type) \
+  layout(set = 0, binding = CAT(BINDING_, name), std430) restrict access buffer CAT(name, _block) { type DATA_(name)[]; };
+#define QUADS_DECL_(name, access) BUFFER_DECL_(name, access, OF_ELEMENT_(QUAD_, name))
+#define BUFFER_LOAD_(name, texel) \
+  vec4 LOAD_FN_(name)(ivec4 p) { return OF_ELEMENT_(UNPACK_, name)(DATA_(name)[texel(p, EXTENT_(name))]); }
+#define BUFFER_STORE_(name, texel)                                                          \
+  void STORE_FN_(name)(ivec4 p, vec4 v) {                                                   \
+    DATA_(name)[texel(p, EXTENT_(name))] = OF_ELEMENT_(PACK_, name)(KEEP_(name, p, v));     \
+  }
 
-#define IN_BUFFER_F32(slot, name) BUFFER_DECL_(slot, name, readonly, vec4) BUFFER_LOAD_(name, buffer_texel, )
-#define IN_BUFFER_F16(slot, name) \
-  BUFFER_DECL_(slot, name, readonly, uvec2) BUFFER_LOAD_(name, buffer_texel, unpack_half4)
-#define OUT_BUFFER_F32(slot, name) BUFFER_DECL_(slot, name, writeonly, vec4) BUFFER_STORE_(name, buffer_texel, )
-#define OUT_BUFFER_F16(slot, name) \
-  BUFFER_DECL_(slot, name, writeonly, uvec2) BUFFER_STORE_(name, buffer_texel, pack_half4)
-#define INOUT_BUFFER_F32(slot, name) \
-  BUFFER_DECL_(slot, name, , vec4) BUFFER_LOAD_(name, buffer_texel, ) BUFFER_STORE_(name, buffer_texel, )
-#define INOUT_BUFFER_F16(slot, name) \
-  BUFFER_DECL_(slot, name, , uvec2) BUFFER_LOAD_(name, buffer_texel, unpack_half4) BUFFER_STORE_(name, buffer_texel, pack_half4)
-#define IN_ROWS_BUFFER_F32(slot, name) BUFFER_DECL_(slot, name, readonly, vec4) BUFFER_LOAD_(name, rows_buffer_texel, )
-#define IN_ROWS_BUFFER_F16(slot, name) \
-  BUFFER_DECL_(slot, name, readonly, uvec2) BUFFER_LOAD_(name, rows_buffer_texel, unpack_half4)
-#define OUT_ROWS_BUFFER_F32(slot, name) BUFFER_DECL_(slot, name, writeonly, vec4) BUFFER_STORE_(name, rows_buffer_texel, )
-#define OUT_ROWS_BUFFER_F16(slot, name) \
-  BUFFER_DECL_(slot, name, writeonly, uvec2) BUFFER_STORE_(name, rows_buffer_texel, pack_half4)
-#define INOUT_ROWS_BUFFER_F32(slot, name) \
-  BUFFER_DECL_(slot, name, , vec4) BUFFER_LOAD_(name, rows_buffer_texel, ) BUFFER_STORE_(name, rows_buffer_texel, )
-#define INOUT_ROWS_BUFFER_F16(slot, name) \
-  BUFFER_DECL_(slot, name, , uvec2) BUFFER_LOAD_(name, rows_buffer_texel, unpack_half4) BUFFER_STORE_(name, rows_buffer_texel, pack_half4)
+#define IN_BUFFER(name) QUADS_DECL_(name, readonly) BUFFER_LOAD_(name, buffer_texel)
+#define OUT_BUFFER(name) QUADS_DECL_(name, writeonly) BUFFER_STORE_(name, buffer_texel)
+#define INOUT_BUFFER(name) QUADS_DECL_(name, ) BUFFER_LOAD_(name, buffer_texel) BUFFER_STORE_(name, buffer_texel)
+#define IN_ROWS_BUFFER(name) QUADS_DECL_(name, readonly) BUFFER_LOAD_(name, rows_buffer_texel)
+#define OUT_ROWS_BUFFER(name) QUADS_DECL_(name, writeonly) BUFFER_STORE_(name, rows_buffer_texel)
+#define INOUT_ROWS_BUFFER(name) \
+  QUADS_DECL_(name, ) BUFFER_LOAD_(name, rows_buffer_texel) BUFFER_STORE_(name, rows_buffer_texel)
 
 // The same buffers read as texels.
-#define IN_TEXEL_BUFFER_F32(slot, name) \
-  IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba32f) IMAGE_LOAD_(name, buffer_texel)
-#define IN_TEXEL_BUFFER_F16(slot, name) \
-  IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba16f) IMAGE_LOAD_(name, buffer_texel)
-#define IN_ROWS_TEXEL_BUFFER_F32(slot, name) \
-  IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba32f) IMAGE_LOAD_(name, rows_buffer_texel)
-#define IN_ROWS_TEXEL_BUFFER_F16(slot, name) \
-  IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba16f) IMAGE_LOAD_(name, rows_buffer_texel)
+#define TEXEL_BUFFER_DECL_(name) IMAGE_DECL_(name, readonly, imageBuffer)
+#define IN_TEXEL_BUFFER(name) TEXEL_BUFFER_DECL_(name) IMAGE_LOAD_(name, buffer_texel)
+#define IN_ROWS_TEXEL_BUFFER(name) TEXEL_BUFFER_DECL_(name) IMAGE_LOAD_(name, rows_buffer_texel)
 
-// Prepacked weights: a grid of texels.
-#define TEXELS_LOAD_(name) \
+// Prepacked weights: a grid of texels. `first`: the index of the first texel of row y. `texel`: the texel at (x, row).
+#define TEXELS_(name, first, texel)                                    \
+  int CAT(row_of_, name)(int y, int width) { return first; }           \
+  vec4 CAT(load_in_row_, name)(int x, int row) { return texel; }       \
   vec4 LOAD_FN_(name)(int x, int y, int width) { return CAT(load_in_row_, name)(x, CAT(row_of_, name)(y, width)); }
-#define TEXELS_IMAGE_(name)                                                                  \
-  int CAT(row_of_, name)(int y, int width) { return y; }                                     \
-  vec4 CAT(load_in_row_, name)(int x, int row) { return imageLoad(DATA_(name), ivec2(x, row)); } \
-  TEXELS_LOAD_(name)
-#define TEXELS_SAMPLER_(name)                                                                       \
-  int CAT(row_of_, name)(int y, int width) { return y; }                                            \
-  vec4 CAT(load_in_row_, name)(int x, int row) { return texelFetch(DATA_(name), ivec2(x, row), 0); } \
-  TEXELS_LOAD_(name)
-#define TEXELS_BUFFER_(name, unpack)                                                          \
-  int CAT(row_of_, name)(int y, int width) { return y * width; }                              \
-  vec4 CAT(load_in_row_, name)(int x, int row) { return unpack(DATA_(name)[row + x]); }       \
-  TEXELS_LOAD_(name)
 
-#define TEXELS_IMAGE2D_STORAGE_F32(slot, name) IMAGE_DECL_(slot, name, readonly, image2D, rgba32f) TEXELS_IMAGE_(name)
-#define TEXELS_IMAGE2D_STORAGE_F16(slot, name) IMAGE_DECL_(slot, name, readonly, image2D, rgba16f) TEXELS_IMAGE_(name)
-#define TEXELS_IMAGE2D_SAMPLED_F32(slot, name) SAMPLER_DECL_(slot, name, sampler2D) TEXELS_SAMPLER_(name)
-#define TEXELS_IMAGE2D_SAMPLED_F16(slot, name) TEXELS_IMAGE2D_SAMPLED_F32(slot, name)
-#define TEXELS_BUFFER_F32(slot, name) BUFFER_DECL_(slot, name, readonly, vec4) TEXELS_BUFFER_(name, )
-#define TEXELS_BUFFER_F16(slot, name) BUFFER_DECL_(slot, name, readonly, uvec2) TEXELS_BUFFER_(name, unpack_half4)
-
-#define TEXELS_TEXELS_(name)                                                           \
-  int CAT(row_of_, name)(int y, int width) { return y * width; }                       \
-  vec4 CAT(load_in_row_, name)(int x, int row) { return imageLoad(DATA_(name), row + x); } \
-  TEXELS_LOAD_(name)
-#define TEXELS_TEXEL_BUFFER_F32(slot, name) IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba32f) TEXELS_TEXELS_(name)
-#define TEXELS_TEXEL_BUFFER_F16(slot, name) IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba16f) TEXELS_TEXELS_(name)
+#define TEXELS_IMAGE2D(name) \
+  IMAGE_DECL_(name, readonly, image2D) TEXELS_(name, y, imageLoad(DATA_(name), ivec2(x, row)))
+#define TEXELS_IMAGE2D_SAMPLED(name) \
+  SAMPLER_DECL_(name, sampler2D) TEXELS_(name, y, texelFetch(DATA_(name), ivec2(x, row), 0))
+#define TEXELS_BUFFER(name) \
+  QUADS_DECL_(name, readonly) TEXELS_(name, y * width, OF_ELEMENT_(UNPACK_, name)(DATA_(name)[row + x]))
+#define TEXELS_TEXEL_BUFFER(name) TEXEL_BUFFER_DECL_(name) TEXELS_(name, y * width, imageLoad(DATA_(name), row + x))
 
 // With HALF_PRODUCTS, halves without conversion to fp32, after the declaration of a tensor of halves:
 //   HALVES_OF_TENSOR(name)  f16vec4 load_half_<name>(ivec4 p)
 //   HALVES_OF_TEXELS(name)  f16vec4 load_half_<name>(int x, int y, int width), load_half_in_row_<name>(int x, int row)
 #ifdef HALF_PRODUCTS
-#define HALVES_OF_TENSOR(name) CAT(HALVES_, CAT(TENSOR_, name))(name)
-#define HALVES_OF_TEXELS(name) CAT(HALF_TEXELS_, CAT(TENSOR_, name))(name)
+#define HALVES_OF_TENSOR(name) BY_STORAGE_(HALVES_, name)
+#define HALVES_OF_TEXELS(name) BY_STORAGE_(HALF_TEXELS_, name)
 #define HALF_FN_(name) CAT(load_half_, name)
 f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat2x16(bits.y)); }
 
 #define HALVES_LOADED_(name) f16vec4 HALF_FN_(name)(ivec4 p) { return f16vec4(LOAD_FN_(name)(p)); }
-#define HALVES_IMAGE2D_STORAGE_F16(name) HALVES_LOADED_(name)
-#define HALVES_FOLDED_IMAGE2D_STORAGE_F16(name) HALVES_LOADED_(name)
-#define HALVES_FOLDED_IMAGE2D_SAMPLED_F16(name) HALVES_LOADED_(name)
-#define HALVES_IMAGE3D_STORAGE_F16(name) HALVES_LOADED_(name)
-#define HALVES_IMAGE2D_SAMPLED_F16(name) HALVES_LOADED_(name)
-#define HALVES_IMAGE3D_SAMPLED_F16(name) HALVES_LOADED_(name)
-#define HALVES_TEXEL_BUFFER_F16(name) HALVES_LOADED_(name)
-#define HALVES_ROWS_TEXEL_BUFFER_F16(name) HALVES_LOADED_(name)
+#define HALVES_IMAGE2D(name) HALVES_LOADED_(name)
+#define HALVES_IMAGE2D_SAMPLED(name) HALVES_LOADED_(name)
+#define HALVES_IMAGE3D(name) HALVES_LOADED_(name)
+#define HALVES_IMAGE3D_SAMPLED(name) HALVES_LOADED_(name)
+#define HALVES_FOLDED_IMAGE2D(name) HALVES_LOADED_(name)
+#define HALVES_FOLDED_IMAGE2D_SAMPLED(name) HALVES_LOADED_(name)
+#define HALVES_TEXEL_BUFFER(name) HALVES_LOADED_(name)
+#define HALVES_ROWS_TEXEL_BUFFER(name) HALVES_LOADED_(name)
 #define HALVES_OF_BUFFER_(name, texel) \
   f16vec4 HALF_FN_(name)(ivec4 p) { return halves(DATA_(name)[texel(p, EXTENT_(name))]); }
-#define HALVES_BUFFER_F16(name) HALVES_OF_BUFFER_(name, buffer_texel)
-#define HALVES_ROWS_BUFFER_F16(name) HALVES_OF_BUFFER_(name, rows_buffer_texel)
+#define HALVES_BUFFER(name) HALVES_OF_BUFFER_(name, buffer_texel)
+#define HALVES_ROWS_BUFFER(name) HALVES_OF_BUFFER_(name, rows_buffer_texel)
 
-#define HALF_TEXELS_LOAD_(name)                                                 \
+#define HALF_TEXELS_(name, texel)                                               \
+  f16vec4 CAT(load_half_in_row_, name)(int x, int row) { return texel; }        \
   f16vec4 HALF_FN_(name)(int x, int y, int width) {                             \
     return CAT(load_half_in_row_, name)(x, CAT(row_of_, name)(y, width));       \
   }
-#define HALF_TEXELS_LOADED_(name)                                                                               \
-  f16vec4 CAT(load_half_in_row_, name)(int x, int row) { return f16vec4(CAT(load_in_row_, name)(x, row)); }     \
-  HALF_TEXELS_LOAD_(name)
-#define HALF_TEXELS_IMAGE2D_STORAGE_F16(name) HALF_TEXELS_LOADED_(name)
-#define HALF_TEXELS_IMAGE2D_SAMPLED_F16(name) HALF_TEXELS_LOADED_(name)
-#define HALF_TEXELS_TEXEL_BUFFER_F16(name) HALF_TEXELS_LOADED_(name)
-#define HALF_TEXELS_BUFFER_F16(name)                                                             \
-  f16vec4 CAT(load_half_in_row_, name)(int x, int row) { return halves(DATA_(name)[row + x]); }  \
-  HALF_TEXELS_LOAD_(name)
+#define HALF_TEXELS_LOADED_(name) HALF_TEXELS_(name, f16vec4(CAT(load_in_row_, name)(x, row)))
+#define HALF_TEXELS_IMAGE2D(name) HALF_TEXELS_LOADED_(name)
+#define HALF_TEXELS_IMAGE2D_SAMPLED(name) HALF_TEXELS_LOADED_(name)
+#define HALF_TEXELS_TEXEL_BUFFER(name) HALF_TEXELS_LOADED_(name)
+#define HALF_TEXELS_BUFFER(name) HALF_TEXELS_(name, halves(DATA_(name)[row + x]))
 #endif
 
 #include "walk.glsl"
 
 // Linear tensors.
 #define LOAD4_FN_(name) CAT(load4_, name)
+#define SET_FN_(name) CAT(set_, name)
+#define BY_ELEMENT_(kind, name) OF_ELEMENT_(kind, name)(name)
 
-#define IN_LINEAR_F32(slot, name)                                                               \
-  BUFFER_DECL_(slot, name, readonly, float)                                                     \
-  float LOAD_FN_(name)(int i) { return DATA_(name)[i]; }                                        \
-  vec4 LOAD4_FN_(name)(int i4) {                                                                \
+// One element, where it is a word of its own.
+#define SCALAR_F32 float
+#define SCALAR_I32 int
+#define SCALARS_DECL_(name, access) BUFFER_DECL_(name, access, OF_ELEMENT_(SCALAR_, name))
+
+#define IN_LINEAR(name) BY_ELEMENT_(IN_LINEAR_, name)
+#define IN_LINEAR_SCALARS_(name)                                                                \
+  SCALARS_DECL_(name, readonly)                                                                 \
+  OF_ELEMENT_(SCALAR_, name) LOAD_FN_(name)(int i) { return DATA_(name)[i]; }                   \
+  OF_ELEMENT_(VALUE_, name) LOAD4_FN_(name)(int i4) {                                           \
     int i = 4 * i4;                                                                             \
-    return vec4(DATA_(name)[i], DATA_(name)[i + 1], DATA_(name)[i + 2], DATA_(name)[i + 3]);    \
+    return OF_ELEMENT_(VALUE_, name)(DATA_(name)[i], DATA_(name)[i + 1], DATA_(name)[i + 2], DATA_(name)[i + 3]); \
   }
-#define IN_LINEAR_F16(slot, name)                                                               \
-  BUFFER_DECL_(slot, name, readonly, uint)                                                      \
+#define IN_LINEAR_F32(name) IN_LINEAR_SCALARS_(name)
+#define IN_LINEAR_I32(name) IN_LINEAR_SCALARS_(name)
+#define IN_LINEAR_F16(name)                                                                     \
+  BUFFER_DECL_(name, readonly, uint)                                                            \
   float LOAD_FN_(name)(int i) {                                                                 \
     vec2 pair = unpackHalf2x16(DATA_(name)[i >> 1]);                                            \
     return (i & 1) == 0 ? pair.x : pair.y;                                                      \
   }                                                                                             \
   vec4 LOAD4_FN_(name)(int i4) { return unpack_half4(uvec2(DATA_(name)[2 * i4], DATA_(name)[2 * i4 + 1])); }
-// Buffers read as texels of four elements.
-#define LINEAR_TEXELS_(name)                                        \
-  vec4 LOAD4_FN_(name)(int i4) { return imageLoad(DATA_(name), i4); } \
-  float LOAD_FN_(name)(int i) {                                     \
-    vec4 four = imageLoad(DATA_(name), i >> 2);                     \
-    vec2 pair = (i & 2) == 0 ? four.xy : four.zw;                   \
-    return (i & 1) == 0 ? pair.x : pair.y;                          \
-  }
-#define IN_LINEAR_TEXEL_F32(slot, name) \
-  IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba32f) LINEAR_TEXELS_(name)
-#define IN_LINEAR_TEXEL_F16(slot, name) \
-  IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba16f) LINEAR_TEXELS_(name)
-#define IN_LINEAR_I32(slot, name)                                                               \
-  BUFFER_DECL_(slot, name, readonly, int)                                                       \
-  int LOAD_FN_(name)(int i) { return DATA_(name)[i]; }                                          \
-  ivec4 LOAD4_FN_(name)(int i4) {                                                               \
-    int i = 4 * i4;                                                                             \
-    return ivec4(DATA_(name)[i], DATA_(name)[i + 1], DATA_(name)[i + 2], DATA_(name)[i + 3]);   \
-  }
-#define IN_LINEAR_U8(slot, name)                                                                \
-  BUFFER_DECL_(slot, name, readonly, uint)                                                      \
+#define IN_LINEAR_U8(name)                                                                      \
+  BUFFER_DECL_(name, readonly, uint)                                                            \
   int LOAD_FN_(name)(int i) { return int(bitfieldExtract(DATA_(name)[i >> 2], 8 * (i & 3), 8)); } \
   ivec4 LOAD4_FN_(name)(int i4) {                                                               \
     uint word = DATA_(name)[i4];                                                                \
     return ivec4((uvec4(word) >> uvec4(0, 8, 16, 24)) & 255u);                                  \
   }
-#define QUADS_LINEAR_F32(slot, name) \
-  BUFFER_DECL_(slot, name, readonly, vec4) vec4 LOAD4_FN_(name)(int i4) { return DATA_(name)[i4]; }
-#define QUADS_LINEAR_F16(slot, name) \
-  BUFFER_DECL_(slot, name, readonly, uvec2) vec4 LOAD4_FN_(name)(int i4) { return unpack_half4(DATA_(name)[i4]); }
-#define QUADS_TEXELS_(name) \
-  vec4 LOAD4_FN_(name)(int i4) { return imageLoad(DATA_(name), i4); }
-#define QUADS_LINEAR_TEXEL_F32(slot, name) IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba32f) QUADS_TEXELS_(name)
-#define QUADS_LINEAR_TEXEL_F16(slot, name) IMAGE_DECL_(slot, name, readonly, imageBuffer, rgba16f) QUADS_TEXELS_(name)
-#define OUT_LINEAR_F32(slot, name)             \
-  BUFFER_DECL_(slot, name, writeonly, vec4)    \
-  void STORE_FN_(name)(int i4, vec4 v) { DATA_(name)[i4] = v; }
-#define OUT_LINEAR_F16(slot, name)             \
-  BUFFER_DECL_(slot, name, writeonly, uvec2)   \
-  void STORE_FN_(name)(int i4, vec4 v) { DATA_(name)[i4] = pack_half4(v); }
-#define OUT_LINEAR_I32(slot, name)             \
-  BUFFER_DECL_(slot, name, writeonly, ivec4)   \
-  void STORE_FN_(name)(int i4, ivec4 v) { DATA_(name)[i4] = v; }
-#define OUT_LINEAR_U8(slot, name)              \
-  BUFFER_DECL_(slot, name, writeonly, uint)    \
-  void STORE_FN_(name)(int i4, ivec4 v) { DATA_(name)[i4] = uint(v.x | v.y << 8 | v.z << 16 | v.w << 24); }
-#define INOUT_LINEAR_F32(slot, name)           \
-  BUFFER_DECL_(slot, name, , vec4)             \
-  vec4 LOAD4_FN_(name)(int i4) { return DATA_(name)[i4]; } \
-  void STORE_FN_(name)(int i4, vec4 v) { DATA_(name)[i4] = v; }
-#define INOUT_LINEAR_F16(slot, name)           \
-  BUFFER_DECL_(slot, name, , uvec2)            \
-  vec4 LOAD4_FN_(name)(int i4) { return unpack_half4(DATA_(name)[i4]); } \
-  void STORE_FN_(name)(int i4, vec4 v) { DATA_(name)[i4] = pack_half4(v); }
-#define INOUT_LINEAR_I32(slot, name)           \
-  BUFFER_DECL_(slot, name, , ivec4)            \
-  ivec4 LOAD4_FN_(name)(int i4) { return DATA_(name)[i4]; } \
-  void STORE_FN_(name)(int i4, ivec4 v) { DATA_(name)[i4] = v; }
+// Buffers read as texels of four elements.
+#define IN_LINEAR_TEXEL(name)                                         \
+  TEXEL_BUFFER_DECL_(name)                                            \
+  vec4 LOAD4_FN_(name)(int i4) { return imageLoad(DATA_(name), i4); } \
+  float LOAD_FN_(name)(int i) {                                       \
+    vec4 four = imageLoad(DATA_(name), i >> 2);                       \
+    vec2 pair = (i & 2) == 0 ? four.xy : four.zw;                     \
+    return (i & 1) == 0 ? pair.x : pair.y;                            \
+  }
 
-#define SET_FN_(name) CAT(set_, name)
-#define SCALARS_LINEAR_F32(slot, name) \
-  BUFFER_DECL_(slot, name, writeonly, float) void SET_FN_(name)(int i, float v) { DATA_(name)[i] = v; }
-#define SCALARS_LINEAR_I32(slot, name) \
-  BUFFER_DECL_(slot, name, writeonly, int) void SET_FN_(name)(int i, int v) { DATA_(name)[i] = v; }
+#define LINEAR_LOAD4_(name) \
+  OF_ELEMENT_(VALUE_, name) LOAD4_FN_(name)(int i4) { return OF_ELEMENT_(UNPACK_, name)(DATA_(name)[i4]); }
+#define LINEAR_STORE4_(name) \
+  void STORE_FN_(name)(int i4, OF_ELEMENT_(VALUE_, name) v) { DATA_(name)[i4] = OF_ELEMENT_(PACK_, name)(v); }
+#define QUADS_LINEAR(name) QUADS_DECL_(name, readonly) LINEAR_LOAD4_(name)
+#define QUADS_LINEAR_TEXEL(name) \
+  TEXEL_BUFFER_DECL_(name) vec4 LOAD4_FN_(name)(int i4) { return imageLoad(DATA_(name), i4); }
+#define OUT_LINEAR(name) QUADS_DECL_(name, writeonly) LINEAR_STORE4_(name)
+#define INOUT_LINEAR(name) QUADS_DECL_(name, ) LINEAR_LOAD4_(name) LINEAR_STORE4_(name)
+#define SCALARS_LINEAR(name) \
+  SCALARS_DECL_(name, writeonly) void SET_FN_(name)(int i, OF_ELEMENT_(SCALAR_, name) v) { DATA_(name)[i] = v; }
 
-#define ATOMIC_LINEAR_F32(slot, name)                                      \
-  BUFFER_DECL_(slot, name, , uint)                                         \
-  int CAT(word_of_, name)(int i) { return i; }                             \
+#define ATOMIC_LINEAR(name) BUFFER_DECL_(name, , uint) BY_ELEMENT_(ATOMIC_LINEAR_, name)
+#define ATOMIC_LINEAR_F32(name)                                              \
+  int CAT(word_of_, name)(int i) { return i; }                               \
   float CAT(part_, name)(uint word, int i) { return uintBitsToFloat(word); } \
   uint CAT(with_part_, name)(uint word, int i, float v) { return floatBitsToUint(v); }
-#define ATOMIC_LINEAR_I32(slot, name)                                      \
-  BUFFER_DECL_(slot, name, , uint)                                         \
-  int CAT(word_of_, name)(int i) { return i; }                             \
-  int CAT(part_, name)(uint word, int i) { return int(word); }             \
+#define ATOMIC_LINEAR_I32(name)                                              \
+  int CAT(word_of_, name)(int i) { return i; }                               \
+  int CAT(part_, name)(uint word, int i) { return int(word); }               \
   uint CAT(with_part_, name)(uint word, int i, int v) { return uint(v); }
-#define ATOMIC_LINEAR_F16(slot, name)                                      \
-  BUFFER_DECL_(slot, name, , uint)                                         \
-  int CAT(word_of_, name)(int i) { return i >> 1; }                        \
-  float CAT(part_, name)(uint word, int i) {                               \
-    vec2 pair = unpackHalf2x16(word);                                      \
-    return (i & 1) == 0 ? pair.x : pair.y;                                 \
-  }                                                                        \
-  uint CAT(with_part_, name)(uint word, int i, float v) {                  \
-    uint bits = packHalf2x16(vec2(v, 0));                                  \
+#define ATOMIC_LINEAR_F16(name)                                              \
+  int CAT(word_of_, name)(int i) { return i >> 1; }                          \
+  float CAT(part_, name)(uint word, int i) {                                 \
+    vec2 pair = unpackHalf2x16(word);                                        \
+    return (i & 1) == 0 ? pair.x : pair.y;                                   \
+  }                                                                          \
+  uint CAT(with_part_, name)(uint word, int i, float v) {                    \
+    uint bits = packHalf2x16(vec2(v, 0));                                    \
     return (i & 1) == 0 ? (word & 0xffff0000u) | bits : (word & 0xffffu) | (bits << 16); \
   }

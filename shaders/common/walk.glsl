@@ -1,5 +1,6 @@
-// A walk over the slices of a channels4 tensor, after its declaration: positions are multiplied out once.
-//   SLICES_OF_TENSOR(name)  PLACE_OF(name): the type of a texel's place
+// A walk over the slices of a channels4 tensor, after its declaration: positions are multiplied out once. The place of a texel
+// is its offset in a buffer, or its coordinates in an image.
+//   SLICES_OF_TENSOR(name)  PLACE_OF(name): the type of a place
 //                           place_of_<name>(ivec4 p), next_slice_of_<name>(inout place), vec4 fetch_<name>(place),
 //                           vec4 fetch_or_zero_<name>(place, bool inside), which loads in both cases
 //                           beside_<name>(place, int columns), below_<name>(place, int rows): the place so far from it
@@ -20,15 +21,15 @@
 //     if (!in_column_of_<name>(place, 1)) next_column_of_<name>(place);
 //   }
 //
-// Places in buffers are numbers: many that walk together may stay, and one number says how far all of them have walked, which
-// compilers keep in a scalar where they have those. Coordinates of images move: to add two takes an instruction more.
-bool is_number(int place) { return true; }
-bool is_number(ivec2 place) { return false; }
-bool is_number(ivec3 place) { return false; }
-#define SLICES_OF_TENSOR(name) CAT(SLICES_, CAT(TENSOR_, name))(name)
-#define HALF_SLICES_OF_TENSOR(name) CAT(HALF_SLICES_, CAT(TENSOR_, name))(name)
-#define PLACES_OF_OUTPUT(name) CAT(PUT_, CAT(TENSOR_, name))(name)
-#define PLACE_OF(name) CAT(PLACE_, CAT(TENSOR_, name))
+// Offsets in buffers: the pixels of a tile keep theirs over a loop and share one running offset, which compilers hold in a
+// scalar register where the device has those. Coordinates of images move themselves: to add two takes an instruction more.
+bool is_buffer_offset(int place) { return true; }
+bool is_buffer_offset(ivec2 place) { return false; }
+bool is_buffer_offset(ivec3 place) { return false; }
+#define SLICES_OF_TENSOR(name) BY_STORAGE_(SLICES_, name)
+#define HALF_SLICES_OF_TENSOR(name) BY_STORAGE_(HALF_SLICES_, name)
+#define PLACES_OF_OUTPUT(name) BY_STORAGE_(PUT_, name)
+#define PLACE_OF(name) CAT(PLACE_, CAT(STORAGE_, name))
 #define FETCH_FN_(name) CAT(fetch_, name)
 #define WALK_(name, type, texel, slice, row, column)                                        \
   type CAT(place_of_, name)(ivec4 p) { return texel(p, EXTENT_(name)); }                    \
@@ -53,7 +54,7 @@ bool is_number(ivec3 place) { return false; }
   }
 #define SLICES_2D_(name, texel) WALK_(name, ivec2, texel, ivec2(0, EXTENT_(name).y), ivec2(0, 1), ivec2(1, 0))
 #define WALK_2D_(name) SLICES_2D_(name, image2d_texel) ONE_COLUMN_(name, ivec2)
-#define WALK_FOLDED_(name) SLICES_2D_(name, CAT(name, _texel)) COLUMNS_(name)
+#define WALK_FOLDED_(name) SLICES_2D_(name, FOLDED_TEXEL_(name)) COLUMNS_(name)
 #define WALK_3D_(name) \
   WALK_(name, ivec3, image3d_texel, ivec3(0, 0, 1), ivec3(0, 1, 0), ivec3(1, 0, 0)) ONE_COLUMN_(name, ivec3)
 #define WALK_BUFFER_(name) \
@@ -75,7 +76,7 @@ bool is_number(ivec3 place) { return false; }
   }                                                                                                              \
   FETCH_OR_ZERO_(name, int)
 
-#define EACH_COLUMN_OF(name, more) CAT(EACH_, CAT(COLUMNS_OF_, CAT(TENSOR_, name)))(more)
+#define EACH_COLUMN_OF(name, more) CAT(EACH_, CAT(COLUMNS_OF_, CAT(STORAGE_, name)))(more)
 #define EACH_ONE_COLUMN(more)
 #define EACH_COLUMNS(more) while (more)
 
@@ -98,111 +99,76 @@ bool is_number(ivec3 place) { return false; }
     return inside ? v : f16vec4(0);                                                                  \
   }
 
-#define PLACE_IMAGE2D_STORAGE_F32 ivec2
-#define PLACE_IMAGE2D_STORAGE_F16 ivec2
-#define PLACE_IMAGE2D_SAMPLED_F32 ivec2
-#define PLACE_IMAGE2D_SAMPLED_F16 ivec2
-#define PLACE_FOLDED_IMAGE2D_STORAGE_F32 ivec2
-#define PLACE_FOLDED_IMAGE2D_STORAGE_F16 ivec2
-#define PLACE_FOLDED_IMAGE2D_SAMPLED_F32 ivec2
-#define PLACE_FOLDED_IMAGE2D_SAMPLED_F16 ivec2
-#define PLACE_IMAGE3D_STORAGE_F32 ivec3
-#define PLACE_IMAGE3D_STORAGE_F16 ivec3
-#define PLACE_IMAGE3D_SAMPLED_F32 ivec3
-#define PLACE_IMAGE3D_SAMPLED_F16 ivec3
-#define PLACE_BUFFER_F32 int
-#define PLACE_BUFFER_F16 int
-#define PLACE_TEXEL_BUFFER_F32 int
-#define PLACE_TEXEL_BUFFER_F16 int
-#define PLACE_LINEAR_F32 int
-#define PLACE_LINEAR_TEXEL_F32 int
-#define PLACE_ROWS_BUFFER_F32 int
-#define PLACE_ROWS_BUFFER_F16 int
-#define PLACE_ROWS_TEXEL_BUFFER_F32 int
-#define PLACE_ROWS_TEXEL_BUFFER_F16 int
+#define PLACE_IMAGE2D ivec2
+#define PLACE_IMAGE2D_SAMPLED ivec2
+#define PLACE_FOLDED_IMAGE2D ivec2
+#define PLACE_FOLDED_IMAGE2D_SAMPLED ivec2
+#define PLACE_IMAGE3D ivec3
+#define PLACE_IMAGE3D_SAMPLED ivec3
+#define PLACE_BUFFER int
+#define PLACE_TEXEL_BUFFER int
+#define PLACE_ROWS_BUFFER int
+#define PLACE_ROWS_TEXEL_BUFFER int
+#define PLACE_LINEAR int
+#define PLACE_LINEAR_TEXEL int
 
-#define COLUMNS_OF_IMAGE2D_STORAGE_F32 ONE_COLUMN
-#define COLUMNS_OF_IMAGE2D_STORAGE_F16 ONE_COLUMN
-#define COLUMNS_OF_IMAGE2D_SAMPLED_F32 ONE_COLUMN
-#define COLUMNS_OF_IMAGE2D_SAMPLED_F16 ONE_COLUMN
-#define COLUMNS_OF_FOLDED_IMAGE2D_STORAGE_F32 COLUMNS
-#define COLUMNS_OF_FOLDED_IMAGE2D_STORAGE_F16 COLUMNS
-#define COLUMNS_OF_FOLDED_IMAGE2D_SAMPLED_F32 COLUMNS
-#define COLUMNS_OF_FOLDED_IMAGE2D_SAMPLED_F16 COLUMNS
-#define COLUMNS_OF_IMAGE3D_STORAGE_F32 ONE_COLUMN
-#define COLUMNS_OF_IMAGE3D_STORAGE_F16 ONE_COLUMN
-#define COLUMNS_OF_IMAGE3D_SAMPLED_F32 ONE_COLUMN
-#define COLUMNS_OF_IMAGE3D_SAMPLED_F16 ONE_COLUMN
-#define COLUMNS_OF_BUFFER_F32 ONE_COLUMN
-#define COLUMNS_OF_BUFFER_F16 ONE_COLUMN
-#define COLUMNS_OF_TEXEL_BUFFER_F32 ONE_COLUMN
-#define COLUMNS_OF_TEXEL_BUFFER_F16 ONE_COLUMN
-#define COLUMNS_OF_LINEAR_F32 ONE_COLUMN
-#define COLUMNS_OF_LINEAR_TEXEL_F32 ONE_COLUMN
-#define COLUMNS_OF_ROWS_BUFFER_F32 ONE_COLUMN
-#define COLUMNS_OF_ROWS_BUFFER_F16 ONE_COLUMN
-#define COLUMNS_OF_ROWS_TEXEL_BUFFER_F32 ONE_COLUMN
-#define COLUMNS_OF_ROWS_TEXEL_BUFFER_F16 ONE_COLUMN
+#define COLUMNS_OF_IMAGE2D ONE_COLUMN
+#define COLUMNS_OF_IMAGE2D_SAMPLED ONE_COLUMN
+#define COLUMNS_OF_FOLDED_IMAGE2D COLUMNS
+#define COLUMNS_OF_FOLDED_IMAGE2D_SAMPLED COLUMNS
+#define COLUMNS_OF_IMAGE3D ONE_COLUMN
+#define COLUMNS_OF_IMAGE3D_SAMPLED ONE_COLUMN
+#define COLUMNS_OF_BUFFER ONE_COLUMN
+#define COLUMNS_OF_TEXEL_BUFFER ONE_COLUMN
+#define COLUMNS_OF_ROWS_BUFFER ONE_COLUMN
+#define COLUMNS_OF_ROWS_TEXEL_BUFFER ONE_COLUMN
+#define COLUMNS_OF_LINEAR ONE_COLUMN
+#define COLUMNS_OF_LINEAR_TEXEL ONE_COLUMN
 
-#define SLICES_IMAGE2D_STORAGE_F32(name) WALK_2D_(name) FETCH_IMAGE_(name, ivec2)
-#define SLICES_IMAGE2D_STORAGE_F16(name) SLICES_IMAGE2D_STORAGE_F32(name)
-#define SLICES_IMAGE2D_SAMPLED_F32(name) WALK_2D_(name) FETCH_SAMPLER_(name, ivec2)
-#define SLICES_IMAGE2D_SAMPLED_F16(name) SLICES_IMAGE2D_SAMPLED_F32(name)
-#define SLICES_FOLDED_IMAGE2D_STORAGE_F32(name) WALK_FOLDED_(name) FETCH_IMAGE_(name, ivec2)
-#define SLICES_FOLDED_IMAGE2D_STORAGE_F16(name) SLICES_FOLDED_IMAGE2D_STORAGE_F32(name)
-#define SLICES_FOLDED_IMAGE2D_SAMPLED_F32(name) WALK_FOLDED_(name) FETCH_SAMPLER_(name, ivec2)
-#define SLICES_FOLDED_IMAGE2D_SAMPLED_F16(name) SLICES_FOLDED_IMAGE2D_SAMPLED_F32(name)
-#define SLICES_IMAGE3D_STORAGE_F32(name) WALK_3D_(name) FETCH_IMAGE_(name, ivec3)
-#define SLICES_IMAGE3D_STORAGE_F16(name) SLICES_IMAGE3D_STORAGE_F32(name)
-#define SLICES_IMAGE3D_SAMPLED_F32(name) WALK_3D_(name) FETCH_SAMPLER_(name, ivec3)
-#define SLICES_IMAGE3D_SAMPLED_F16(name) SLICES_IMAGE3D_SAMPLED_F32(name)
 // The bits are selected, for they are half as many as the floats that are made of them.
-#define FETCH_BUFFER_(name, type, unpack)                                     \
-  vec4 FETCH_FN_(name)(int place) { return unpack(DATA_(name)[place]); }      \
-  vec4 CAT(fetch_or_zero_, name)(int place, bool inside) {                    \
-    type bits = DATA_(name)[place];                                           \
-    return unpack(inside ? bits : type(0));                                   \
+#define FETCH_BUFFER_(name)                                                                           \
+  vec4 FETCH_FN_(name)(int place) { return OF_ELEMENT_(UNPACK_, name)(DATA_(name)[place]); }          \
+  vec4 CAT(fetch_or_zero_, name)(int place, bool inside) {                                            \
+    OF_ELEMENT_(QUAD_, name) bits = DATA_(name)[place];                                               \
+    return OF_ELEMENT_(UNPACK_, name)(inside ? bits : OF_ELEMENT_(QUAD_, name)(0));                   \
   }
-#define SLICES_BUFFER_F32(name) WALK_BUFFER_(name) FETCH_BUFFER_(name, vec4, )
-#define SLICES_BUFFER_F16(name) WALK_BUFFER_(name) FETCH_BUFFER_(name, uvec2, unpack_half4)
-#define SLICES_TEXEL_BUFFER_F32(name) WALK_BUFFER_(name) FETCH_IMAGE_(name, int)
-#define SLICES_TEXEL_BUFFER_F16(name) SLICES_TEXEL_BUFFER_F32(name)
-#define SLICES_LINEAR_F32(name) WALK_PLANES_(name) FETCH_PLANES_(name)
-#define SLICES_LINEAR_TEXEL_F32(name) SLICES_LINEAR_F32(name)
-#define SLICES_ROWS_BUFFER_F32(name) WALK_ROWS_(name) FETCH_BUFFER_(name, vec4, )
-#define SLICES_ROWS_BUFFER_F16(name) WALK_ROWS_(name) FETCH_BUFFER_(name, uvec2, unpack_half4)
-#define SLICES_ROWS_TEXEL_BUFFER_F32(name) WALK_ROWS_(name) FETCH_IMAGE_(name, int)
-#define SLICES_ROWS_TEXEL_BUFFER_F16(name) SLICES_ROWS_TEXEL_BUFFER_F32(name)
+#define SLICES_IMAGE2D(name) WALK_2D_(name) FETCH_IMAGE_(name, ivec2)
+#define SLICES_IMAGE2D_SAMPLED(name) WALK_2D_(name) FETCH_SAMPLER_(name, ivec2)
+#define SLICES_FOLDED_IMAGE2D(name) WALK_FOLDED_(name) FETCH_IMAGE_(name, ivec2)
+#define SLICES_FOLDED_IMAGE2D_SAMPLED(name) WALK_FOLDED_(name) FETCH_SAMPLER_(name, ivec2)
+#define SLICES_IMAGE3D(name) WALK_3D_(name) FETCH_IMAGE_(name, ivec3)
+#define SLICES_IMAGE3D_SAMPLED(name) WALK_3D_(name) FETCH_SAMPLER_(name, ivec3)
+#define SLICES_BUFFER(name) WALK_BUFFER_(name) FETCH_BUFFER_(name)
+#define SLICES_TEXEL_BUFFER(name) WALK_BUFFER_(name) FETCH_IMAGE_(name, int)
+#define SLICES_ROWS_BUFFER(name) WALK_ROWS_(name) FETCH_BUFFER_(name)
+#define SLICES_ROWS_TEXEL_BUFFER(name) WALK_ROWS_(name) FETCH_IMAGE_(name, int)
+#define SLICES_LINEAR(name) WALK_PLANES_(name) FETCH_PLANES_(name)
+#define SLICES_LINEAR_TEXEL(name) SLICES_LINEAR(name)
 
 #define PUT_FN_(name) CAT(put_, name)
-#define PUT_TEXEL_(name, type, round) \
-  void PUT_FN_(name)(type place, vec4 v) { imageStore(DATA_(name), place, round(v)); }
-#define PUT_IMAGE2D_STORAGE_F32(name) WALK_2D_(name) PUT_TEXEL_(name, ivec2, )
-#define PUT_IMAGE2D_STORAGE_F16(name) WALK_2D_(name) PUT_TEXEL_(name, ivec2, nearest_half4)
-#define PUT_FOLDED_IMAGE2D_STORAGE_F32(name) WALK_FOLDED_(name) PUT_TEXEL_(name, ivec2, )
-#define PUT_FOLDED_IMAGE2D_STORAGE_F16(name) WALK_FOLDED_(name) PUT_TEXEL_(name, ivec2, nearest_half4)
-#define PUT_IMAGE3D_STORAGE_F32(name) WALK_3D_(name) PUT_TEXEL_(name, ivec3, )
-#define PUT_IMAGE3D_STORAGE_F16(name) WALK_3D_(name) PUT_TEXEL_(name, ivec3, nearest_half4)
-#define PUT_IN_BUFFER_(name, pack) void PUT_FN_(name)(int place, vec4 v) { DATA_(name)[place] = pack(v); }
-#define PUT_BUFFER_F32(name) WALK_BUFFER_(name) PUT_IN_BUFFER_(name, )
-#define PUT_BUFFER_F16(name) WALK_BUFFER_(name) PUT_IN_BUFFER_(name, pack_half4)
-#define PUT_ROWS_BUFFER_F32(name) WALK_ROWS_(name) PUT_IN_BUFFER_(name, )
-#define PUT_ROWS_BUFFER_F16(name) WALK_ROWS_(name) PUT_IN_BUFFER_(name, pack_half4)
+#define PUT_TEXEL_(name, type) \
+  void PUT_FN_(name)(type place, vec4 v) { imageStore(DATA_(name), place, OF_ELEMENT_(ROUND_, name)(v)); }
+#define PUT_IN_BUFFER_(name) \
+  void PUT_FN_(name)(int place, vec4 v) { DATA_(name)[place] = OF_ELEMENT_(PACK_, name)(v); }
+#define PUT_IMAGE2D(name) WALK_2D_(name) PUT_TEXEL_(name, ivec2)
+#define PUT_FOLDED_IMAGE2D(name) WALK_FOLDED_(name) PUT_TEXEL_(name, ivec2)
+#define PUT_IMAGE3D(name) WALK_3D_(name) PUT_TEXEL_(name, ivec3)
+#define PUT_BUFFER(name) WALK_BUFFER_(name) PUT_IN_BUFFER_(name)
+#define PUT_ROWS_BUFFER(name) WALK_ROWS_(name) PUT_IN_BUFFER_(name)
 
-#define HALF_SLICES_IMAGE2D_STORAGE_F16(name) SLICES_IMAGE2D_STORAGE_F16(name) FETCH_HALVES_(name, ivec2)
-#define HALF_SLICES_IMAGE2D_SAMPLED_F16(name) SLICES_IMAGE2D_SAMPLED_F16(name) FETCH_HALVES_(name, ivec2)
-#define HALF_SLICES_FOLDED_IMAGE2D_STORAGE_F16(name) SLICES_FOLDED_IMAGE2D_STORAGE_F16(name) FETCH_HALVES_(name, ivec2)
-#define HALF_SLICES_FOLDED_IMAGE2D_SAMPLED_F16(name) SLICES_FOLDED_IMAGE2D_SAMPLED_F16(name) FETCH_HALVES_(name, ivec2)
-#define HALF_SLICES_IMAGE3D_STORAGE_F16(name) SLICES_IMAGE3D_STORAGE_F16(name) FETCH_HALVES_(name, ivec3)
-#define HALF_SLICES_IMAGE3D_SAMPLED_F16(name) SLICES_IMAGE3D_SAMPLED_F16(name) FETCH_HALVES_(name, ivec3)
 #define FETCH_HALVES_OF_BUFFER_(name)                                                  \
   f16vec4 CAT(fetch_half_, name)(int place) { return halves(DATA_(name)[place]); }     \
   f16vec4 CAT(fetch_half_or_zero_, name)(int place, bool inside) {                     \
     uvec2 bits = DATA_(name)[place];                                                   \
     return halves(inside ? bits : uvec2(0));                                           \
   }
-#define HALF_SLICES_BUFFER_F16(name) WALK_BUFFER_(name) FETCH_HALVES_OF_BUFFER_(name)
-#define HALF_SLICES_TEXEL_BUFFER_F16(name) SLICES_TEXEL_BUFFER_F16(name) FETCH_HALVES_(name, int)
-#define HALF_SLICES_ROWS_BUFFER_F16(name) WALK_ROWS_(name) FETCH_HALVES_OF_BUFFER_(name)
-#define HALF_SLICES_ROWS_TEXEL_BUFFER_F16(name) SLICES_ROWS_TEXEL_BUFFER_F16(name) FETCH_HALVES_(name, int)
-
+#define HALF_SLICES_IMAGE2D(name) SLICES_IMAGE2D(name) FETCH_HALVES_(name, ivec2)
+#define HALF_SLICES_IMAGE2D_SAMPLED(name) SLICES_IMAGE2D_SAMPLED(name) FETCH_HALVES_(name, ivec2)
+#define HALF_SLICES_FOLDED_IMAGE2D(name) SLICES_FOLDED_IMAGE2D(name) FETCH_HALVES_(name, ivec2)
+#define HALF_SLICES_FOLDED_IMAGE2D_SAMPLED(name) SLICES_FOLDED_IMAGE2D_SAMPLED(name) FETCH_HALVES_(name, ivec2)
+#define HALF_SLICES_IMAGE3D(name) SLICES_IMAGE3D(name) FETCH_HALVES_(name, ivec3)
+#define HALF_SLICES_IMAGE3D_SAMPLED(name) SLICES_IMAGE3D_SAMPLED(name) FETCH_HALVES_(name, ivec3)
+#define HALF_SLICES_BUFFER(name) WALK_BUFFER_(name) FETCH_HALVES_OF_BUFFER_(name)
+#define HALF_SLICES_TEXEL_BUFFER(name) SLICES_TEXEL_BUFFER(name) FETCH_HALVES_(name, int)
+#define HALF_SLICES_ROWS_BUFFER(name) WALK_ROWS_(name) FETCH_HALVES_OF_BUFFER_(name)
+#define HALF_SLICES_ROWS_TEXEL_BUFFER(name) SLICES_ROWS_TEXEL_BUFFER(name) FETCH_HALVES_(name, int)

@@ -78,7 +78,7 @@ struct Region {
 FACTORS[TILE_P] slice_of_pixels(inout PLACE_OF(x) place[TILE_P], inout PLACE_OF(x) walked) {
   FACTORS x[TILE_P];
   [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FETCH_X(place[i] + walked);
-  if (is_number(walked))
+  if (is_buffer_offset(walked))
     next_slice_of_x(walked);
   else
     [[unroll]] for (int i = 0; i < TILE_P; ++i) next_slice_of_x(place[i]);

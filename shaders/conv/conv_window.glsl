@@ -83,17 +83,17 @@ FACTORS[COLUMNS] next_columns(inout ColumnWalk walk) {
   FACTORS x[COLUMNS];
 #ifdef OVERLAP
   // One place does for all, for columns follow one another; in place of one in the padding the first sure one is loaded.
-  PLACE_OF(x) sure = is_number(walk.row) ? walk.of_column[SURE_BEGIN] : beside_x(walk.row, column[SURE_BEGIN]);
+  PLACE_OF(x) sure = is_buffer_offset(walk.row) ? walk.of_column[SURE_BEGIN] : beside_x(walk.row, column[SURE_BEGIN]);
   [[unroll]] for (int i = 0; i < COLUMNS; ++i) {
     bool loads = i >= SURE_BEGIN && i < SURE_END || inside[i];
     x[i] = load_column(i, beside_x(sure, loads ? i - SURE_BEGIN : 0));
   }
-  if (is_number(walk.row))
+  if (is_buffer_offset(walk.row))
     next_slice_of_x(walk.of_column[SURE_BEGIN]);
   else
     next_slice_of_x(walk.row);
 #else
-  if (is_number(walk.row)) {
+  if (is_buffer_offset(walk.row)) {
     [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = load_column(i, walk.of_column[i] + walk.walked);
     next_slice_of_x(walk.walked);
   } else {

@@ -101,11 +101,9 @@ const int RUN_KEYS = 4 * HALF_PRODUCTS;
 #define MINUS_INFINITY uintBitsToFloat(0xff800000u)
 
 #if defined(MASK) && !defined(MASK_BOOLEAN)
-#define MASK_IS_HALF_LINEAR_F32 false
-#define MASK_IS_HALF_LINEAR_TEXEL_F32 false
-#define MASK_IS_HALF_LINEAR_F16 true
-#define MASK_IS_HALF_LINEAR_TEXEL_F16 true
-const bool mask_is_half = CAT(MASK_IS_HALF_, TENSOR_mask);
+#define MASK_IS_HALF_F32 false
+#define MASK_IS_HALF_F16 true
+const bool mask_is_half = CAT(MASK_IS_HALF_, ELEMENT_mask);
 #endif
 
 // Returns the scores of a token of Q and four keys with the mask added; minus infinity excludes a key, and `behind`

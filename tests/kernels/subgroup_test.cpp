@@ -253,9 +253,9 @@ TEST(Subgroups, ShadersForSubgroupsOfEverySizeCompile) {
     for (const char* slices : {"1", "2", "4"}) {
       std::string preamble = "#define SUBGROUP " + std::string(size) + "\n#define TILE_S " + slices + "\n";
       for (const char* define :
-           {"TILE_P 4", "KERNEL_X 0", "STRIDE_X 0", "ACTIVATION none", "TENSOR_x BUFFER_F32", "BINDING_x 0",
-            "TENSOR_w BUFFER_F32", "BINDING_w 1", "TENSOR_y BUFFER_F32", "BINDING_y 2", "WORKGROUP_X 64",
-            "WORKGROUP_Y 1", "WORKGROUP_Z 1"})
+           {"TILE_P 4", "KERNEL_X 0", "STRIDE_X 0", "ACTIVATION none", "STORAGE_x BUFFER", "ELEMENT_x F32",
+            "BINDING_x 0", "STORAGE_w BUFFER", "ELEMENT_w F32", "BINDING_w 1", "STORAGE_y BUFFER",
+            "ELEMENT_y F32", "BINDING_y 2", "WORKGROUP_X 64", "WORKGROUP_Y 1", "WORKGROUP_Z 1"})
         preamble += "#define " + std::string(define) + "\n";
       for (const char* shader : {"conv_pointwise.comp", "conv.comp"})
         EXPECT_FALSE(gpu::compile_glsl(shader, std::string(find_shader_source(shader).value()), preamble,

@@ -386,7 +386,7 @@ struct Aspects {
     make.task(bindings);
     for (const Binding& binding : bindings)
       make.program.tasks.back().dispatch->defines.emplace_back(
-          "TENSOR_" + binding.name, tensor_macro(make.program.tensors[binding.tensor].desc, binding));
+          "STORAGE_" + binding.name, storage_macro(make.program.tensors[binding.tensor].desc, binding));
   }
   std::vector<std::string> macros() const {
     std::vector<std::string> macros;
@@ -407,11 +407,10 @@ TEST(Arrange, FoldsImagesWhereThatTakesLess) {
   EXPECT_EQ(planned(same, MemoryMode::shared_objects), 3 * kTexels);
   arrange(aspects.make.program, {}, kAlignment, tight_rules(kAlignment));
   EXPECT_EQ(planned(aspects.make.program, MemoryMode::shared_objects), 2 * kTexels);
-  const std::string plain = "IMAGE2D_STORAGE_F32", folded = "FOLDED_IMAGE2D_STORAGE_F32";
-  EXPECT_EQ(before,
-            (std::vector<std::string>{plain, plain, plain, plain, plain, plain, "IMAGE2D_SAMPLED_F32"}));
+  const std::string plain = "IMAGE2D", folded = "FOLDED_IMAGE2D";
+  EXPECT_EQ(before, (std::vector<std::string>{plain, plain, plain, plain, plain, plain, "IMAGE2D_SAMPLED"}));
   EXPECT_EQ(aspects.macros(), (std::vector<std::string>{folded, folded, plain, folded, folded, folded,
-                                                        "FOLDED_IMAGE2D_SAMPLED_F32"}));
+                                                        "FOLDED_IMAGE2D_SAMPLED"}));
 }
 
 TEST(Arrange, LeavesImagesWhereFoldingTakesNoLess) {

@@ -128,8 +128,9 @@ class CountedShaders final : public gpu::CompiledShaders {
 
 void define_binding(const Program& program, Dispatch& dispatch, size_t number) {
   const Binding& binding = dispatch.bindings[number];
-  dispatch.defines.emplace_back("TENSOR_" + binding.name,
-                                tensor_macro(program.tensors[binding.tensor].desc, binding));
+  const TensorDesc& desc = program.tensors[binding.tensor].desc;
+  dispatch.defines.emplace_back("STORAGE_" + binding.name, storage_macro(desc, binding));
+  dispatch.defines.emplace_back("ELEMENT_" + binding.name, element_macro(desc.element));
   dispatch.defines.emplace_back("BINDING_" + binding.name, std::to_string(number));
   std::ranges::sort(dispatch.defines);
 }

@@ -82,8 +82,9 @@ void ProgramBuilder::add_dispatch(Dispatch dispatch, const Node* node) {
   choose_buffer_reads(dispatch);
   for (size_t i = 0; i < dispatch.bindings.size(); ++i) {
     const Binding& binding = dispatch.bindings[i];
-    dispatch.defines.emplace_back("TENSOR_" + binding.name,
-                                  tensor_macro(program_.tensors[binding.tensor].desc, binding));
+    const TensorDesc& desc = program_.tensors[binding.tensor].desc;
+    dispatch.defines.emplace_back("STORAGE_" + binding.name, storage_macro(desc, binding));
+    dispatch.defines.emplace_back("ELEMENT_" + binding.name, element_macro(desc.element));
     dispatch.defines.emplace_back("BINDING_" + binding.name, std::to_string(i));
   }
   if (caps_.declares_inf_nan_preserve) dispatch.defines.emplace_back("INF_NAN_PRESERVE", "1");

@@ -1,11 +1,18 @@
 #include "kernels/framework/kernel_id.hpp"
 
+#include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace vellum {
 namespace {
 
-constexpr std::string_view kTensor = "TENSOR_", kBinding = "BINDING_";
+constexpr std::string_view kStorage = "STORAGE_";
+
+std::string value_of(const Dispatch& dispatch, const std::string& macro) {
+  const auto found = std::ranges::find(dispatch.defines, macro, &std::pair<std::string, std::string>::first);
+  return found == dispatch.defines.end() ? std::string() : found->second;
+}
 
 void append_word(std::string& text, std::string_view name, std::string_view value) {
   if (!text.empty()) text += ' ';
@@ -24,15 +31,13 @@ std::string KernelId::description() const {
 KernelId kernel_id(const Dispatch& dispatch) {
   KernelId id{.shader = dispatch.shader, .candidate = dispatch.candidate};
   for (const auto& [name, value] : dispatch.defines) {
-    if (name.starts_with(kBinding)) continue;
-    if (!name.starts_with(kTensor)) {
-      append_word(id.variant, name, value);
-      continue;
-    }
-    const std::string_view tensor = std::string_view(name).substr(kTensor.size());
-    append_word(id.forms, tensor, value);
+    if (!is_tensor_macro(name)) append_word(id.variant, name, value);
+    if (!name.starts_with(kStorage)) continue;
+    const std::string tensor = name.substr(kStorage.size());
+    const std::string form = value + "_" + value_of(dispatch, "ELEMENT_" + tensor);
+    append_word(id.forms, tensor, form);
     for (const Binding& binding : dispatch.bindings)
-      if (id.written.empty() && binding.access != Access::read && binding.name == tensor) id.written = value;
+      if (id.written.empty() && binding.access != Access::read && binding.name == tensor) id.written = form;
   }
   return id;
 }

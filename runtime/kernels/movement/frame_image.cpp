@@ -9,8 +9,8 @@
 namespace vellum {
 
 Dispatch frame_of_image(Dispatch dispatch, const FrameInput& frame, FrameImage image) {
-  constexpr std::array<std::string_view, 4> of_bytes{"WITH_CHROMA", "CHROMA_PAIRS", "PIXEL_WORDS",
-                                                     "TENSOR_frame"};
+  constexpr std::array<std::string_view, 5> of_bytes{"WITH_CHROMA", "CHROMA_PAIRS", "PIXEL_WORDS",
+                                                     "STORAGE_frame", "ELEMENT_frame"};
   std::erase_if(dispatch.defines, [&](const auto& macro) {
     return std::ranges::find(of_bytes, macro.first) != of_bytes.end();
   });

@@ -46,10 +46,8 @@ Dispatch store_image(const DeviceCaps& caps, const ImagePixels& pixels, ElementT
   Dispatch dispatch =
       make_dispatch("store_image", grid_3d(caps, pixels.width, pixels.height, 1), {}, parameters);
   const bool floats = element == ElementType::f32;
-  define(dispatch, "TENSOR_x",
-         floats                       ? "LINEAR_F32"
-         : element == ElementType::u8 ? "LINEAR_U8"
-                                      : "LINEAR_I32");
+  define(dispatch, "STORAGE_x", "LINEAR");
+  define(dispatch, "ELEMENT_x", element_macro(element));
   define(dispatch, "BINDING_x", "0");
   define(dispatch, "BINDING_image", "1");
   if (!floats) define(dispatch, "BYTES");

@@ -79,7 +79,10 @@ Dispatch copy_strided_words(const DeviceCaps& caps, const StridedWords& words, b
                                                            .rank = words.nest.dims.size(),
                                                            .dims = words.nest.dims,
                                                            .strides = words.nest.strides[0]});
-  for (const char* const tensor : {"x", "y"}) define(dispatch, std::string("TENSOR_") + tensor, "LINEAR_I32");
+  for (const std::string tensor : {"x", "y"}) {
+    define(dispatch, "STORAGE_" + tensor, "LINEAR");
+    define(dispatch, "ELEMENT_" + tensor, element_macro(ElementType::i32));
+  }
   define(dispatch, "BINDING_x", "0");
   define(dispatch, "BINDING_y", "1");
   if (scatter) define(dispatch, "SCATTER");
