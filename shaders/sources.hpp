@@ -6,9 +6,9 @@
 
 namespace vellum {
 
-// The text of a file by its name, "conv.comp" or "tensor.glsl"; folders before the name are ignored.
+// Returns the text of a file by its name, "conv.comp" or "tensor.glsl"; folders in the name are ignored.
 std::optional<std::string_view> find_shader_source(std::string_view file_name);
-// Identifies the names and texts of all files. Computed when the library is built.
+// Returns a digest of the names and texts of all files, computed when the library is built.
 std::string_view shader_files_digest();
 
 }  // namespace vellum

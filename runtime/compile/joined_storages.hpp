@@ -17,7 +17,7 @@ std::vector<StorageChoice> joined_storages(const Graph& graph);
 // Adds buffers for float values of one pixel or one row, such as the means before a classifier.
 void put_vectors_in_buffers(const Graph& graph, std::vector<StorageChoice>& storages);
 // Adds buffers for what 1x1 convolutions alone read of images whose rows are no whole tiles of eight pixels:
-// the pixels of a tile follow one another in a buffer then (NEIGHBOURS in conv_pointwise.comp).
+// the pixels of a tile follow one another in a buffer then (CONTIGUOUS in conv_pointwise.comp).
 void put_products_in_buffers(const Graph& graph, std::vector<StorageChoice>& storages);
 // Adds buffers for float matrices, such as tokens. Kernels load them as quickly from images or quicker.
 void put_matrices_in_buffers(const Graph& graph, std::vector<StorageChoice>& storages);

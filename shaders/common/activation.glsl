@@ -1,17 +1,18 @@
-// vec4 activate(vec4 v): the activation function that the macro ACTIVATION names (graph/operators/elementwise/activation.hpp).
+// Defines vec4 activate(vec4 v), the activation function that the macro ACTIVATION names
+// (graph/operators/elementwise/activation.hpp).
 //
-// Include it after parameters with the field `vec4 activation_params` = (alpha, beta, gamma, 0), with
-// ACTIVATION_SCALED (alpha, beta, scale, shift), of rounded_... (alpha, least, most, step), with SUM_BOUNDS (alpha, beta, and
-// the bounds of a sum before its residual, residual.glsl).
-// No function overflows on the way to a finite result: every exp() has an argument that is bounded from above.
+// Include it after parameters with the field `vec4 activation_params`. It holds (alpha, beta, gamma, 0); with
+// ACTIVATION_SCALED (alpha, beta, scale, shift); for rounded_... functions (alpha, least, most, step); with
+// SUM_BOUNDS (alpha, beta, lower and upper bound of the sum before its residual, see residual.glsl). No
+// intermediate value of a finite result overflows, because the argument of every exp() is bounded from above.
 
 vec4 activation_constants = activation_params;  // read once, see EXTENT_DECL_ in tensor.glsl
 
 vec4 activation_none(vec4 x) { return x; }
 vec4 activation_relu(vec4 x) { return max(x, vec4(0)); }
-// As in ONNX, the upper bound wins where the bounds cross.
+// As in ONNX, the upper bound applies if the bounds cross.
 vec4 activation_clip(vec4 x) { return min(max(x, vec4(activation_constants.x)), vec4(activation_constants.y)); }
-// Without bounds where these cross: a NaN stays one then.
+// No clamping if the bounds cross, so that a NaN is kept.
 vec4 activation_bounds(vec4 x) {
   return mix(x, activation_clip(x), bvec4(activation_constants.x <= activation_constants.y));
 }
@@ -66,9 +67,10 @@ vec4 activation_gelu_tanh(vec4 x) {
   return 0.5 * x * (1.0 + activation_tanh(0.79788456 * (b + 0.044715 * b * b * b)));
 }
 
-// The value after QuantizeLinear and DequantizeLinear: the nearest integer number of steps, half to even, between two bounds. The
-// division is that of quantize.comp. The bounds are integers, so that rounding may come last. NaN, which is 0, is known by its
-// bits: with inf_nan.glsl, which the function for it needs, all kernels that have an activation would be less optimised on Metal.
+// The value after QuantizeLinear and DequantizeLinear: the nearest integer multiple of the step, ties to
+// even, clamped to two bounds. The division is that of quantize.comp. The bounds are integers, so rounding
+// may be the last operation. A NaN becomes 0. It is detected by its bits, because isnan() would need
+// inf_nan.glsl, with which Metal optimises all kernels with an activation less.
 vec4 activation_steps(vec4 x) {
   vec4 steps = x / activation_constants.w;
   steps = mix(steps, vec4(0), greaterThan(floatBitsToUint(steps) & 0x7fffffffu, uvec4(0x7f800000u)));

@@ -1,6 +1,6 @@
-// Loops that one invocation runs alone, or several run together: with COOPERATIVE a workgroup, with BY_SUBGROUPS a
-// subgroup. Each invocation starts at FIRST_LANE and advances by LANES, and gather_*() reduces their partial results to one
-// result that all of them get. Every invocation of a workgroup must reach each gather.
+// Loops that are run by a single invocation, with COOPERATIVE by a workgroup, or with BY_SUBGROUPS by a
+// subgroup. Each invocation starts at FIRST_LANE and advances by LANES. gather_*() reduces their partial
+// results and returns the result to all of them. Every invocation of a workgroup must reach each gather.
 //
 // With SUBGROUP partial results are reduced by subgroup arithmetic within a subgroup (include subgroup_arithmetic.glsl
 // first), and through shared memory across subgroups.
@@ -9,7 +9,7 @@
 
 #define INFINITY uintBitsToFloat(0x7f800000u)
 
-// A NaN on either side is the result.
+// If either operand is NaN, the result is NaN.
 vec4 join_max(vec4 a, vec4 b) { return mix(mix(b, a, greaterThan(a, b)), a, isnan(a)); }
 vec4 join_min(vec4 a, vec4 b) { return mix(mix(b, a, lessThan(a, b)), a, isnan(a)); }
 vec4 join_sum(vec4 a, vec4 b) { return a + b; }
@@ -31,7 +31,8 @@ vec4 subgroup_prod(vec4 v) { return subgroupMul(v); }
 #define FIRST_LANE int(gl_SubgroupInvocationID)
 #define LANES SUBGROUP
 
-// The result that this invocation, subgroup or workgroup computes; it may lie beyond the last result.
+// Returns the index of the result that this invocation, subgroup or workgroup computes. It may exceed the
+// last result.
 int result_index() {
   return int((gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * (WORKGROUP_X / SUBGROUP) + gl_SubgroupID);
 }

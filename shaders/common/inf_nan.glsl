@@ -1,6 +1,7 @@
-// Included by whatever tests for NaN or computes with infinities. A driver's compiler may assume that there are neither,
-// unless the entry point declares SignedZeroInfNanPreserve (Vulkan spec, "Precision and Operation of SPIR-V Instructions").
-// Metal's compiler assumes it, which matters on MoltenVK; on the others the declaration would only forbid optimisations.
+// Included by shaders that test for NaN or compute with infinities. A driver's compiler may assume that
+// neither occurs, unless the entry point declares SignedZeroInfNanPreserve (Vulkan spec, "Precision and
+// Operation of SPIR-V Instructions"). Metal's compiler does, so the declaration is used on MoltenVK. On other
+// drivers it would only prevent optimisations.
 #ifdef INF_NAN_PRESERVE
 #ifndef INF_NAN_GLSL
 #define INF_NAN_GLSL

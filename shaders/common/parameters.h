@@ -10,8 +10,8 @@
 // In GLSL this is the shader's block of push constants; in C++ it is a struct of the same name and layout, which kernels
 // fill by name: SoftmaxParameters{.y_shape = texel_shape(shape), .length = length}.
 //
-// Types: int32, float32, ivec2, ivec4, vec4 and INTS(n), an array of n int32. C++ knows no padding: put vectors of four
-// first, then those of two, then scalars and arrays. A test compares both languages (tests/shaders).
+// Types: int32, float32, ivec2, ivec4, vec4 and INTS(n), an array of n int32. The C++ struct has no padding, so declare
+// vectors of four first, then vectors of two, then scalars and arrays. A test compares both languages (tests/shaders).
 #pragma once
 
 #ifdef __cplusplus

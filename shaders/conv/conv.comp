@@ -1,14 +1,16 @@
 // Convolution of any kernel size, stride, dilation, padding and group count.
 //
-// The groups of a block of output slices read a window of input slices that starts with their first one; the channels of
-// other groups in the window have zero weights. If the groups are not whole slices, windows differ in width
-// (UNEVEN_WINDOWS).
+// The groups of a block of output slices read a window of input slices, which starts with the first slice of
+// these groups. Channels of other groups in the window have zero weights. If groups are not whole slices,
+// windows differ in width (UNEVEN_WINDOWS).
 //
-// With AHEAD the texels of x of AHEAD slices are loaded together, before they are multiplied.
+// AHEAD: the texels of x of AHEAD slices are loaded together, before they are multiplied.
 //
-// With LOCATE_AGAIN the tile is located again after the loop, so that no registers hold its position in it.
+// RECOMPUTE_POSITIONS: the tile's position is computed again after the loop, so that no registers hold it in
+// the loop.
 //
-// With NARROW that many output slices, the first, multiply the tap in the middle of the window alone. They are whole tiles.
+// POINTWISE_SLICES: the first POINTWISE_SLICES output slices, which are whole tiles, multiply only the middle
+// tap of the window.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -26,13 +28,13 @@
 int first_input, image;  // input slice and image that this invocation multiplies
 ivec2 range;             // of input slices after the first: (from, to)
 int taps, grid_width;
-#ifdef NARROW
-bool is_narrow;
+#ifdef POINTWISE_SLICES
+bool is_pointwise;
 #endif
 
 bool in_range(int k) {
 #if !defined(PARTS) && !defined(UNEVEN_WINDOWS)
-  // The end of the range would be in a register, of which the loop has none to spare on Adreno 740.
+  // Computes the end instead of keeping it in a register, of which the loop has none to spare on Adreno 740.
   if (folds_x) return k < window_slices && first_input + k < slices(x_shape.z);
 #endif
   return k < range.y;
@@ -63,10 +65,10 @@ void add_row(int iy, int origin_x, int row) {
 }
 #elif KERNEL_X > 0
 #ifdef RUN_AT_ONCE
-// A run starts with the product that is added to this: compilers do not know that it is zero, and take a multiply-add for it.
+// A zero that compilers cannot recognise, so that the first product of a run is a multiply-add, too.
 float16_t half_zero = float16_t(min(x_shape.x, 0));
 
-// Adds the runs of the products of slice k: no run is in registers between two loads.
+// Adds the products of slice k run by run, so that no run is in registers between two loads.
 void add_runs(FACTORS columns[COLUMNS], int k, int row) {
   [[unroll]] for (int s = 0; s < TILE_S; ++s) {
     f16vec4 w[4 * KERNEL_X], run[TILE_P];
@@ -80,8 +82,8 @@ void add_runs(FACTORS columns[COLUMNS], int k, int row) {
 }
 #endif
 
-#ifdef NARROW
-// Adds the products of the middle tap of a row, of weights in row `row`.
+#ifdef POINTWISE_SLICES
+// Adds the products of the middle tap of a row. `row`: its row in the grid of weights.
 void add_middle(int iy, int origin_x, int row) {
   locate_columns(origin_x, 1);
   ColumnWalk walk = walk_of_columns(ivec4(0, iy, first_input + range.x, image), origin_x, 1);
@@ -121,14 +123,15 @@ void add_row(int iy, int origin_x, int row) {
 #else
 void add_row(int iy, int origin_x, int row) {
   for (int kx = 0; kx < kernel_size.x; ++kx) {
-#ifdef NARROW
-    if (is_narrow && kx != kernel_size.x / 2) continue;
+#ifdef POINTWISE_SLICES
+    if (is_pointwise && kx != kernel_size.x / 2) continue;
 #endif
     int first_x = origin_x + kx * dilation.x;
     locate_columns(first_x, stride.x);
     ColumnWalk walk = walk_of_columns(ivec4(0, iy, first_input + range.x, image), first_x, stride.x);
 #if CHANNELS < 4
-    // The only slice: carrying sums through another loop is expensive on CPUs.
+    // There is a single slice; a loop over it would be expensive on CPUs, because sums are carried through
+    // it.
     add_products(next_columns(walk), 0, row + kx, taps, grid_width);
     end_run();
 #else
@@ -171,11 +174,11 @@ void locate_input_slices(int first_output) {
 void main() {
   ivec4 first = first_texel();
 #if defined(BROADCAST)
-  // All lanes of a subgroup continue; results that are not needed are not stored.
+  // All lanes of a subgroup continue; unneeded results are not stored.
   if (first.z >= slices(y_shape.z)) return;
   bool wanted = first.w < y_shape.w;
 #elif defined(PARTS)
-  const bool wanted = true;  // store_tile() leaves out what is not, after all invocations have shared their sums
+  const bool wanted = true;  // store_tile() omits unneeded results, after all invocations have shared their sums
 #else
   const bool wanted = true;
   if (first.w >= y_shape.w) return;
@@ -185,18 +188,18 @@ void main() {
   int slices_held = TILE_S * blocks_of_slices();
   start_with_bias(first.z, slices_held * taps, slices_held, grid_width);
 #ifdef UNIFORM_SLICES
-  image = int(gl_WorkGroupID.z);  // first.w is not seen to be uniform
+  image = int(gl_WorkGroupID.z);  // compilers do not recognise that first.w is uniform
 #else
   image = min(first.w, y_shape.w - 1);
 #endif
   locate_input_slices(first.z);
 
-#ifdef NARROW
-  is_narrow = first.z < NARROW;
+#ifdef POINTWISE_SLICES
+  is_pointwise = first.z < POINTWISE_SLICES;
 #endif
   ivec2 origin = first.xy * stride - padding;
-#if defined(NARROW) && KERNEL_X > 0
-  if (is_narrow) {
+#if defined(POINTWISE_SLICES) && KERNEL_X > 0
+  if (is_pointwise) {
     int middle = kernel_size.y / 2, iy = origin.y + middle * dilation.y;
     if (iy >= 0 && iy < x_shape.y) add_middle(iy, origin.x, first.z * taps + middle * kernel_size.x + KERNEL_X / 2);
   } else
@@ -206,13 +209,13 @@ void main() {
 #ifndef BROADCAST
     if (iy < 0 || iy >= x_shape.y) continue;
 #endif
-#if defined(NARROW) && KERNEL_X == 0
-    if (is_narrow && ky != kernel_size.y / 2) continue;
+#if defined(POINTWISE_SLICES) && KERNEL_X == 0
+    if (is_pointwise && ky != kernel_size.y / 2) continue;
 #endif
     add_row(iy, origin.x, first.z * taps + ky * kernel_size.x);
   }
-#ifdef LOCATE_AGAIN
-  // Compilers do not know that this is zero.
+#ifdef RECOMPUTE_POSITIONS
+  // The argument is zero, which compilers cannot recognise.
   first = first_texel(min(x_shape.x, 0));
 #endif
   if (wanted) store_tile(first, taps, grid_width);

@@ -1,5 +1,5 @@
-// Convolution without groups, and matrix product whose rows are pixels, with cooperative matrices: rows are pixels,
-// columns are output channels, and sums are over input channels, for each tap of the window.
+// Convolution without groups, or matrix product whose rows are pixels, with cooperative matrices: rows are
+// pixels, columns are output channels, and for each tap of the window sums run over input channels.
 //
 // Weights as in conv_tile.glsl.
 #version 450
@@ -48,7 +48,7 @@ uvec2 halves_of_w(int channel, int output_slice, int tap) {
   return inside ? pack_half4(load_w(channel, output_slice * taps + tap, 4 * input_slices)) : uvec2(0);
 }
 
-ivec3 pixel_a[LOADS_A];  // of what this invocation loads of A: (x, y) that the first tap sees, batch
+ivec3 pixel_a[LOADS_A];  // for each of this invocation's loads of A: (x, y) of the first tap, batch
 bool wanted_a[LOADS_A];
 
 void locate_pixels() {

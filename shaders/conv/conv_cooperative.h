@@ -7,7 +7,7 @@ BEGIN_PARAMETERS(ConvCooperativeParameters)
   ivec4 x_shape;
   ivec4 y_shape;
   vec4 activation_params;
-  ivec4 residual_shape;  // with RESIDUAL: that of y, perhaps with fewer channels
+  ivec4 residual_shape;  // with RESIDUAL: the shape of y, possibly with fewer channels
   ivec2 kernel_size;  // all pairs are (along W, along H)
   ivec2 stride;
   ivec2 dilation;

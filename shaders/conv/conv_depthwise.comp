@@ -1,9 +1,10 @@
-// Depthwise convolution: every channel has a filter of its own.
+// Depthwise convolution: every channel has its own filter.
 //
-// An invocation computes TILE_P neighbouring pixels of a row of one slice: TILE_S is 1. Weights: row = slice, column = tap;
-// after the last tap the bias, and with HALF_PRODUCTS, whose runs are the taps of a row, two scales as in conv_tile.glsl.
-// With UNIFORM_SLICES all invocations of a workgroup compute the same slice of the same image, its numbers along y and z.
-// If KERNEL_X and STRIDE_X are fixed (not 0; the dilation is 1 then), the columns of a row are loaded once for all taps.
+// An invocation computes TILE_P neighbouring pixels of a row of one slice (TILE_S is 1). Weights: row =
+// slice, column = tap. After the last tap there is the bias, and with HALF_PRODUCTS (whose runs are the taps
+// of a row) two scales as in conv_tile.glsl. With UNIFORM_SLICES all invocations of a workgroup compute the
+// same slice of the same image: slice and image are the workgroup's y and z. If KERNEL_X and STRIDE_X are not
+// 0, they are constants (and the dilation is 1), and the columns of a row are loaded once for all taps.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -31,16 +32,16 @@ TENSOR_IN(residual)
 #endif
 #include "conv_tile.glsl"
 
-// `row`: the place of column 0.
+// `row`: the place of column 0 in x.
 FACTORS load_column(int column, bool inside, PLACE_OF(x) row) {
   FACTORS v = FETCH_X(beside_x(row, column));
   return inside ? v : FACTORS(0);
 }
 
 #ifdef HALF_PRODUCTS
-const int BEHIND = 3;
+const int TEXELS_AFTER_TAPS = 3;
 #else
-const int BEHIND = 1;
+const int TEXELS_AFTER_TAPS = 1;
 #endif
 
 void main() {
@@ -59,7 +60,7 @@ void main() {
   if (n >= y_shape.w) return;
 
   int taps = kernel_size.x * kernel_size.y;
-  int width = taps + BEHIND;
+  int width = taps + TEXELS_AFTER_TAPS;
 #ifdef HALF_PRODUCTS
   vec4 scale = load_w(taps + 1, slice, width) * load_w(taps + 2, slice, width);
 #else
@@ -69,7 +70,8 @@ void main() {
 
   ivec2 origin = ivec2(ox, oy) * stride - padding;
 #if KERNEL_X > 0
-  // Columns of x that a row of taps multiplies; those in the padding are zero. Few compilers move them out of the loop.
+  // The columns of x that a row of taps multiplies; columns in the padding are zero. They are computed here
+  // because few compilers move them out of the loop.
   const int COLUMNS = (TILE_P - 1) * STRIDE_X + KERNEL_X;
   int column[COLUMNS];
   bool inside[COLUMNS];

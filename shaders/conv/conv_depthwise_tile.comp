@@ -1,16 +1,18 @@
-// Depthwise convolution of a square window in which a loaded row of x serves several rows of y: KERNEL x KERNEL taps at
-// steps of STRIDE_X and STRIDE_Y.
+// Depthwise convolution with a square window (KERNEL x KERNEL taps, strides STRIDE_X and STRIDE_Y) in which
+// each loaded row of x is used for several rows of y.
 //
-// An invocation computes TILE_P pixels of TILE_Q rows of one slice. y has at least as many, and the last tile of a row or
-// column of tiles begins earlier, so that it ends with y; what overlaps is not stored twice. Hence only the outermost
-// columns and rows that a tile reads can be padding, and only those are checked: LEFT and RIGHT columns, TOP and BOTTOM rows.
+// An invocation computes TILE_P pixels of TILE_Q rows of one slice. y has at least that size. The last tile
+// of a row or column of tiles begins earlier, so that it ends with y; the overlap is stored once. So only the
+// outermost columns and rows that a tile reads can be padding, and only these are checked: LEFT and RIGHT
+// columns, TOP and BOTTOM rows.
 //
-// Weights are those of conv_depthwise.comp. With HALF_PRODUCTS the taps of a row are a run. With UNIFORM_SLICES all
-// invocations of a workgroup compute the same slice of the same image, its numbers along y and z.
+// Weights are those of conv_depthwise.comp. With HALF_PRODUCTS the taps of a row are a run. With
+// UNIFORM_SLICES all invocations of a workgroup compute the same slice of the same image: slice and image are
+// the workgroup's y and z.
 //
-// With MEANS a workgroup also stores the sum of what it stores, scaled so that the mean over all workgroups of a slice is the
-// mean over its pixels. With GATES the last workgroup computes the gates of squeeze-and-excitation from these
-// (last_gates.glsl).
+// With MEANS a workgroup also stores the sum of its results, scaled so that the mean over all workgroups of a
+// slice is the mean over its pixels. With GATES the last workgroup computes the gates of
+// squeeze-and-excitation from these sums (last_gates.glsl).
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -99,7 +101,7 @@ void main() {
   ivec2 by_column = divide(int(gl_GlobalInvocationID.x), blocks_x);
   ivec2 by_row = ivec2(0, by_column.x);
 #ifdef MEANS
-  ivec2 by_slice = ivec2(gl_WorkGroupID.zy);  // invocations beyond the last row store nothing, and meet the barrier
+  ivec2 by_slice = ivec2(gl_WorkGroupID.zy);  // invocations beyond the last row store nothing, but reach the barrier
 #else
   ivec2 by_slice = ivec2(by_row.y < blocks_y ? int(gl_WorkGroupID.z) : y_shape.w, gl_WorkGroupID.y);
 #endif
@@ -110,7 +112,7 @@ void main() {
 #endif
   int n = by_slice.x, slice = by_slice.y;
   if (n >= y_shape.w) return;
-  // The first pixel that no other tile stores, and the first one of this tile.
+  // own: the first pixel that only this tile stores. first: the first pixel of this tile.
   ivec2 own = ivec2(TILE_P, TILE_Q) * ivec2(by_column.y, by_row.y);
   ivec2 first = min(own, y_shape.xy - ivec2(TILE_P, TILE_Q));
   ivec2 origin = first * ivec2(STRIDE_X, STRIDE_Y) - padding;
@@ -123,7 +125,7 @@ void main() {
   [[unroll]] for (int q = 0; q < TILE_Q; ++q)
     [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[q][i] = bias;
 
-  // Relative to the first column.
+  // Columns relative to the first one.
   int column[COLUMNS];
   bool inside[COLUMNS];
   [[unroll]] for (int i = 0; i < COLUMNS; ++i) {
@@ -132,7 +134,8 @@ void main() {
   }
   PLACE_OF(x) place = place_of_x(ivec4(origin, slice, n));  // may be in the padding
   [[unroll]] for (int r = 0; r < ROWS; ++r) {
-    // When the first row of the tile needs them: of small register files, all weights would take most.
+    // Weights are loaded when the first row of the tile needs them, because all of them would fill small
+    // register files.
     if (r < KERNEL)
       [[unroll]] for (int kx = 0; kx < KERNEL; ++kx) w[r * KERNEL + kx] = LOAD_W(r * KERNEL + kx, slice, WIDTH);
     int y = origin.y + r;

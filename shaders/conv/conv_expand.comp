@@ -1,19 +1,22 @@
-// A 1x1 convolution and a depthwise convolution of what it computes, which stays in shared memory: the beginning of an
-// inverted residual. The window is square, KERNEL x KERNEL taps at steps of STRIDE_X and STRIDE_Y.
+// A 1x1 convolution and a depthwise convolution of its result, which stays in shared memory: the first two
+// layers of an inverted residual block. The window is square: KERNEL x KERNEL taps, strides STRIDE_X and
+// STRIDE_Y.
 //
-// A workgroup computes a tile of y of TILE_S slices in two steps:
+// A workgroup computes a tile of TILE_S slices of y in two steps:
 //
-//   1  the pixels that the tile's windows cover, without the padding: an invocation multiplies TILE_P of them at a time
-//   2  the depthwise convolution of these: an invocation filters FILTERED pixels of a row at a time
+//   1  the 1x1 convolution of the pixels that the tile's windows cover, without the padding: an invocation computes TILE_P of
+//      them at a time
+//   2  the depthwise convolution of these pixels: an invocation computes FILTERED pixels of a row at a time
 //
-// Between them shared memory has CAPACITY pixels of each slice, row by row. They are rounded as the tensor that they replace
-// would be; tensors of halves keep two pixels in one texel of shared memory. With HALF_PRODUCTS step 1 multiplies halves;
-// step 2 never does. Neighbouring workgroups compute pixels that both need twice. The weights w are those of conv_tile.glsl,
-// filters those of conv_depthwise.comp. The grid is tiles of an image, blocks of slices, images, so that all invocations of a
-// workgroup have the same weights.
+// Between the steps shared memory holds CAPACITY pixels of each slice, row by row. They are rounded as the
+// tensor that they replace would be; for a tensor of halves a texel of shared memory holds two pixels. With
+// HALF_PRODUCTS step 1 multiplies halves; step 2 never does. Pixels that neighbouring workgroups both need
+// are computed by both. The weights w are as in conv_tile.glsl, the filters as in conv_depthwise.comp. The
+// grid is (tiles of an image, blocks of slices, images), so that all invocations of a workgroup use the same
+// weights.
 //
-// With MEANS a workgroup also stores the sum of what it stores, as conv_depthwise_tile.comp does. With GATES the last
-// workgroup computes the gates of squeeze-and-excitation from these (last_gates.glsl).
+// With MEANS a workgroup also stores the sum of its results, as conv_depthwise_tile.comp does. With GATES the
+// last workgroup computes the gates of squeeze-and-excitation from these sums (last_gates.glsl).
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -70,7 +73,7 @@ vec4 activate_middle(vec4 v) {
   return v;
 }
 
-// The pixels of x that the workgroup computes: `size` of them from `origin` on.
+// The pixels of x that the workgroup multiplies: `size` pixels from `origin` on.
 struct Region {
   ivec2 origin, size;
 };
@@ -85,7 +88,7 @@ FACTORS[TILE_P] slice_of_pixels(inout PLACE_OF(x) place[TILE_P], inout PLACE_OF(
   return x;
 }
 
-// Computes TILE_P pixels from number `first` of the region on, in all slices of the workgroup.
+// Computes TILE_P pixels, from pixel `first` of the region on, in all slices of the workgroup.
 void expand(int first, int pixels, Region region, int slice, int n) {
   int input_slices = slices(x_shape.z), grid_width = 4 * input_slices;
   int slices_held = (slices(y_shape.z) + TILE_S - 1) / TILE_S * TILE_S;
@@ -115,7 +118,8 @@ void expand(int first, int pixels, Region region, int slice, int n) {
       if (first + i < pixels) hold(s * CAPACITY + first + i, activate_middle(sum[s][i]));
 }
 
-// Filters FILTERED pixels of slice `first_slice` + s, the first of them at `first`; returns the sum of what it stores.
+// Filters FILTERED pixels of slice `first_slice` + s, beginning at `first`. Returns the sum of the stored
+// results.
 vec4 filter_pixels(const int s, int first_slice, ivec2 first, ivec2 end, Region region, int n) {
   int slice = first_slice + s;
   ivec2 origin = first * ivec2(STRIDE_X, STRIDE_Y) - padding - region.origin;

@@ -1,8 +1,10 @@
-// Convolution whose groups are not whole slices: each output channel multiplies the inputs of its own group alone.
+// Convolution whose groups are not whole slices: each output channel multiplies only the inputs of its own
+// group.
 //
-// A block is the fewest groups that begin and end at a slice: INPUT_SLICES slices of inputs, TILE_S of outputs. The texel
-// and the element that an output channel multiplies are then known when the shader is compiled, so selecting them costs
-// nothing. Weights as in conv_tile.glsl, except that a column is an input of the channel's own group, GROUP_INPUTS of them.
+// A block is the smallest number of groups that begins and ends at slices: INPUT_SLICES slices of inputs,
+// TILE_S of outputs. The texel and the element that an output channel multiplies are then compile-time
+// constants, so selecting them costs nothing. Weights are as in conv_tile.glsl, except that a column is one
+// of the GROUP_INPUTS inputs of the channel's own group.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -15,7 +17,7 @@ vec4 x[INPUT_SLICES][TILE_P];
 #define INPUT_OF_(c, j) ((c) / GROUP_OUTPUTS * GROUP_INPUTS + (j))
 #define ELEMENT_(i, c) x[(c) >> 2][i][(c) & 3]
 
-// `row` is that of the first output slice.
+// `row`: the weights' row of the first output slice.
 void add_products_of_groups(int row, int row_step) {
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
     [[unroll]] for (int j = 0; j < GROUP_INPUTS; ++j) {

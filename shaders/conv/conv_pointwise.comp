@@ -1,21 +1,23 @@
-// 1x1 convolution of stride 1 without padding, and matrix products whose rows are pixels.
+// 1x1 convolution of stride 1 without padding, or matrix product whose rows are pixels.
 //
 // An invocation computes TILE_P pixels, counted over columns, rows and batch.
 //
-// With UNIFORM_SLICES all invocations of a workgroup compute the same slices, number gl_WorkGroupID.y. Compilers see then that
-// the workgroup loads the same weights, and use scalar loads.
+// UNIFORM_SLICES: all invocations of a workgroup compute the same block of slices, gl_WorkGroupID.y.
+// Compilers then recognise that the workgroup loads the same weights, and use scalar loads.
 //
-// With PARTS invocations of a workgroup share sums (split_k.glsl).
+// PARTS: invocations of a workgroup share sums (split_k.glsl).
 //
-// With AHEAD the texels of x of AHEAD slices are loaded together, before they are multiplied.
+// AHEAD: the texels of x of AHEAD slices are loaded together, before they are multiplied.
 //
-// With LOCATE_AGAIN pixels are located again after the loop, so that no registers hold their positions in it.
+// RECOMPUTE_POSITIONS: the pixels' positions are computed again after the loop, so that no registers hold
+// them in the loop.
 //
-// With NEIGHBOURS the pixels of a tile follow one another in x, so that one address does for all: x is a buffer of one image,
-// of at least TILE_P pixels, or images whose rows are whole tiles or the only row; the last tile begins earlier instead of
-// reaching beyond them.
+// CONTIGUOUS: the pixels of a tile are contiguous in x, so that a single address suffices. Either x is a
+// buffer of one image with at least TILE_P pixels, or the rows of its images are whole tiles or single rows.
+// The last tile begins earlier instead of exceeding the pixels.
 //
-// With MEAN the only workgroup of some slices has all pixels of the only image, and stores their means instead of them.
+// MEAN: there is one image, a single workgroup computes all pixels of its slices, and stores their means
+// instead of the pixels.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -50,10 +52,11 @@ TENSOR_IN(residual)
 
 #include "conv_tile.glsl"
 
-// Loads a slice, number `slice`, of each pixel, `walked` from `place`, and walks to the next.
+// Loads slice `slice` of each pixel, at `place` plus the running offset `walked`, and advances to the next
+// slice.
 FACTORS[TILE_P] slice_of_pixels(inout PLACE_OF(x) place[TILE_P], inout PLACE_OF(x) walked, ivec4 pixel[TILE_P], int slice) {
   FACTORS x[TILE_P];
-#ifdef NEIGHBOURS
+#ifdef CONTIGUOUS
   PLACE_OF(x) first = place[0] + walked;
   [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FETCH_X(beside_x(first, i));
 #else
@@ -76,9 +79,9 @@ void next_column(inout PLACE_OF(x) place[TILE_P]) {
   [[unroll]] for (int i = 0; i < TILE_P; ++i) next_column_of_x(place[i]);
 }
 
-// Whether this invocation stores the pixel of this number, and no other invocation does.
+// Returns whether this invocation, and no other, stores the pixel.
 bool is_stored(int number, int tile, int pixels) {
-#ifdef NEIGHBOURS
+#ifdef CONTIGUOUS
   return number >= TILE_P * tile;
 #else
   return number < pixels;
@@ -121,7 +124,7 @@ void main() {
   ivec2 block = block_of_invocation(blocks_p);
 #endif
   int first_output = TILE_S * block.x, first_pixel = TILE_P * block.y;
-#ifdef NEIGHBOURS
+#ifdef CONTIGUOUS
   first_pixel = min(first_pixel, pixels - TILE_P);
 #endif
 #ifdef PARTS
@@ -132,7 +135,7 @@ void main() {
 #elif defined(UNIFORM_SLICES)
   if (block.y >= blocks_p) return;
 #else
-  // With BROADCAST all lanes of a subgroup continue, those beyond the last pixel too.
+  // With BROADCAST all lanes of a subgroup continue, also lanes beyond the last pixel.
   if (block.x >= blocks_s) return;
 #endif
 
@@ -221,8 +224,8 @@ void main() {
     }
   }
 #else
-#ifdef LOCATE_AGAIN
-  // Compilers do not know that this is no other number.
+#ifdef RECOMPUTE_POSITIONS
+  // The sum has the same value, which compilers cannot recognise.
   int again = first_pixel + min(W, 0);
   [[unroll]] for (int i = 0; i < TILE_P; ++i) pixel[i] = position_of_pixel(again + i);
 #endif

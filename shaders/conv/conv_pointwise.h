@@ -7,5 +7,5 @@ BEGIN_PARAMETERS(ConvPointwiseParameters)
   ivec4 x_shape;
   ivec4 y_shape;
   vec4 activation_params;
-  ivec4 residual_shape;  // with RESIDUAL: that of y, perhaps with fewer channels
+  ivec4 residual_shape;  // with RESIDUAL: the shape of y, possibly with fewer channels
 END_PARAMETERS

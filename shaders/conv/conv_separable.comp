@@ -1,20 +1,21 @@
-// Depthwise separable convolution: a depthwise convolution of a square window, KERNEL x KERNEL taps at steps of STRIDE_X and
-// STRIDE_Y, and a 1x1 convolution of what it computes, which stays in shared memory.
+// Depthwise separable convolution: a depthwise convolution with a square window (KERNEL x KERNEL taps,
+// strides STRIDE_X and STRIDE_Y), and a 1x1 convolution of its result, which stays in shared memory.
 //
 // A workgroup computes WIDTH x HEIGHT pixels of y (powers of two, WIDTH at least 4) of some output slices in two steps:
 //
-//   1  all slices of the depthwise convolution of these pixels: an invocation filters four pixels of a row at a time
-//   2  the products with the weights: an invocation computes TILE_P pixels, one after the other by rows, of TILE_S slices
+//   1  the depthwise convolution of these pixels in all slices: an invocation computes four pixels of a row at a time
+//   2  the 1x1 convolution: an invocation computes TILE_P pixels, in row order, of TILE_S slices
 //
-// In step 2 the workgroup has PIXEL_BLOCKS x blocks of slices along x. Where few blocks are left, SPLIT_K invocations along
-// y share each sum: each multiplies some of the input slices, and their partial sums are reduced in the same shared memory,
-// of HELD texels of 16 bytes.
+// In step 2 the workgroup's x runs over PIXEL_BLOCKS times the blocks of slices. If there are few blocks,
+// SPLIT_K invocations along y share each sum: each multiplies some of the input slices, and their partial
+// sums are reduced in the same shared memory of HELD texels of 16 bytes.
 //
-// With POOLED a max pool takes the place of the depthwise convolution: an invocation finds the maxima of the same pixels.
+// With POOLED step 1 is a max pool instead of the depthwise convolution.
 //
-// Filters are those of conv_depthwise.comp, weights w those of conv_tile.glsl. What is between the steps is rounded as the
-// tensor that it replaces would be: tensors of halves keep two pixels in one texel of shared memory. With HALF_PRODUCTS
-// step 2 multiplies halves; step 1 never does. The grid is tiles of an image, blocks of output slices, images.
+// Filters are as in conv_depthwise.comp, weights w as in conv_tile.glsl. Values between the steps are rounded
+// as the tensor that they replace would be; for a tensor of halves a texel of shared memory holds two pixels.
+// With HALF_PRODUCTS step 2 multiplies halves; step 1 never does. The grid is (tiles of an image, blocks of
+// output slices, images).
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -54,7 +55,7 @@ void hold(int slice, int four, vec4 v[4]) {
   held[at] = uvec4(pack_half4(v[0]), pack_half4(v[1]));
   held[at + 1] = uvec4(pack_half4(v[2]), pack_half4(v[3]));
 }
-// Returns pixel number i of those from `first`, which is even: compilers see then which half of a texel it is.
+// Returns pixel `first` + i. `first` must be even, so that compilers know which half of a texel to read.
 uvec2 held_bits(int slice, int first, const int i) {
   uvec4 pair = held[slice * TEXELS_OF_SLICE + (first >> 1) + i / 2];
   return i % 2 == 0 ? pair.xy : pair.zw;
@@ -85,11 +86,11 @@ vec4 activate_middle(vec4 v) {
 }
 
 #ifdef POOLED
-// A NaN stays.
+// A NaN is kept.
 vec4 larger(vec4 v, vec4 x) { return mix(mix(v, x, greaterThan(x, v)), x, isnan(x)); }
 #endif
 
-// Filters four pixels, the first at `first`. All loads are before the first branch, so that they wait together.
+// Filters four pixels, the first at `first`. All loads are before the first branch, so that they overlap.
 void filter_four(int slice, int four, ivec2 first, int n) {
   ivec2 origin = first * ivec2(STRIDE_X, STRIDE_Y) - padding;
   int column[COLUMNS];
@@ -157,7 +158,7 @@ void main() {
   int pixel = TILE_P * (column % PIXEL_BLOCKS);
   int blocks_s = (slices(y_shape.z) + TILE_S - 1) / TILE_S, grid_width = 4 * input_slices;
   int first_output = TILE_S * (int(gl_WorkGroupID.y) * (WORKGROUP_X / PIXEL_BLOCKS) + column / PIXEL_BLOCKS);
-  int first_weights = min(first_output, TILE_S * (blocks_s - 1));  // those beyond the last are not stored
+  int first_weights = min(first_output, TILE_S * (blocks_s - 1));  // blocks beyond the last are not stored
   start_with_bias(first_weights, blocks_s * TILE_S, blocks_s * TILE_S, grid_width);
 
   int rows[TILE_S] = rows_of_slices(first_weights, 1, grid_width);
@@ -184,7 +185,7 @@ void main() {
   }
 
 #if SPLIT_K > 1
-  barrier();  // all have read the filtered pixels
+  barrier();  // all invocations have read the filtered pixels
   int place = part * WORKGROUP_X + column;
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
     [[unroll]] for (int i = 0; i < TILE_P; ++i)

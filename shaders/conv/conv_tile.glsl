@@ -1,16 +1,16 @@
 // The tile that one invocation of a convolution computes: TILE_P pixels times TILE_S slices of four output channels.
 //
-// The weights w are a grid of texels (kernels/conv/weights.hpp): row = output slice * taps + tap, column = input channel;
-// a texel has the weights of four output channels. After the last row of weights, in row-major order, there is one texel
-// of bias for each output slice. Include this file after TEXELS_IN(w).
+// The weights w are a grid of texels (kernels/conv/weights.hpp): row = output slice * taps + tap, column =
+// input channel. A texel holds the weights of four output channels. After the last row of weights there is
+// one texel of bias for each output slice, in row-major order. Include this file after TEXELS_IN(w).
 //
-// With HALF_PRODUCTS factors are halves, and runs of products are accumulated in fp16: those of HALF_PRODUCTS input slices,
-// or of one slice and the taps of a row. Each partial sum is then added to an fp32 accumulator. Weights are scaled so that
-// no run overflows (kernels/conv/product_run.hpp); the texels after those of bias have the scale of each run, as two
-// powers of two to multiply with.
+// With HALF_PRODUCTS factors are halves, and runs of products are accumulated in fp16: the products of
+// HALF_PRODUCTS input slices, or of one slice and the taps of a row. Each partial sum is then added to an
+// fp32 accumulator. Weights are scaled so that no run overflows (kernels/conv/product_run.hpp); the texels
+// after the bias hold the scale of the runs of each output slice, as the product of two powers of two.
 //
-// With SCALE_LAST the sums start with zero, and results are finished(), which scales them and adds the bias, so that no
-// registers hold the scale in the loop.
+// With SCALE_LAST the sums start at zero, and finished() scales the results and adds the bias at the end, so
+// that no registers hold the scale in the loop.
 //
 // With BROADCAST, the lanes of a subgroup compute the same output channels of different pixels: each lane loads some of the
 // weights and broadcasts them to the others. All lanes must reach the broadcast.
@@ -24,8 +24,8 @@
 
 vec4 sum[TILE_S][TILE_P];
 
-// Returns sum[s][i], where s is the counter of a loop that is not unrolled. Results are half of the code; compiled once for
-// all slices, they save LLVM a fifth of the kernel's compile time.
+// Returns sum[s][i], where s is the counter of a loop that is not unrolled. Storing results is half of the
+// code; compiling it once for all slices saves a fifth of LLVM's compile time.
 vec4 bare_sum_of(int s, int i) {
   vec4 v = sum[0][i];
   [[unroll]] for (int t = 1; t < TILE_S; ++t) v = s == t ? sum[t][i] : v;
@@ -34,8 +34,8 @@ vec4 bare_sum_of(int s, int i) {
 // Returns sum[s][i] with the residual at p.
 vec4 sum_of(int s, int i, ivec4 p) { return with_residual(bare_sum_of(s, i), p); }
 
-// Returns texel i of those after the weights.
-vec4 load_behind(int i, int bias_row, int grid_width) {
+// Returns texel i after the weights: a bias or a scale.
+vec4 load_bias_or_scale(int i, int bias_row, int grid_width) {
   ivec2 at = divide(i, grid_width);
   return load_w(at.y, bias_row + at.x, grid_width);
 }
@@ -62,7 +62,8 @@ void end_run() {
       run_sum[s][i] = f16vec4(0);
     }
 }
-// A loop over runs of input slices, of those from `run` to `run`_end; the first is at a multiple of their length.
+// A loop over runs of input slices, each from `run` to `run`_end. The first begins at a multiple of their
+// length.
 #define FOR_EACH_RUN(run, begin, end)                          \
   for (int run = begin; run < end; run += HALF_PRODUCTS) {     \
     int CAT(run, _end) = min(run + HALF_PRODUCTS, end);
@@ -85,7 +86,7 @@ void end_run() {}
   FOR_EACH_RUN(CAT(k, _run), begin, end) for (int k = CAT(k, _run); k < CAT(CAT(k, _run), _end); ++k)
 #define END_EACH_SLICE END_EACH_RUN
 
-// Starts the sums of output slice s. `scale`: of its runs, with HALF_PRODUCTS.
+// Initialises the sums of output slice s. `scale`: the scale of its runs, with HALF_PRODUCTS.
 void start_sums(const int s, vec4 bias, vec4 scale) {
   [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = bias;
 #ifdef HALF_PRODUCTS
@@ -96,17 +97,18 @@ void start_sums(const int s, vec4 bias, vec4 scale) {
 
 // Returns the scale of the runs of an output slice.
 vec4 scale_of_runs(int slice, int bias_row, int slices_held, int grid_width) {
-  return load_behind(slice + slices_held, bias_row, grid_width) * load_behind(slice + 2 * slices_held, bias_row, grid_width);
+  return load_bias_or_scale(slice + slices_held, bias_row, grid_width) * load_bias_or_scale(slice + 2 * slices_held, bias_row, grid_width);
 }
 
-// Starts all sums with the bias. `slices_held`: the slices of the grid, including those after the last output slice.
+// Initialises all sums with the bias. `slices_held`: the slices of the grid, including padding after the last
+// output slice.
 void start_with_bias(int first_slice, int bias_row, int slices_held, int grid_width) {
 #ifdef SCALE_LAST
   [[unroll]] for (int s = 0; s < TILE_S; ++s) start_sums(s, vec4(0), vec4(0));
   return;
 #endif
   [[unroll]] for (int s = 0; s < TILE_S; ++s) {
-    vec4 bias = load_behind(first_slice + s, bias_row, grid_width), scale = vec4(1);
+    vec4 bias = load_bias_or_scale(first_slice + s, bias_row, grid_width), scale = vec4(1);
 #ifdef HALF_PRODUCTS
     scale = scale_of_runs(first_slice + s, bias_row, slices_held, grid_width);
 #endif
@@ -114,10 +116,10 @@ void start_with_bias(int first_slice, int bias_row, int slices_held, int grid_wi
   }
 }
 
-// The result of a sum for an output slice, without residual and activation.
+// Returns the final value of a sum of an output slice, without residual and activation.
 vec4 finished(vec4 v, int slice, int bias_row, int slices_held, int grid_width) {
 #ifdef SCALE_LAST
-  return load_behind(slice, bias_row, grid_width) + scale_of_runs(slice, bias_row, slices_held, grid_width) * v;
+  return load_bias_or_scale(slice, bias_row, grid_width) + scale_of_runs(slice, bias_row, slices_held, grid_width) * v;
 #else
   return v;
 #endif
@@ -133,7 +135,8 @@ void add_products_of_rows(FACTORS x[TILE_P], int column, int rows[TILE_S]) {
   }
 }
 
-// Returns row_of_w() of each output slice: `row` is that of the first, the next is `row_step` below.
+// Returns row_of_w() of each output slice. `row`: the first slice's row; `row_step`: rows from one slice to
+// the next.
 int[TILE_S] rows_of_slices(int row, int row_step, int grid_width) {
   int rows[TILE_S];
   [[unroll]] for (int s = 0; s < TILE_S; ++s) rows[s] = row_of_w(row + s * row_step, grid_width);
@@ -144,8 +147,8 @@ void add_products(FACTORS x[TILE_P], int column, int row, int row_step, int grid
   add_products_of_rows(x, column, rows_of_slices(row, row_step, grid_width));
 }
 
-// The number of this invocation's tile: tile_of_row() in the row of workgroups that has its slices (UNIFORM_SLICES),
-// tile_index() of all.
+// Return the index of this invocation's tile: tile_of_row() within the row of workgroups with the same slices
+// (UNIFORM_SLICES), tile_index() among all tiles.
 #ifdef PARTS
 #include "split_k.glsl"
 int tile_of_row() { return int(gl_WorkGroupID.x) * WORKGROUP_X + lane_of_row(); }
@@ -157,8 +160,8 @@ int tile_of_row() { return int(gl_GlobalInvocationID.x); }
 int tile_index() { return flat_index(); }
 #endif
 
-// Returns (block of output slices, block of pixels) of this invocation; there are `blocks_p` blocks of pixels for each
-// block of slices. Both may be beyond the last block.
+// Returns (block of output slices, block of pixels) of this invocation; there are `blocks_p` blocks of pixels
+// for each block of slices. Both may exceed the last block.
 ivec2 block_of_invocation(int blocks_p) {
 #ifdef BROADCAST
   int subgroup = int((gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_NumSubgroups + gl_SubgroupID);
@@ -170,8 +173,8 @@ ivec2 block_of_invocation(int blocks_p) {
 }
 
 #ifdef BROADCAST
-// The texels of weights of an input slice, the number of input slices whose weights a subgroup loads at once, and the
-// number of these texels that each lane loads.
+// The number of weight texels of an input slice, of input slices whose weights a subgroup loads at once, and
+// of these texels that each lane loads.
 #define SLICE_WEIGHTS (4 * TILE_S)
 #if SUBGROUP > SLICE_WEIGHTS
 #define STEP (SUBGROUP / SLICE_WEIGHTS)
@@ -195,13 +198,13 @@ void add_texel(vec4 x[TILE_P], const int s, const int c, vec4 w) {
   [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] += x[i][c] * w;
 }
 
-// The lane to read from must be a constant expression, which a loop counter is not, so the preprocessor unrolls the loops
-// over the slices of a step, the output slices and the channels.
+// subgroupBroadcast() needs a constant lane, which a loop counter is not, so the preprocessor unrolls the
+// loops over the slices of a step, the output slices and the channels.
 #define ADD_TEXEL_(x, k, s, c)                                                             \
   add_texel(x, s, c, subgroupBroadcast(lane_weights[((k) * SLICE_WEIGHTS + 4 * s + c) / SUBGROUP], \
                                        ((k) * SLICE_WEIGHTS + 4 * s + c) % SUBGROUP));
 #define ADD_SLICE_(x, k, s) ADD_TEXEL_(x, k, s, 0) ADD_TEXEL_(x, k, s, 1) ADD_TEXEL_(x, k, s, 2) ADD_TEXEL_(x, k, s, 3)
-// Adds the products of x[TILE_P], texels of input slice number k of the step.
+// Adds the products of x[TILE_P], the texels of input slice k of the step.
 #if TILE_S == 1
 #define ADD_SHARED_PRODUCTS(x, k) ADD_SLICE_(x, k, 0)
 #elif TILE_S == 2

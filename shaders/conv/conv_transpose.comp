@@ -1,8 +1,8 @@
 // Transposed convolution by gathering: an output pixel sums the products of the taps that contribute to it.
 //
-// The TILE_P pixels of an invocation are one stride apart in a row, so that the same taps contribute to all of them, from
-// neighbouring input pixels. The same holds for neighbouring invocations, so that they run the same loops. Groups and
-// weights as in conv.comp.
+// The TILE_P pixels of an invocation are one stride apart in a row, so that the same taps of neighbouring
+// input pixels contribute to all of them. So do neighbouring invocations' pixels, which makes these run the
+// same loops. Groups and weights are as in conv.comp.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -35,7 +35,7 @@ int tap_period(int stride_, int dilation_) {
   return divide(stride_, a).x;
 }
 
-// Returns the first tap that contributes to the pixel at `origin`, or one after the last.
+// Returns the first tap that contributes to the pixel at `origin`, or the number of taps.
 int first_tap(int origin, int stride_, int dilation_, int count) {
   int k = 0;
   while (k < count && divide(origin - k * dilation_, stride_).y != 0) ++k;

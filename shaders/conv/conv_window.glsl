@@ -1,11 +1,12 @@
 // Shared code of direct convolutions: an invocation computes TILE_P neighbouring pixels of a row and TILE_S slices of
 // output channels.
 //
-// If KERNEL_X and STRIDE_X are fixed (KERNEL_X not 0; the dilation along x is 1 then), the columns of a row are loaded once
-// for all its taps.
+// If KERNEL_X is not 0, KERNEL_X and STRIDE_X are constants (and the dilation along x is 1), and the columns
+// of a row are loaded once for all its taps.
 //
-// With OVERLAP a row has at least TILE_P pixels, and its last tile begins earlier instead of reaching beyond it; what overlaps
-// is not stored twice. SURE_BEGIN, SURE_END: the columns that a tile reads and that are not padding for any pixel.
+// With OVERLAP a row has at least TILE_P pixels, and its last tile begins earlier instead of exceeding the
+// row; the overlap is stored once. SURE_BEGIN, SURE_END: the range of columns of a tile that are never
+// padding.
 
 #include "conv_window.h"
 #include "tensor.glsl"
@@ -38,8 +39,8 @@ const int COLUMNS = TILE_P;
 int column[COLUMNS];
 bool inside[COLUMNS];
 
-// The columns of x that the taps of one row multiply; those in the padding are zero. UNPADDED: none is, except for pixels
-// beyond the row, which are not stored.
+// The columns of x that the taps of one row multiply; columns in the padding are zero. UNPADDED: no column is
+// in the padding, except for pixels beyond the row, which are not stored.
 void locate_columns(int first, int step) {
   [[unroll]] for (int i = 0; i < COLUMNS; ++i) {
     int at = first + i * step;
@@ -47,7 +48,7 @@ void locate_columns(int first, int step) {
     column[i] = clamp(at, 0, x_shape.x - 1);
   }
 }
-// Without branches, whose results lavapipe reads from memory again at each use.
+// Without branches, because lavapipe reads their results from memory at each use.
 FACTORS load_column(int i, PLACE_OF(x) place) {
 #ifdef UNPADDED
   return FETCH_X(place);
@@ -64,14 +65,16 @@ struct ColumnWalk {
   PLACE_OF(x) row, walked, of_column[COLUMNS];
 };
 
-// After locate_columns(first, step). Places are limited, not added to limited columns: AMD's compiler would add in the loop.
+// Call it after locate_columns(first, step). It clamps places instead of adding clamped columns, which AMD's
+// compiler would do in the loop.
 ColumnWalk walk_of_columns(ivec4 p, int first, int step) {
   ColumnWalk walk;
   walk.row = place_of_x(p);
   walk.walked = PLACE_OF(x)(0);
   [[unroll]] for (int i = 0; i < COLUMNS; ++i)
     walk.of_column[i] = clamp(beside_x(walk.row, first + i * step), walk.row, beside_x(walk.row, x_shape.x - 1));
-  // In folded images columns move, not the row: both columns and their sums with the row would be in registers.
+  // In folded images columns advance instead of the row; otherwise columns and their sums with the row would
+  // both be in registers.
   if (folds_x) {
     [[unroll]] for (int i = 0; i < COLUMNS; ++i) column[i] += int(walk.row);
     walk.row = beside_x(walk.row, -int(walk.row));
@@ -82,7 +85,8 @@ ColumnWalk walk_of_columns(ivec4 p, int first, int step) {
 FACTORS[COLUMNS] next_columns(inout ColumnWalk walk) {
   FACTORS x[COLUMNS];
 #ifdef OVERLAP
-  // One place does for all, for columns follow one another; in place of one in the padding the first sure one is loaded.
+  // A single place suffices, because columns are contiguous. For a column in the padding the first column
+  // that is never padding is loaded instead.
   PLACE_OF(x) sure = is_buffer_offset(walk.row) ? walk.of_column[SURE_BEGIN] : beside_x(walk.row, column[SURE_BEGIN]);
   [[unroll]] for (int i = 0; i < COLUMNS; ++i) {
     bool loads = i >= SURE_BEGIN && i < SURE_END || inside[i];
@@ -104,7 +108,7 @@ FACTORS[COLUMNS] next_columns(inout ColumnWalk walk) {
   return x;
 }
 
-// Walks to the next column of slices after the last slice of one.
+// Advances to the next column of slices after the last slice of a column.
 void leave_column(inout ColumnWalk walk) {
   if (in_column_of_x(walk.row, 1)) return;
   PLACE_OF(x) next = walk.row;
@@ -116,9 +120,10 @@ void leave_column(inout ColumnWalk walk) {
 
 int blocks_of_slices() { return (slices(y_shape.z) + TILE_S - 1) / TILE_S; }
 
-// Returns (x, y, slice, image) of the first texel that this invocation computes. The image may be beyond the last; with
-// BROADCAST, where all invocations of a subgroup have the same slice, so may the slice. With UNIFORM_SLICES all invocations
-// of a workgroup have the same slice and image, its numbers along y and z, so that its loads of weights are uniform.
+// Returns (x, y, slice, image) of the first texel that this invocation computes. The image may exceed the
+// last. With BROADCAST, where all invocations of a subgroup have the same slice, the slice may, too. With
+// UNIFORM_SLICES all invocations of a workgroup have the same slice and image (the workgroup's y and z), so
+// that loads of weights are uniform.
 ivec4 first_texel(int zero) {
   int blocks_x = (y_shape.x + TILE_P - 1) / TILE_P;
 #ifdef BROADCAST
@@ -143,7 +148,7 @@ ivec4 first_texel(int zero) {
 }
 ivec4 first_texel() { return first_texel(0); }
 
-// Whether the tile that begins at column `first` stores column `x`, and no other tile of the row does.
+// Returns whether the tile that begins at column `first`, and no other tile of the row, stores column `x`.
 bool is_stored(int x, int first) {
 #ifdef OVERLAP
   return x >= (first + TILE_P - 1) / TILE_P * TILE_P;
@@ -152,7 +157,7 @@ bool is_stored(int x, int first) {
 #endif
 }
 
-// `taps`: of the window. `grid_width`: of the weights.
+// `taps`: number of taps of the window. `grid_width`: width of the grid of weights.
 void store_tile(ivec4 first, int taps, int grid_width) {
   int slices_held = TILE_S * blocks_of_slices();
 #ifdef PARTS

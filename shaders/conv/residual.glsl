@@ -1,6 +1,6 @@
-// vec4 with_residual(vec4 v, ivec4 p): v, plus with RESIDUAL the texel that the residual has at p. It may have fewer
-// channels, and the missing ones count as zero. With SUM_BOUNDS v is within the bounds in activation_params.zw first.
-// Include it after TENSOR_IN(residual) and activation.glsl.
+// vec4 with_residual(vec4 v, ivec4 p) returns v, with RESIDUAL plus the residual's texel at p. The residual
+// may have fewer channels; missing channels count as zero. With SUM_BOUNDS v is first clamped to the bounds
+// in activation_params.zw. Include it after TENSOR_IN(residual) and activation.glsl.
 vec4 with_residual(vec4 v, ivec4 p) {
 #ifdef RESIDUAL
 #ifdef SUM_BOUNDS

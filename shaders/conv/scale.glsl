@@ -1,5 +1,6 @@
-// vec4 scale_of(int slice, int n): with SCALE, the factors of the tensor `scale` by which x is multiplied first: one for
-// each channel, or with SCALE_OF_IMAGES for each channel of each image. Include it after TENSOR_IN(x).
+// With SCALE: vec4 scale_of(int slice, int n) returns the factors by which x is multiplied before the
+// convolution, from the tensor `scale`: one for each channel, or with SCALE_OF_IMAGES one for each channel of
+// each image. Include it after TENSOR_IN(x).
 #ifdef SCALE
 #ifdef SCALE_OF_IMAGES
 #define scale_shape ivec4(1, 1, x_shape.zw)

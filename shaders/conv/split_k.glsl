@@ -1,11 +1,12 @@
-// Split-K: PARTS invocations of a workgroup share the sums of a tile, each sums the products of some input slices. The
-// workgroup has PARTS rows of WORKGROUP_X invocations, one tile in each column:
+// Split-K: PARTS invocations of a workgroup share the sums of a tile; each adds the products of some input
+// slices. The workgroup has PARTS rows of WORKGROUP_X invocations, with one tile in each column:
 //
 //            tile 0   tile 1   ...
 //   part 0     o        o       o    input slices 0 ... n - 1, and the bias
 //   part 1     o        o       o    input slices n ... 2 n - 1
 //
-// Their partial sums are reduced in shared memory, each texel by one of them. All invocations must reach share_sums().
+// The partial sums are reduced in shared memory; each texel is reduced by one of the PARTS invocations. All
+// invocations must reach share_sums().
 //
 // With SUBGROUP a row is whole subgroups, so that the part is uniform in each and weights can be loaded as scalars.
 
@@ -41,7 +42,8 @@ void share_sums() {
   barrier();
 }
 
-// Returns the sum of all parts for a texel of the tile; part_of_sums() should reduce every PARTS-th texel.
+// Returns the sum of all parts for a texel of the tile. Each part reduces every PARTS-th texel, beginning
+// with part_of_sums().
 vec4 sum_of_parts(int texel) {
   vec4 whole = vec4(0);
   for (int part = 0; part < PARTS; ++part)

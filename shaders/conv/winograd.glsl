@@ -54,7 +54,7 @@ void transform_output(vec4 m[SPAN], out vec4 line[SIDE]) {
 // The slice and the tile that an invocation transforms: tiles are counted along rows, over the images of a batch.
 struct TilePlace {
   int tile, slice, n;
-  ivec2 pixel;  // the first output pixel
+  ivec2 pixel;  // first output pixel of the tile
 };
 TilePlace locate_tile(int index, int count, ivec2 tiles) {
   ivec2 by_tile = divide(index, count);

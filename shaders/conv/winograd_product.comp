@@ -20,7 +20,7 @@ TENSOR_OUT(m)
 #include "conv_tile.glsl"
 
 #ifdef AHEAD
-// Loads a slice of each tile and walks to the next.
+// Loads a slice of each tile and advances to the next slice.
 vec4[TILE_P] slice_of_tiles(inout PLACE_OF(v) at[TILE_P]) {
   vec4 x[TILE_P];
   [[unroll]] for (int i = 0; i < TILE_P; ++i) {

@@ -1,10 +1,10 @@
-// Functions with an integer result, named after their ONNX operators. Two floats can be compared; two integers can be
-// compared, combined by logic (a bool is 0 or 1) and by arithmetic, which wraps around. With UNSIGNED the bits of integers
-// are those of unsigned integers.
+// Functions with an integer result, named after their ONNX operators. Floats can be compared. Integers can be
+// compared, combined by logic (a bool is 0 or 1) and by arithmetic, which wraps around. With UNSIGNED
+// integers are unsigned.
 
 #include "inf_nan.glsl"
 
-// Wraps a result around in a type of 32 - spare_bits bits.
+// Wraps a result to a type of 32 - spare_bits bits.
 ivec4 wrap(ivec4 v, int spare_bits) {
 #ifdef UNSIGNED
   return ivec4((uvec4(v) << spare_bits) >> spare_bits);
@@ -39,7 +39,8 @@ ivec4 Sub(ivec4 a, ivec4 b) { return a - b; }
 ivec4 Mul(ivec4 a, ivec4 b) { return a * b; }
 ivec4 Max(ivec4 a, ivec4 b) { return ivec4(max(ORDERED(a), ORDERED(b))); }
 ivec4 Min(ivec4 a, ivec4 b) { return ivec4(min(ORDERED(a), ORDERED(b))); }
-// Dividing by zero gives 0, as in the host reference. GLSL's % is undefined for negative operands: not used.
+// Dividing by zero gives 0, as in the host reference. GLSL's % is not used, because it is undefined for
+// negative operands.
 int quotient(int a, int b) {
   if (b == 0) return 0;
 #ifdef UNSIGNED
@@ -64,8 +65,8 @@ ivec4 Mod(ivec4 a, ivec4 b) {
 #endif
 }
 
-// Shifting by 32 bits or more, or by a negative number, which GLSL leaves undefined, gives 0, and -1 for a negative number to
-// the right.
+// GLSL leaves shifts by 32 bits or more, or by a negative number, undefined. Here they return 0, or -1 if a
+// negative number is shifted to the right.
 ivec4 ShiftLeft(ivec4 a, ivec4 b) {
   return mix(ivec4(0), a << (b & 31), lessThan(uvec4(b), uvec4(32)));
 }
@@ -86,8 +87,8 @@ int whole_power(int base, int exponent) {
   }
   return result;
 }
-// A whole exponent gives a product, which is exact. Another exponent gives a root that is truncated: a root that should be
-// whole, but that pow() makes a little less, must not lose 1.
+// For an integer exponent the result is an exact product. For other exponents the root is truncated; the
+// correction prevents an exact integer root from losing 1 if pow() is slightly too small.
 int real_power(int base, float exponent) {
   if (exponent == floor(exponent) && abs(exponent) < 2147483648.0) return whole_power(base, int(exponent));
   if (base <= 0) return 0;

@@ -1,5 +1,5 @@
-// Converts linear tensors of real numbers to 8-bit integers, or with DEQUANTIZE back: real = (integer - zero point) * scale.
-// Element i has scale and zero point number i / inner modulo their count, `period`.
+// Converts linear tensors of real numbers to 8-bit integers, or with DEQUANTIZE back: real = (integer - zero
+// point) * scale. Element i uses scale and zero point (i / inner) modulo `period`, their number.
 // https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html, onnx__DequantizeLinear.html
 #version 450
 #extension GL_GOOGLE_include_directive : require

@@ -1,5 +1,6 @@
-// Rounds floats to the nearest value of a narrower format, half to even. Beyond the largest number: that number with SATURATE,
-// infinity with INFINITE, else NaN. NO_NAN: the format has none, and 0 takes its place.
+// Rounds floats to the nearest value of a narrower format, ties to even. A value beyond the largest number
+// becomes that number (SATURATE), infinity (INFINITE) or NaN. NO_NAN: the format has no NaN, and a NaN
+// becomes 0.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -20,7 +21,7 @@ float round_float(float v) {
 #endif
   float magnitude = abs(v);
   int exponent = int(floatBitsToUint(magnitude) >> 23) - 127;
-  // Smaller quanta than a normal number's are left to the device, which may take them as 0.
+  // A quantum below the normal range of fp32 is left to the device, which may flush it to 0.
   int quantum = max(max(exponent, lowest_exponent) - mantissa_bits, -126);
   if (!isinf(v)) magnitude = roundEven(magnitude * power_of_two(-quantum)) * power_of_two(quantum);
 #if defined(SATURATE)

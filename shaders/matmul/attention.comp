@@ -2,17 +2,19 @@
 // turn, and the sums so far are rescaled whenever a larger score occurs (Milakov and Gimelshein, Online normalizer
 // calculation for softmax, 2018, algorithm 3; Dao et al., FlashAttention, 2022, section 3.1).
 //
-// An invocation computes TILE_Q tokens of one head, of V_SLICES slices of four channels each (the last one has
-// LAST_CHANNELS), and reads four keys at a time. Q, K and V are rows of one grid of texels (attention_pack.comp), or with
-// MATRICES columns of matrices in channels4, of one tensor or with SEPARATE of three.
+// An invocation computes TILE_Q tokens of one head with V_SLICES slices of four channels each (the last has
+// LAST_CHANNELS), and reads four keys at a time. Q, K and V are rows of one grid of texels
+// (attention_pack.comp). With MATRICES they are columns of matrices in channels4, all in one tensor or with
+// SEPARATE in three.
 //
-// With SPLIT_KEYS an invocation sees one of key_parts parts of the keys: of each token it stores V_SLICES sums that are not
-// divided yet, and a texel with the largest score and the sum of weights. attention_merge.comp does the rest.
+// With SPLIT_KEYS an invocation reads one of key_parts parts of the keys. For each token it stores V_SLICES
+// sums that are not normalised yet, and a texel with the largest score and the sum of weights;
+// attention_merge.comp merges the parts.
 //
 // With AHEAD the texels of Q and K of AHEAD slices are loaded together, before they are multiplied.
 //
-// With KEY_BY_KEY a loop multiplies the values of one key after the other: compilers that load those of all four keys at once
-// have no registers for them.
+// With KEY_BY_KEY a loop multiplies the values of one key after another, for compilers that would otherwise
+// load the values of all four keys at once and run out of registers.
 //
 // With HALF_PRODUCTS the products with values are accumulated in fp16 over HALF_PRODUCTS times four keys, and each partial
 // sum is added to an fp32 accumulator. No partial sum of finite halves overflows: weights are at most 1, and are divided by
@@ -97,7 +99,7 @@ const float RUN_SCALE = 8.0 * HALF_PRODUCTS;
 const int RUN_KEYS = 4 * HALF_PRODUCTS;
 #endif
 
-#define LOWEST -3.402823466e38  // what the largest score starts from: unlike infinity it leaves differences defined
+#define LOWEST -3.402823466e38  // initial largest score; unlike infinity, its differences are defined
 #define MINUS_INFINITY uintBitsToFloat(0xff800000u)
 
 #if defined(MASK) && !defined(MASK_BOOLEAN)
@@ -106,9 +108,10 @@ const int RUN_KEYS = 4 * HALF_PRODUCTS;
 const bool mask_is_half = CAT(MASK_IS_HALF_, ELEMENT_mask);
 #endif
 
-// Returns the scores of a token of Q and four keys with the mask added; minus infinity excludes a key, and `behind`
-// excludes keys after the last one. Uses selects instead of branches, of which unrolling would make dozens.
-vec4 masked(vec4 scores, int query, ivec4 key, int mask_base, vec4 behind) {
+// Returns the scores of a token of Q and four keys with the mask added; minus infinity excludes a key, and
+// `end_mask` excludes keys after the last one. Uses selects instead of branches, because unrolling would make
+// dozens of them.
+vec4 masked(vec4 scores, int query, ivec4 key, int mask_base, vec4 end_mask) {
 #if defined(MASK)
   ivec4 at = mask_base + query * mask_query_stride + min(key, ivec4(keys - 1)) * mask_key_stride;
 #if defined(MASK_BOOLEAN)
@@ -116,7 +119,7 @@ vec4 masked(vec4 scores, int query, ivec4 key, int mask_base, vec4 behind) {
   scores = mix(scores, vec4(MINUS_INFINITY), equal(sees, ivec4(0)));
 #else
   vec4 mask = vec4(load_mask(at.x), load_mask(at.y), load_mask(at.z), load_mask(at.w));
-  // The lowest half stands for the lowest float, beside which scores vanish.
+  // The lowest half represents the lowest float, to which scores are negligible.
   if (mask_is_half) mask = mix(mask, vec4(0.5 * LOWEST), equal(mask, vec4(-65504)));
   scores += mask;
 #endif
@@ -124,7 +127,7 @@ vec4 masked(vec4 scores, int query, ivec4 key, int mask_base, vec4 behind) {
 #ifdef CAUSAL
   scores = mix(scores, vec4(MINUS_INFINITY), greaterThan(key, ivec4(query)));
 #endif
-  return scores + behind;
+  return scores + end_mask;
 }
 
 void main() {
@@ -166,13 +169,13 @@ void main() {
   }
 #ifdef HALF_PRODUCTS
   f16vec4 run_sum[V_SLICES][TILE_Q];
-  float kept[TILE_Q];  // of the sum, since the run began
+  float kept[TILE_Q];  // factor by which the sum was rescaled since the run began
 #endif
   for (int key = first_key; key < end; key += 4) {
     // Keys after the last one repeat it with weight 0.
     ivec4 next_keys = key + ivec4(0, 1, 2, 3);
     ivec4 column = k_column + k_step * min(next_keys, ivec4(keys - 1));
-    vec4 behind = mix(vec4(0), vec4(MINUS_INFINITY), greaterThanEqual(next_keys, ivec4(keys)));
+    vec4 end_mask = mix(vec4(0), vec4(MINUS_INFINITY), greaterThanEqual(next_keys, ivec4(keys)));
     vec4 weight[TILE_Q];
     [[unroll]] for (int i = 0; i < TILE_Q; ++i) weight[i] = vec4(0);
     PLACE_K k0_at = locate_k(column.x, first_k), k1_at = locate_k(column.y, first_k);
@@ -204,7 +207,7 @@ void main() {
     }
     float keep[TILE_Q];
     [[unroll]] for (int i = 0; i < TILE_Q; ++i) {
-      vec4 score = masked(scale * weight[i], min(first + i, queries - 1), next_keys, mask_base, behind);
+      vec4 score = masked(scale * weight[i], min(first + i, queries - 1), next_keys, mask_base, end_mask);
       float most = max(max(max(score.x, score.y), max(score.z, score.w)), largest[i]);
       weight[i] = exp(score - most);
       keep[i] = exp(largest[i] - most);

@@ -8,7 +8,7 @@ BEGIN_PARAMETERS(AttentionParameters)
   int32 heads;
   int32 keys;
   int32 images;
-  int32 mask_image_stride;  // in elements; 0 where the mask is repeated
+  int32 mask_image_stride;  // in elements; 0 if the mask is broadcast
   int32 mask_head_stride;
   int32 mask_query_stride;
   int32 mask_key_stride;

@@ -8,7 +8,7 @@ BEGIN_PARAMETERS(AttentionMatricesParameters)
   int32 heads;
   int32 keys;
   int32 images;
-  int32 mask_image_stride;  // in elements; 0 where the mask is repeated
+  int32 mask_image_stride;  // in elements; 0 if the mask is broadcast
   int32 mask_head_stride;
   int32 mask_query_stride;
   int32 mask_key_stride;
@@ -27,7 +27,7 @@ BEGIN_PARAMETERS(AttentionMatricesParameters)
   int32 kv_token_columns;
   int32 q_tokens;  // columns of the tensor Q
   int32 kv_tokens;
-  int32 q_slices;  // of all channels of the tensor Q
+  int32 q_slices;  // slices of all channels of the tensor Q
   int32 k_slices;
   int32 v_slices;
   int32 y_slices;

@@ -1,5 +1,5 @@
-// Merges what the parts of the keys contribute to attention (attention.comp with SPLIT_KEYS): an invocation computes one
-// slice of a token of one head. As in Dao et al., Flash-Decoding for long-context inference, 2023.
+// Merges the results of attention.comp with SPLIT_KEYS over the parts of the keys, as in Dao et al.,
+// Flash-Decoding for long-context inference, 2023. An invocation computes one slice of a token of one head.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

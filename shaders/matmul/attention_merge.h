@@ -11,5 +11,5 @@ BEGIN_PARAMETERS(AttentionMergeParameters)
   int32 y_image_stride;  // in elements
   int32 y_head_stride;
   int32 y_query_stride;
-  int32 y_slices;  // with Y_MATRIX: of all channels of y
+  int32 y_slices;  // with Y_MATRIX: slices of all channels of y
 END_PARAMETERS

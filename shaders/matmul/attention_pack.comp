@@ -1,6 +1,6 @@
-// Gathers Q, K or V into a grid of texels for attention.comp: column = image * tokens + token, row = first_row + head *
-// slices + slice of four channels. If one tensor contains several of them at regular distances (a product that computed Q,
-// K and V at once), `operands` of them follow one another.
+// Gathers Q, K or V into a grid of texels for attention.comp: column = image * tokens + token, row =
+// first_row + head * slices + slice of four channels. If one tensor contains several of them at regular
+// distances (because one product computed Q, K and V), a dispatch gathers `operands` of them.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

@@ -1,8 +1,8 @@
-// The result of attention: void store_result(int image, int head, int query, int slice, vec4 v). Include it after
-// parameters with the strides of y, with Y_MATRIX after a definition of y_shape.
+// Stores the result of attention: void store_result(int image, int head, int query, int slice, vec4 v).
+// Include it after parameters with the strides of y, with Y_MATRIX also after y_shape.
 //
-// With Y_MATRIX y is in channels4, its columns are tokens. With Y_SCALARS heads have other than whole slices, the last one
-// LAST_CHANNELS.
+// With Y_MATRIX y is in channels4, and its columns are tokens. With Y_SCALARS heads are not whole slices; the
+// last slice has LAST_CHANNELS.
 #if defined(Y_MATRIX)
 TENSOR_OUT(y)
 #elif defined(Y_SCALARS)
@@ -11,8 +11,9 @@ SCALARS_OUT(y)
 LINEAR_OUT(y)
 #endif
 
-// A token that may attend to no key has a total and a sum of 0, and the result 0. Any other has a total of at least 1, to
-// which its largest score contributes. Without a branch: SwiftShader takes gigabytes to compile one for each slice.
+// A token that attends to no key has a total and a sum of 0, and the result is 0. Otherwise the total is at
+// least 1, because the largest score contributes 1. Uses no branch: SwiftShader takes gigabytes of memory to
+// compile one for each slice.
 vec4 weighted_mean(vec4 sum, float total) { return sum / max(total, 0.5); }
 
 void store_result(int image, int head, int query, int slice, vec4 v) {

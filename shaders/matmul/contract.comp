@@ -1,6 +1,7 @@
-// y[i] = sum over the summed loops of a[...] * b[...] of linear tensors with strides; without PAIR the sum of a[...]. An
-// invocation, or with COOPERATIVE a workgroup, computes four consecutive elements of y. For forms without a kernel of their own: Einsum, products and
-// convolutions of integers, convolutions of volumes.
+// y[i] = sum over the summed loops of a[...] * b[...] of linear tensors with strides; without PAIR the sum of
+// a[...]. An invocation, or with COOPERATIVE a workgroup, computes four consecutive elements of y. Used for
+// operators without a specialised kernel: Einsum, products and convolutions of integers, convolutions of
+// volumes.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -20,7 +21,7 @@ LINEAR_OUT(y)
 SCALAR term(ivec2 at) { return load_a(at.x); }
 #endif
 
-// Offsets in a and b at turn i of the loops first ... last - 1.
+// Returns the offsets in a and b at iteration i of the loops first ... last - 1.
 ivec2 offsets(int i, int first, int last) {
   ivec2 at = ivec2(0);
   for (int d = last - 1; d >= first; --d) {

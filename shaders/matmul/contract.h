@@ -5,7 +5,7 @@
 
 BEGIN_PARAMETERS(ContractParameters)
   int32 count;  // elements of y
-  // kept + 256 * rank in one field, since all 128 bytes are in use: dims[0 ... kept - 1] are those
+  // kept + 256 * rank in one field, because all 128 bytes are used: dims[0 ... kept - 1] are those
   // of y, the others are summed
   int32 kept_and_rank;
   INTS(10) dims;

@@ -1,6 +1,7 @@
-// contract.comp for integers, where one loop of y moves in b alone and another in a alone, as in products of matrices and
-// convolutions: an invocation computes TILE_ROWS x 4 elements of y, so that each element that it loads is in several products.
-// With ADD the sums are added to those of y. The order of the terms makes no difference to integers, which wrap around.
+// contract.comp for integers, if one loop of y moves only in b and another only in a, as in matrix products
+// and convolutions. An invocation computes TILE_ROWS x 4 elements of y, so that each loaded element is used
+// in several products. With ADD the sums are added to y. The order of the terms does not affect integers,
+// which wrap around.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -16,7 +17,7 @@ LINEAR_IN(before)
 #endif
 SCALARS_OUT(y)
 
-// Offsets in a and b at turn i of the summed loops but the last.
+// Returns the offsets in a and b at iteration i of the summed loops except the last.
 ivec2 offsets(int i, int first, int last) {
   ivec2 at = ivec2(a_first, b_first);
   for (int d = last - 1; d >= first; --d) {

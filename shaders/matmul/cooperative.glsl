@@ -1,11 +1,12 @@
-// Products of cooperative matrices, which the invocations of a subgroup hold together: fp16 factors, fp32 accumulators.
-// Defines one set of names for GL_KHR_cooperative_matrix and, with MATRIX_NV, GL_NV_cooperative_matrix.
+// Products of cooperative matrices, whose elements are distributed over a subgroup: fp16 factors, fp32
+// accumulators. Defines one set of names for GL_KHR_cooperative_matrix and, with MATRIX_NV,
+// GL_NV_cooperative_matrix.
 //
 //   MATRIX_A, MATRIX_B, MATRIX_C        of MATRIX_M x MATRIX_K, MATRIX_K x MATRIX_N halves; MATRIX_M x MATRIX_N floats
 //   LOAD_ROWS, STORE_ROWS(matrix, array, first, stride)
-//                                       rows of the matrix from and to an array of vectors, counted in these
+//                                       load and store rows of the matrix; positions count vectors of the array
 //   LOAD_COLUMNS(matrix, array, first, stride)
-//                                       the same of columns
+//                                       loads columns of the matrix
 //   MULTIPLY(a, b, c)                   a * b + c
 // Include it before anything but directives.
 #extension GL_KHR_memory_scope_semantics : require

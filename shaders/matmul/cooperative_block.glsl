@@ -1,17 +1,18 @@
-// BLOCK_M x BLOCK_N sums of a workgroup, with cooperative matrices (include cooperative.glsl first). Each of its
-// SUBGROUPS_M x SUBGROUPS_N subgroups has TILE_M x TILE_N matrices. The sum index advances by STEP_K at a time through
-// shared memory; the next step's operands are loaded while this step's are multiplied.
+// Computes BLOCK_M x BLOCK_N sums in a workgroup with cooperative matrices (include cooperative.glsl first).
+// Each of its SUBGROUPS_M x SUBGROUPS_N subgroups has TILE_M x TILE_N matrices. The sum index advances by
+// STEP_K at a time through shared memory; the next step's operands are loaded while this step's are
+// multiplied.
 //
-// Rows of A and B in shared memory are rows of the operand, or with A_COLUMNS, B_COLUMNS its columns. Neighbouring
-// invocations load and store neighbouring rows of the same columns, or with ALONG_ROWS neighbours in a row, whichever is
-// adjacent in memory.
+// Rows of A and B in shared memory are rows of the operand, or with A_COLUMNS, B_COLUMNS its columns.
+// Neighbouring invocations load and store neighbouring rows of the same columns, or with ALONG_ROWS
+// neighbouring elements of a row: whichever is contiguous in memory.
 //
 // After including this file, a kernel defines these and includes cooperative_main.glsl:
-//   bool start()                           false where the workgroup has nothing to do
-//   bool fetch()                           loads the next step's part of this invocation, eight halves at place_a(i) and
-//                                          place_b(i) into next_a[i] and next_b[i]; false where all are loaded. All of a
-//                                          workgroup agree.
-//   void finish(int row, int quad, vec4 v) takes four sums of the block, some of which lie beyond the result
+//   bool start()                           returns false if the workgroup has no work
+//   bool fetch()                           loads this invocation's operands of the next step, eight halves at place_a(i) and
+//                                          place_b(i), into next_a[i] and next_b[i]; returns false after the last step, in
+//                                          all invocations of a workgroup alike
+//   void finish(int row, int quad, vec4 v) receives four sums of the block, which may be beyond the result
 
 const int BLOCK_M = MATRIX_M * TILE_M * SUBGROUPS_M, BLOCK_N = MATRIX_N * TILE_N * SUBGROUPS_N;
 #ifdef A_COLUMNS
@@ -24,7 +25,7 @@ const int ROWS_B = BLOCK_N, EIGHTS_B = STEP_K / 8;
 #else
 const int ROWS_B = STEP_K, EIGHTS_B = BLOCK_N / 8;
 #endif
-// One uvec4 that is unused between rows spreads them over the banks.
+// An unused uvec4 between rows avoids bank conflicts.
 const int ROW_A = EIGHTS_A + 1, ROW_B = EIGHTS_B + 1;
 const int LOADS_A = (ROWS_A * EIGHTS_A + WORKGROUP_X - 1) / WORKGROUP_X;
 const int LOADS_B = (ROWS_B * EIGHTS_B + WORKGROUP_X - 1) / WORKGROUP_X;
@@ -36,7 +37,7 @@ shared float c_rows[SUBGROUPS_M * SUBGROUPS_N * 4 * QUADS_C];
 
 uvec4 next_a[LOADS_A], next_b[LOADS_B];
 
-// (row, column) of number i of rows x columns.
+// Returns (row, column) of element i of rows x columns.
 ivec2 place(int i, int rows, int columns) {
 #ifdef ALONG_ROWS
   return ivec2(i / columns, i % columns);
@@ -44,7 +45,8 @@ ivec2 place(int i, int rows, int columns) {
   return ivec2(i % rows, i / rows);
 #endif
 }
-// Returns (row of shared memory, group of eight halves in it); groups after the last one are loaded and not kept.
+// Returns (row of shared memory, group of eight halves in it). Groups after the last are loaded but not
+// stored.
 ivec2 place_a(int i) {
   return place((int(gl_LocalInvocationIndex) + i * WORKGROUP_X) % (ROWS_A * EIGHTS_A), ROWS_A, EIGHTS_A);
 }

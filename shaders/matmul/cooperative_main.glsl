@@ -1,6 +1,6 @@
 // The main function of a kernel with the functions that cooperative_block.glsl lists.
 
-void put_down() {
+void store_to_shared() {
   int lane = int(gl_LocalInvocationIndex);
   [[unroll]] for (int i = 0; i < LOADS_A; ++i) {
     ivec2 at = place_a(i);
@@ -24,7 +24,7 @@ void put_down() {
 #endif
 
 void main() {
-  if (!start()) return;  // all of the workgroup
+  if (!start()) return;  // all invocations of the workgroup return
 
   int subgroup = int(gl_SubgroupID);
   int row = subgroup % SUBGROUPS_M * (MATRIX_M * TILE_M), column = subgroup / SUBGROUPS_M * (MATRIX_N * TILE_N);
@@ -33,8 +33,8 @@ void main() {
 
   bool more = fetch();
   while (more) {
-    barrier();  // the last step's are multiplied
-    put_down();
+    barrier();  // all have multiplied the previous step's operands
+    store_to_shared();
     barrier();
     more = fetch();
     [[unroll]] for (int k = 0; k < STEP_K; k += MATRIX_K) {
@@ -51,7 +51,7 @@ void main() {
   int first_c = subgroup * 4 * QUADS_C;
   [[unroll]] for (int i = 0; i < TILE_M; ++i)
     [[unroll]] for (int j = 0; j < TILE_N; ++j) {
-      barrier();  // the last matrix is stored
+      barrier();  // all have read the previous matrix
       STORE_ROWS(sums[i * TILE_N + j], c_rows, first_c, MATRIX_N);
       barrier();
       [[unroll]] for (int part = 0; part < PARTS_C; ++part) {

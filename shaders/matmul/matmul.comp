@@ -1,6 +1,6 @@
-// Matrix product of operands whose rows are whole texels of four elements: an invocation computes TILE_P rows of TILE_S
-// times four columns. Neighbours take neighbouring columns of the same rows. LAST_FACTORS: of K, in the last texel of
-// a row of A, where they do not fill it.
+// Matrix product of operands whose rows are whole texels of four elements. An invocation computes TILE_P rows
+// of TILE_S times four columns; neighbouring invocations compute neighbouring columns of the same rows.
+// LAST_FACTORS: the number of elements in the last texel of a row of A, if they do not fill it.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -9,7 +9,7 @@
 
 vec4 sum[TILE_S][TILE_P];
 
-// Adds the products of four columns of A, of which the first `count` exist, and as many rows of B.
+// Adds the products of four columns of A, of which the first `count` exist, with four rows of B.
 void add_products(int a_row[TILE_P], int b_column[TILE_S], int texel, int width, int count) {
   vec4 a[TILE_P];
   [[unroll]] for (int i = 0; i < TILE_P; ++i) a[i] = load4_a(a_row[i] + texel);

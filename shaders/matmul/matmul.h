@@ -6,7 +6,7 @@
 BEGIN_PARAMETERS(MatmulParameters)
   vec4 activation_params;
   ivec4 batch;  // the batch dimensions, innermost last
-  ivec4 a_batch_strides;  // in elements, or in texels where rows are made of them; 0: repeated
+  ivec4 a_batch_strides;  // in elements, or in texels if rows are whole texels; 0: broadcast
   ivec4 b_batch_strides;
   int32 y_rows;
   int32 y_columns;
@@ -16,7 +16,7 @@ BEGIN_PARAMETERS(MatmulParameters)
   int32 a_column_stride;
   int32 b_row_stride;
   int32 b_column_stride;
-  int32 c_row_stride;  // in elements; 0: repeated
+  int32 c_row_stride;  // in elements; 0: broadcast
   int32 c_column_stride;
   float32 alpha;
   float32 beta;

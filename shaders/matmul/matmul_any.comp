@@ -1,5 +1,5 @@
-// Matrix product of any size: an invocation computes four consecutive elements of the result, which may be in different
-// rows and matrices. With COOPERATIVE a workgroup shares the sums.
+// Matrix product of any size. An invocation computes four consecutive elements of the result, which may be in
+// different rows and matrices. With COOPERATIVE a workgroup shares the sums.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

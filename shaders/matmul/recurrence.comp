@@ -1,10 +1,12 @@
-// The steps of an RNN, GRU or LSTM, after the products of its inputs (runtime/graph/operators/matmul/recurrence.hpp).
-// https://onnx.ai/onnx/operators/onnx__LSTM.html, onnx__GRU.html, onnx__RNN.html
+// The sequential part of an RNN, GRU or LSTM, after the products with its inputs
+// (runtime/graph/operators/matmul/recurrence.hpp). https://onnx.ai/onnx/operators/onnx__LSTM.html,
+// onnx__GRU.html, onnx__RNN.html
 //
-// A workgroup walks along the sequence of one batch in one direction. It keeps the state in shared memory, of UNITS floats: the
-// hidden units, padded with zeros to a multiple of four. An invocation computes every WORKGROUP_X-th unit.
-// A dispatch takes the steps from first_step to end_step, after those whose last state it finds as its initial one.
-// CELL_RNN, CELL_GRU or CELL_LSTM; F, G and H are the names of the activations.
+// A workgroup processes the sequence of one batch in one direction. It keeps the state in shared memory of
+// UNITS floats: the hidden units, padded with zeros to a multiple of four. An invocation computes every
+// WORKGROUP_X-th unit. A dispatch computes the steps from first_step to end_step, and begins with the last
+// state of the previous dispatch. CELL_RNN, CELL_GRU or CELL_LSTM; F, G and H are the names of the
+// activations.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -53,7 +55,7 @@ shared float cell[UNITS];
 #endif
 #ifdef CELL_GRU
 shared float update_gate[UNITS];
-shared float gated[UNITS];  // the state times the gate r
+shared float gated[UNITS];  // state times gate r
 #endif
 
 int lane = int(gl_LocalInvocationID.x);
@@ -78,7 +80,7 @@ float weights(int gate, int unit, int k, vec4 four) {
   return dot(load_r(gate * hidden + unit, first_row + k, GATES * hidden), four);
 }
 
-// The products of gates and state for one unit, up to four gates at a time.
+// Returns the products of the gates' weights and the state for one unit, for up to four gates.
 vec4 products(int unit) {
   vec4 sum = vec4(0);
   for (int k = 0; k < UNITS / 4; ++k) {
@@ -166,7 +168,7 @@ void take_step(int direction) {
 
 #endif
 
-// The state before the first step, at element `first` of the initial values.
+// Returns the state before the first step, from element `first` of the initial values.
 void begin(int first) {
   for (int j = lane; j < UNITS; j += WORKGROUP_X) {
     bool is_unit = j < hidden;

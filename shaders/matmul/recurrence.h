@@ -6,7 +6,7 @@
 BEGIN_PARAMETERS(RecurrenceParameters)
   vec4 activation_params;  // (0, 0, 0, 0): the activations have no parameters
   int32 steps;       // of the whole sequence
-  int32 first_step;  // those of this dispatch, counted as they are taken
+  int32 first_step;  // first step of this dispatch, in the order of computation
   int32 end_step;
   int32 batches;
   int32 directions;

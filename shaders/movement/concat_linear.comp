@@ -1,5 +1,6 @@
-// Copies the rows of the linear tensor x into the rows of y, from column `begin` on. ALIGNED: begin, x_length and y_length
-// are multiples of four. Otherwise a group of four elements of y that only partly comes from x is read, changed and written.
+// Copies the rows of the linear tensor x into the rows of y, from column `begin` on. ALIGNED: begin, x_length
+// and y_length are multiples of four. Otherwise a group of four elements of y that x only fills partly is
+// read, modified and written.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define FINITE_HALVES 1

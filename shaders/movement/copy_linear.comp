@@ -1,4 +1,4 @@
-// linear -> linear, perhaps in another precision: four elements an invocation.
+// linear -> linear, possibly in another precision. An invocation copies four elements.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define FINITE_HALVES 1

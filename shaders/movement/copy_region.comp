@@ -52,7 +52,7 @@ void main() {
   vec4 outside = vec4(fill);
 #endif
   vec4 v = inside ? load_channels(q, c) : outside;
-  // As unsigned numbers, channels below zero are beyond the end too.
+  // Compared as unsigned integers, negative channels are beyond the end, too.
   v = mix(outside, v, lessThan(uvec4(c + ivec4(0, 1, 2, 3)), uvec4(x_shape.z)));
 #else
   vec4 v = inside ? load_slice(q, c >> 2) : vec4(fill);

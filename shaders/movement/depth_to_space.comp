@@ -9,7 +9,7 @@
 TENSOR_IN(x)
 TENSOR_OUT(y)
 
-// Where in x, as (w, h, c), channel c of y at (w, h) comes from.
+// Returns the position (w, h, c) in x of channel c of y at (w, h).
 ivec3 source(int w, int h, int c) {
 #ifdef SPACE_TO_DEPTH
   int part = columns_first != 0 ? c % (block * block) : c / x_shape.z;

@@ -14,13 +14,14 @@ LINEAR_IN(frame)      // bytes
 LINEAR_IN(transform)  // two rows of three
 TENSOR_OUT(y)
 
-// The most pixels along an axis that FrameInput::filter == area averages: kMostAveraged in graph/operators/movement/frame.hpp.
+// The largest number of pixels along an axis that FrameFilter::area averages: kMostAveraged in
+// graph/operators/movement/frame.hpp.
 const float MOST_AVERAGED = 64.0;
 
 #include "frame_pixels.glsl"
 
-// The pixels that one sample mixes along an axis: those that it covers where it has an extent, which is at least one then;
-// else the two nearest to its centre.
+// The pixels that one sample combines along an axis: the pixels that it covers if it has an extent (of at
+// least one), else the two nearest to its centre.
 int first_pixel(float centre, float extent) { return int(floor(centre - (extent > 0.0 ? extent / 2.0 : 0.5))); }
 int pixel_count(float centre, float extent, int first) {
   return extent > 0.0 ? int(ceil(centre + extent / 2.0)) - first : 2;
@@ -46,12 +47,12 @@ vec4 filtered(vec2 centre, vec2 extent) {
 }
 
 vec2 to_frame(vec2 p, vec3 rows[2]) {
-  // Positions far outside read the border, as nearer ones do.
+  // Positions far outside are clamped; they read the border like nearer ones.
   vec2 at = vec2(dot(rows[0], vec3(p, 1)), dot(rows[1], vec3(p, 1)));
   return clamp(at, vec2(-2.0 * MOST_AVERAGED), vec2(size) + 2.0 * MOST_AVERAGED);
 }
 
-// The filtered frame at pixel p of the network.
+// Returns the filtered frame at pixel p of the network.
 vec4 sampled(vec2 p, vec3 rows[2]) {
   vec2 extent = vec2(0);
   ivec2 samples = ivec2(1);

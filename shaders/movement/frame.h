@@ -5,7 +5,7 @@
 
 BEGIN_PARAMETERS(FrameParameters)
   ivec4 y_shape;
-  ivec4 plane;    // WITH_CHROMA: first U, first V, from row to row, from column to column; else bytes of a pixel, R, G, B in it
+  ivec4 plane;    // WITH_CHROMA: offsets of first U and V, strides of rows and columns; else bytes of a pixel, offsets of R, G, B in it
   vec4 mean;      // of the network's channels
   vec4 scale;
   vec4 fill;      // with FILL; red, green, blue, alpha

@@ -1,4 +1,4 @@
-// An image of the application's in place of a frame's bytes, by one of three macros:
+// Reads an image of the application instead of a frame's bytes. One of three macros is defined:
 //   IMAGE_BYTES    colours in normalised bytes
 //   IMAGE_NUMBERS  colours in any other numbers
 //   IMAGE_PLANES   Y, U and V in normalised bytes, as green, blue and red
@@ -6,11 +6,11 @@
 #define FROM_IMAGE
 layout(set = 0, binding = BINDING_frame) uniform highp sampler2D frame_image;
 
-// In 0..255. Bytes are exact, whatever a driver makes of them on the way to floats.
+// Returns values in 0..255. Bytes are rounded, so that a driver's inexact conversion to floats has no effect.
 vec4 stored(ivec2 at, ivec2 image_size) {
 #if defined(IMAGE_PLANES)
-  // Vulkan has no texelFetch of several planes. The even pixel of a block has its chroma wherever the conversion assumes
-  // that chroma is.
+  // Vulkan has no texelFetch for images of several planes. The even pixel of a block has the block's chroma
+  // for every chroma location.
   vec2 extent = vec2(image_size);
   vec4 luma = textureLod(frame_image, (vec2(at) + 0.5) / extent, 0.0);
   vec4 chroma = textureLod(frame_image, (vec2(at & ~1) + 0.5) / extent, 0.0);
@@ -22,7 +22,7 @@ vec4 stored(ivec2 at, ivec2 image_size) {
 #endif
 }
 
-// Y, U and V; or red, green, blue and alpha.
+// Returns Y, U and V; or red, green, blue and alpha.
 vec4 stored_pixel(ivec2 at, ivec2 image_size) {
   vec4 pixel = stored(at, image_size);
 #if defined(IMAGE_PLANES) && defined(V_BEFORE_U)

@@ -1,11 +1,12 @@
-// The pixels of a frame, of bytes or of an image. The shader includes frame_image.glsl, declares LINEAR_IN(frame), unless that is
-// FROM_IMAGE, and LINEAR_IN(transform) before, and has the parameters plane, size, row and those of ColorConversion (frame.h).
-// Which macros are defined: runtime/kernels/movement/frame_pixels.hpp, frame_image.hpp.
+// Reads the pixels of a frame from bytes or from an image. Before including it, a shader includes
+// frame_image.glsl and declares LINEAR_IN(frame) (unless FROM_IMAGE) and LINEAR_IN(transform). It needs the
+// parameters plane, size, row and those of ColorConversion (frame.h).
+// runtime/kernels/movement/frame_pixels.hpp and frame_image.hpp define the macros.
 
 #if defined(FROM_IMAGE)
 // No bytes.
 #elif defined(CHROMA_PAIRS)
-// 1: U before V; 2: V before U. A pair is in one word.
+// 1: U before V; 2: V before U. Both are in the same 32-bit word.
 vec2 chroma_at(int offset) {
   int first = (CHROMA_PAIRS == 1 ? plane.x : plane.y) + offset;
   ivec4 word = load4_frame(first >> 2);
@@ -23,7 +24,7 @@ vec4 converted(float y, vec2 uv) {
   return vec4(clamp(rgb, 0.0, 255.0), 255.0);
 }
 
-// Red, green, blue and alpha in 0..255, at a pixel that exists.
+// Returns red, green, blue and alpha in 0..255 of a pixel inside the frame.
 vec4 frame_pixel(ivec2 at) {
 #if defined(IMAGE_PLANES)
   vec4 yuv = stored_pixel(at, size);
@@ -43,15 +44,15 @@ vec4 frame_pixel(ivec2 at) {
 #endif
 }
 
-// An element of the matrix; 0 for one that is not finite, by its bits, since drivers may assume that there are none. What an
-// application computes wrongly must not keep the device in a loop.
+// Returns an element of the matrix, or 0 if it is not finite: a wrong value of the application must not keep
+// the device in a loop. It is detected by its bits, because drivers may assume that all values are finite.
 float transform_element(int i) {
   float value = load_transform(i);
   bool finite = (floatBitsToUint(value) & 0x7f800000u) != 0x7f800000u;
   return finite ? clamp(value, -1e9, 1e9) : 0.0;
 }
 
-// The rows of FrameTransform::to_frame().
+// Returns the rows of FrameTransform::to_frame().
 vec3[2] transform_rows() {
   vec3 rows[2];
   for (int i = 0; i < 2; ++i)

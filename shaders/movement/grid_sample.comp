@@ -1,4 +1,4 @@
-// GridSample: each output pixel reads the image around a position of the grid, NEAREST, CUBIC or linear.
+// GridSample: each output pixel samples the image at a position of the grid: NEAREST, CUBIC or linear.
 // https://onnx.ai/onnx/operators/onnx__GridSample.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -13,7 +13,7 @@ TENSOR_IN(x)
 LINEAR_IN(grid)  // (N, H, W, 2): x, y in [-1, 1]
 TENSOR_OUT(y)
 
-// v mirrored back and forth between low and high.
+// Returns v reflected into the range from low to high.
 vec2 reflect_between(vec2 v, vec2 low, vec2 high) {
   vec2 range = max(high - low, vec2(1e-20));
   vec2 distance = abs(v - low);
@@ -22,7 +22,8 @@ vec2 reflect_between(vec2 v, vec2 low, vec2 high) {
              lessThanEqual(high, low));
 }
 
-// The position that is read; outside of the image that reads zeros. It is clamped, so that it has an index.
+// Returns the position to read after padding, clamped to a valid index range. Positions outside of the image
+// read zeros.
 vec2 pad(vec2 v) {
   vec2 last = vec2(x_shape.xy - 1);
 #if defined(BORDER)
@@ -54,7 +55,7 @@ void main() {
   sum = read(roundEven(pad(v)), p);
 #elif defined(CUBIC)
   vec2 first = floor(v);
-  // As in PyTorch; each of the 16 elements is padded for itself.
+  // As in PyTorch, each of the 16 elements is padded separately.
   vec4 wx = cubic_weights(v.x - first.x, -0.75), wy = cubic_weights(v.y - first.y, -0.75);
   for (int j = 0; j < 4; ++j)
     for (int k = 0; k < 4; ++k) sum += wx[k] * wy[j] * read(pad(first + vec2(k - 1, j - 1)), p);

@@ -1,4 +1,4 @@
-// GridSample of volumes: each element of the output reads the volume around a position of the grid, NEAREST or linear.
+// GridSample of volumes: each output element samples the volume at a position of the grid: NEAREST or linear.
 // An invocation computes four. https://onnx.ai/onnx/operators/onnx__GridSample.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -12,7 +12,7 @@ LINEAR_IN(x)     // (N, C, D, H, W)
 LINEAR_IN(grid)  // (N, points, 3): x, y, z in [-1, 1]
 LINEAR_OUT(y)
 
-// v mirrored back and forth between low and high.
+// Returns v reflected into the range from low to high.
 float reflect_between(float v, float low, float high) {
   float range = high - low;
   if (range <= 0.0) return low;
@@ -21,7 +21,8 @@ float reflect_between(float v, float low, float high) {
   return low + (turns <= range ? turns : 2.0 * range - turns);
 }
 
-// The position that is read; outside of the volume that reads zeros. It is clamped, so that it has an index.
+// Returns the position to read after padding, clamped to a valid index range. Positions outside of the volume
+// read zeros.
 float pad(float v, int size) {
   float last = float(size - 1);
 #if defined(BORDER)

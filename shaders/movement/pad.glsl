@@ -1,11 +1,11 @@
-// How Pad extends a tensor beyond its ends. runtime/kernels/movement/pad.cpp has the same constants.
+// The padding modes of Pad. runtime/kernels/movement/pad.cpp has the same constants.
 #define PAD_CONSTANT 0
 #define PAD_EDGE 1
 #define PAD_REFLECT 2
 #define PAD_WRAP 3
 
-// The coordinate in [0, size) whose value the padded tensor has at coordinate i. divide.glsl is included before: drivers for
-// CPUs divide integers lane by lane.
+// Returns the coordinate in [0, size) whose value the padded tensor has at coordinate i. Include divide.glsl
+// first: drivers for CPUs divide integers lane by lane.
 int pad_source(int i, int size, int mode) {
   if (mode == PAD_EDGE) return clamp(i, 0, size - 1);
   if (mode == PAD_WRAP) return i < 0 ? size - 1 - divide(-i - 1, size).y : divide(i, size).y;

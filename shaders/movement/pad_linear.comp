@@ -1,4 +1,4 @@
-// Pad of linear tensors: element (c0, c1, ...) of y is element (c0 - begin0, ...) of x, continued as `mode` says.
+// Pad of linear tensors: element (c0, c1, ...) of y is element (c0 - begin0, ...) of x, extended by `mode`.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define FINITE_HALVES 2
@@ -12,7 +12,8 @@
 LINEAR_IN(x)
 LINEAR_OUT(y)
 
-// Where the row of y begins in x, but for the padding of its first dimension; -1 if all of it is the fill.
+// Returns the offset in x of the row of y, ignoring padding along the row; -1 if the whole row is the fill
+// value.
 int row_start(int row) {
   int at = 0, stride = x_dims[rank - 1];
   for (int d = rank - 2; d >= 0; --d) {
@@ -47,7 +48,7 @@ void main() {
   for (int j = 0; j < 4; ++j) {
     if (at.y == width) {
       at = ivec2(at.x + 1, 0);
-      // Behind the last element anything will do.
+      // The value after the last element is arbitrary.
       if (4 * i4 + j < count) start = row_start(at.x);
     }
     v[j] = element(start, at.y);

@@ -21,13 +21,13 @@ float component(vec4 texel, int c) {
 float from_x(ivec4 p, int c) { return component(load_x(ivec4(p.xy, c >> 2, p.w)), c); }
 
 #ifdef TWO
-// FROM_i: the source of channels i, i + 4, i + 8, ... of y: 1 x, 2 x2, 3 both.
+// FROM_i: the source of channels i, i + 4, i + 8, ... of y: 1 is x, 2 is x2, 3 is both.
 float channel(ivec4 p, int c, int from) {
   int first = x_extent.z;
   if (from == 1) return from_x(p, c);
   int second = max(c - first, 0);
   float b = component(load_x2(ivec4(p.xy, second >> 2, p.w)), second);
-  // Both are loaded, which costs less than a branch; the one that is not used, from a texel that exists.
+  // Loads both, which costs less than a branch. The unused one is loaded from a valid texel.
   if (from == 2) return b;
   float a = from_x(p, min(c, first - 1));
   return c < first ? a : b;

@@ -1,5 +1,6 @@
-// Values of a network as a picture in bytes, RAMP, STEPS, CLASSES (LARGEST: of channels) or RGB, and with OVER over a frame:
-// Picture in runtime/graph/operators/movement/picture.hpp defines it.
+// Converts values of a network to a picture in bytes: RAMP, STEPS, CLASSES (LARGEST: the channel with the
+// largest value) or RGB, with OVER blended over a frame. Picture in
+// runtime/graph/operators/movement/picture.hpp defines the values.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -7,7 +8,7 @@
 #include "tensor.glsl"
 
 TENSOR_IN(x)
-TEXELS_IN(palette)  // a row; red, green, blue, alpha in 0..255
+TEXELS_IN(palette)  // one row of red, green, blue, alpha in 0..255
 #ifdef OVER
 #include "frame_image.glsl"
 #ifndef FROM_IMAGE
@@ -20,7 +21,7 @@ LINEAR_OUT(y)  // four bytes for each pixel
 
 vec4 color(int i) { return load_palette(clamp(i, 0, colors - 1), 0, colors); }
 
-// Four channels of the values at a position in their own pixels.
+// Returns four channels of the values at a position in pixels of the values.
 vec4 values(vec2 at, int slice) {
   ivec2 last = x_shape.xy - 1;
 #ifdef NEAREST

@@ -4,11 +4,11 @@
 #include "shaders/common/parameters.h"
 
 BEGIN_PARAMETERS(PictureParameters)
-  ivec4 x_shape;  // of the values
-  ivec4 plane;    // with OVER, as in frame.h, and so are row and the six of ColorConversion
+  ivec4 x_shape;  // shape of the values
+  ivec4 plane;    // with OVER: as in frame.h, like row and the six members of ColorConversion
   ivec2 picture;  // pixels
   ivec2 size;     // with OVER: pixels of the frame
-  ivec2 network;  // with OVER: pixels of the input that the frame became
+  ivec2 network;  // with OVER: size of the network's input
   int32 row;
   float32 luma_offset;
   float32 luma_scale;

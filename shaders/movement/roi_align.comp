@@ -1,6 +1,5 @@
-// RoiAlign: each bin of a region is the average (or with MAX the largest weighted element) of samples. AT_ONCE: samples of a
-// row that an iteration takes.
-// https://onnx.ai/onnx/operators/onnx__RoiAlign.html
+// RoiAlign: each bin of a region is the average (or with MAX the largest weighted element) of samples.
+// AT_ONCE: samples of a row per iteration. https://onnx.ai/onnx/operators/onnx__RoiAlign.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -15,11 +14,12 @@ LINEAR_IN(rois)     // (regions, 4): x1, y1, x2, y2
 LINEAR_IN(batches)  // (regions)
 TENSOR_OUT(y)
 
-// The host refuses regions of more samples per axis.
+// The host refuses regions with more samples per axis.
 const float kMostSamples = 65536.0;
 
-// The samples first ... end - 1 of an axis of `count` that may be within the `size` elements of x, the first of all samples
-// at start + step / 2. A region of any size takes no more iterations than x has elements.
+// Returns the range first ... end - 1 of the `count` samples of an axis that may be within the `size`
+// elements of x. The first sample is at start + step / 2. So a region of any size takes no more iterations
+// than x has elements.
 ivec2 samples_inside(float start, float step, int count, float size) {
   vec2 bounds = (vec2(-1, size) - start) / step - 0.5;
   return ivec2(clamp(floor(bounds) + vec2(-1, 3), vec2(0), vec2(count)));

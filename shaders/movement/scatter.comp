@@ -1,7 +1,7 @@
-// y[offset + sum of indices[first + k] * steps[k]] = COMBINE(y[...], updates[i]) of linear tensors, where the loops over the
-// updates determine offset and first: ScatterElements, ScatterND. With UNRAVEL one index counts through all the indexed
-// dimensions (MaxUnpool). An invocation applies one update; the order of updates of the same element is undefined. PLAIN: elements
-// are words, and updates replace them.
+// y[offset + sum of indices[first + k] * steps[k]] = COMBINE(y[...], updates[i]) of linear tensors, where the
+// loops over the updates determine offset and first: ScatterElements, ScatterND. UNRAVEL: a single flat index
+// addresses all indexed dimensions (MaxUnpool). An invocation applies one update; the order of updates of the
+// same element is undefined. PLAIN: elements are 32-bit words, and updates replace them.
 // https://onnx.ai/onnx/operators/onnx__ScatterElements.html, onnx__ScatterND.html, onnx__MaxUnpool.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -21,7 +21,7 @@ SCALAR combine_mul(SCALAR old, SCALAR update) { return old * update; }
 SCALAR combine_max(SCALAR old, SCALAR update) { return update > old ? update : old; }
 SCALAR combine_min(SCALAR old, SCALAR update) { return update < old ? update : old; }
 
-// Position in y, or -1 for an index out of range, which writes nothing.
+// Returns the position in y, or -1 for an index out of range, which writes nothing.
 int position(int i) {
   int at = 0, first = 0;
   for (int d = rank - 1; d > 0; --d) {

@@ -1,5 +1,5 @@
-// Slice k * S + s of picture f of y is slice s of picture f * stride + k * dilation - padding of x, which has S slices;
-// zero where x has no such picture.
+// Slice k * S + s of picture f of y is slice s of picture f * stride + k * dilation - padding of x, which has
+// S slices, or zero if x has no such picture.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -16,7 +16,7 @@ void main() {
   if (!output_texel(y_shape, p)) return;
   ivec2 tap = divide(p.z, slices(x_shape.z)), picture = divide(p.w, output_frames);
   int frame = picture.y * stride + tap.x * dilation - padding;
-  // Loaded in any case, from a picture that exists: a branch costs more on lavapipe.
+  // Always loads, from a valid picture, because a branch costs more on lavapipe.
   vec4 v = load_x(ivec4(p.xy, tap.y, picture.x * frames + clamp(frame, 0, frames - 1)));
   store_y(p, frame >= 0 && frame < frames ? v : vec4(0));
 }

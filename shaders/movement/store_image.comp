@@ -1,6 +1,6 @@
-// A linear tensor as the pixels of an image of the application's: channels are red, green, blue and alpha; red, green and
-// blue that are missing are 0, alpha 1. BYTES: of 0..255. FORMAT: the image's format qualifier; without it the device
-// converts to whatever the image has.
+// Stores a linear tensor in an image of the application. Channels are red, green, blue and alpha; missing
+// colours are 0, missing alpha is 1. BYTES: values are in 0..255. FORMAT: the image's format qualifier;
+// without it the device converts to the image's format.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

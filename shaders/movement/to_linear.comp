@@ -22,7 +22,7 @@ void main() {
   for (int j = 0; j < 4 && n < N; ++j) {
     vec4 texel = load_x(ivec4(w, h, c >> 2, n));
     v[j] = texel[c & 3];
-    // The next element of the row-major order.
+    // Advances to the next element in row-major order.
     if (++w == W) {
       w = 0;
       if (++h == H) {

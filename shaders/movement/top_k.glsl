@@ -1,4 +1,5 @@
-// The order of TopK as one of integers: SMALLEST or else largest elements first, NaN after all numbers, of equal ones the first.
+// Integer keys for the order of TopK: with SMALLEST the smallest elements first, else the largest; NaN after
+// all numbers; among equals the lower index first.
 
 #include "inf_nan.glsl"
 
@@ -9,7 +10,7 @@ int key_of(int v) {
 #else
 int key_of(float v) {
   if (isnan(v)) return 0x7fffffff;
-  // The bits of floats are in order but for the sign; both zeros are equal.
+  // The bits of floats are ordered like the floats except for the sign; both zeros are equal.
   int bits = v == 0.0 ? 0 : floatBitsToInt(v);
   int key = bits < 0 ? bits ^ 0x7fffffff : bits;
 #endif
@@ -20,5 +21,5 @@ int key_of(float v) {
 #endif
 }
 
-// Whether the element with key v at i comes before the one with key w at j.
+// Returns whether the element with key v at i precedes the element with key w at j.
 bool precedes(int v, int i, int w, int j) { return v < w || (v == w && i < j); }

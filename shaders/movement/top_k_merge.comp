@@ -1,7 +1,8 @@
-// Merges up to four neighbouring sorted runs of TopK to one, of which it keeps the first `kept` elements. An invocation finds
-// the place of one element: its place in its own run, and in each other run the number of elements that precede it, by binary
-// search (Satish, Harris, Garland, Designing efficient sorting algorithms for manycore GPUs, 2009). Equal elements stay in
-// the order of their runs. LAST: the runs become the result, of which only the indices are stored.
+// Merges up to four neighbouring sorted runs of TopK into one, and keeps its first `kept` elements. An
+// invocation computes the position of one element: its position in its own run, plus the number of preceding
+// elements in each other run, by binary search (Satish, Harris, Garland, Designing efficient sorting
+// algorithms for manycore GPUs, 2009). Equal elements keep the order of their runs. LAST: the merged run is
+// the result, of which only the indices are stored.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -22,7 +23,7 @@ SCALARS_OUT(indices)
 
 const int kMerged = 4;
 
-// Elements of a run of each row.
+// Returns the number of elements of a run of each row.
 int size_of(int run) { return min(stride, length - run * span); }
 
 void main() {

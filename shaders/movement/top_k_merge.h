@@ -7,8 +7,8 @@ BEGIN_PARAMETERS(TopKMergeParameters)
   int32 rows;
   int32 length;  // of a row
   int32 runs;  // of a row
-  int32 span;  // elements of a row from which a run is
-  int32 stride;  // elements between runs: the most that a run has
+  int32 span;  // elements of a row from which a run was made
+  int32 stride;  // distance of runs: the largest number of elements of a run
   int32 kept;  // elements of a merged run
   int32 inner;  // LAST: elements between neighbours in a row of y
 END_PARAMETERS

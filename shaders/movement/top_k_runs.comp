@@ -1,5 +1,6 @@
-// Sorts segments of the rows of a linear tensor for TopK: an invocation ranks one element among those of its segment. Of each
-// segment the keys of the first `kept` elements are stored, a run, and their indices in the row. top_k_merge.comp merges runs.
+// Sorts segments of the rows of a linear tensor for TopK: an invocation ranks one element among those of its
+// segment. For each segment it stores a run: the keys of the first `kept` elements, and their indices in the
+// row. top_k_merge.comp merges runs.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

@@ -1,5 +1,5 @@
-// Transpose where x, y or both are channels4 (X_LINEAR, Y_LINEAR: that one is linear). Positions are (w, h, c, n);
-// dimensions that a tensor of lower rank does not have are 1.
+// Transpose if x, y or both are channels4 (X_LINEAR: x is linear; Y_LINEAR: y is linear). Positions are (w,
+// h, c, n); dimensions that a tensor of lower rank does not have are 1.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define FINITE_HALVES 1
@@ -75,14 +75,14 @@ void main() {
   vec4 v = vec4(0);
 #ifdef X_LINEAR
   int at = source_offset(p.x, p.y, 4 * p.z, p.w);
-  if (x_strides.z == 1 && (y_shape.z & 3) == 0) {  // channels last in x: the texel's four are neighbours
+  if (x_strides.z == 1 && (y_shape.z & 3) == 0) {  // channels last in x: the texel's four elements are contiguous
     v = load4_x(at >> 2);
   } else {
     for (int j = 0; j < 4; ++j)
       if (4 * p.z + j < y_shape.z) v[j] = load_x(at + j * x_strides.z);
   }
 #else
-  if (source.z == 2) {  // channels stay channels: the texel only moves
+  if (source.z == 2) {  // channels are not permuted: the texel only moves
     v = load_x(source_position(p.x, p.y, p.z, p.w));
   } else {
     for (int j = 0; j < 4; ++j)

@@ -19,7 +19,7 @@ SCALARS_OUT(indices)
 LINEAR_OUT(y)
 #endif
 
-// Of the elements from `begin` to `end` of the axis.
+// Returns the extremum of the elements from `begin` to `end` of the axis.
 Extremum extremum(int i, int begin, int end) {
   int o = i / inner;
   int first = o * length * inner + i - o * inner;

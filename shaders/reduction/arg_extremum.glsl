@@ -1,12 +1,13 @@
-// The order of ArgMax, or with MIN of ArgMin. Include it after the parameter `last`, 1: the last one of equal extrema, else the
-// first. SEGMENTED: `best` may begin after the first element.
+// The order of ArgMax, or with MIN of ArgMin. Include it after the parameter `last`: 1 selects the last of
+// equal extrema, 0 the first. SEGMENTED: `best` may begin after the first element.
 
 struct Extremum {
   float value;
   int index;
 };
 
-// The extremum of two, of which `next` has the higher index. A NaN is one where it is the first element of the axis, else none.
+// Returns the extremum of two elements; `next` has the higher index. A NaN is the extremum only if it is the
+// first element of the axis.
 Extremum join(Extremum best, Extremum next) {
 #ifdef MIN
   bool better = next.value < best.value;

@@ -1,5 +1,5 @@
-// Running sums along one axis of a linear tensor. A workgroup computes one row: each invocation sums one part of it, then
-// computes the running sums of that part from the sum of the parts before it.
+// Running sums along one axis of a linear tensor. A workgroup computes one row: each invocation sums one
+// part, then computes the running sums of that part, starting with the sum of the parts before it.
 // https://onnx.ai/onnx/operators/onnx__CumSum.html
 #version 450
 #extension GL_GOOGLE_include_directive : require

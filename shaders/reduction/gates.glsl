@@ -1,12 +1,13 @@
 // The two products of squeeze-and-excitation, by one workgroup for each image:
 //   gates = gate(W2 activate_hidden(W1 means + B1) + B2)
 //
-// In each step the texels of the result are rows, which one or more invocations sum in parts; shared memory holds what the
-// next step reads. W1 and W2 are as in conv_tile.glsl, with one tap.
+// In each step every texel of the result is a row; one or more invocations compute partial sums of it. Shared
+// memory holds the inputs of the next step. W1 and W2 are as in conv_tile.glsl, with one tap.
 //
-// Include it after TEXELS_IN(w1), TEXELS_IN(w2), the parameter gate_params, activation.glsl, `int lane`, the index of an
-// invocation, and the function activate_hidden(). The workgroup puts the means into `values` before it computes gates. GATE:
-// the gates' activation function. MOST_SLICES: at least WORKGROUP_X, and the slices of means, hidden channels and gates.
+// Include it after TEXELS_IN(w1), TEXELS_IN(w2), the parameter gate_params, activation.glsl, `int lane` (the
+// index of an invocation) and the function activate_hidden(). The workgroup must store the means in `values`
+// before it computes gates. GATE: the gates' activation function. MOST_SLICES: at least WORKGROUP_X and the
+// number of slices of means, hidden channels and gates.
 
 shared vec4 values[MOST_SLICES];      // results of the previous step
 shared vec4 part_sums[MOST_SLICES];   // at row * parts + part
@@ -20,7 +21,7 @@ vec4 gate(vec4 v) {
   return v;
 }
 
-// Invocations to a row.
+// Returns the number of invocations per row.
 int parts_of(int rows, int columns) { return clamp(divide(WORKGROUP_X, rows).x, 1, columns); }
 
 vec4 total(int row, int parts) {
@@ -29,8 +30,8 @@ vec4 total(int row, int parts) {
   return sum;
 }
 
-// A row's products with every `parts`-th column from `first` on. With GATES_AHEAD the weights of that many columns are loaded
-// together, as long as there are as many.
+// Returns the sum of a row's products with every `parts`-th column from `first` on. With GATES_AHEAD the
+// weights of GATES_AHEAD columns are loaded together, while that many are left.
 #ifdef GATES_AHEAD
 #define FOR_COLUMNS_(load, first)                                                                    \
   int k = first;                                                                                     \
@@ -69,7 +70,7 @@ vec4 total(int row, int parts) {
 PRODUCT_FN_(multiply_w1, load_w1)
 PRODUCT_FN_(multiply_w2, load_w2)
 
-// From the means of `inputs` slices in `values` to those of hidden channels, in the same place.
+// Replaces the means of `inputs` slices in `values` by the hidden channels.
 void compute_hidden(int inputs) {
   int hidden = slices(hidden_channels), parts = multiply_w1(hidden, inputs);
   for (int row = lane; row < hidden; row += WORKGROUP_X) {
@@ -80,7 +81,7 @@ void compute_hidden(int inputs) {
   barrier();
 }
 
-// From these to the gates of `outputs` slices: store(position, gate).
+// Computes the gates of `outputs` slices from the hidden channels, and calls store(position, gate).
 #define STORE_GATES(store, outputs, n)                                                      \
   {                                                                                         \
     int hidden = slices(hidden_channels), parts = multiply_w2(outputs, hidden);             \

@@ -1,6 +1,6 @@
-// Squeeze-and-excitation in the kernel that computes what it squeezes: each workgroup stores sums of what it stores, and the
-// last one of an image that has done so computes the gates from them. Which one that is, a counter says that an earlier
-// dispatch has set to zero.
+// Squeeze-and-excitation in the kernel that computes its input. Each workgroup stores the sums of its
+// results, and the last workgroup of an image to do so computes the gates from these sums. A counter, which
+// an earlier dispatch has set to zero, identifies the last workgroup.
 //
 // Include it after the parameters hidden_params, gate_params, hidden_channels and counter, activation.glsl, and `int lane`.
 // GATES: the gates' activation functions are HIDDEN and GATE.
@@ -10,7 +10,7 @@ TENSOR_OUT(gates)
 TEXELS_IN(w1)
 TEXELS_IN(w2)
 LINEAR_ATOMIC(counters)
-// Other workgroups write what the last one reads: [image][slice][part].
+// Sums that other workgroups write and the last one reads: [image][slice][part].
 layout(set = 0, binding = BINDING_means, std430) coherent buffer means_block { vec4 means_data[]; };
 
 vec4 activate_hidden(vec4 v) {
@@ -29,8 +29,8 @@ void put_mean(int part, int parts, int slice, int n, vec4 v) {
   means_data[(n * slices(y_shape.z) + slice) * parts + part] = v;
 }
 
-// After put_mean(): computes the gates of image n if all other workgroups of it, `workgroups` in all, are done. All
-// invocations must call it.
+// Computes the gates of image n if this is the last of the image's `workgroups` workgroups. Call it after
+// put_mean(), in all invocations.
 void store_gates_if_last(int parts, int workgroups, int n) {
   memoryBarrierBuffer();
   barrier();

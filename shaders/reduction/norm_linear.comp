@@ -1,5 +1,6 @@
-// y = (x - mean) / deviation * scale + bias of linear tensors, from the statistics of the rows (norm_statistics.comp).
-// `factors` holds `period` scales, then `period` biases; element i has number i / inner modulo period.
+// y = (x - mean) / deviation * scale + bias of linear tensors, from the statistics of the rows
+// (norm_statistics.comp). `factors` holds `period` scales, then `period` biases; element i uses number (i /
+// inner) modulo period.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

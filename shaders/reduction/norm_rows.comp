@@ -1,6 +1,7 @@
-// Layer normalisation of rows of whole texels in one dispatch: y = (x - mean) / deviation * scale + bias. An invocation, or
-// several (cooperate.glsl), computes one row: with LINEAR consecutive elements, else the channels of a pixel of channels4.
-// MASKED: the last texel of a row has unused channels. UNCENTRED: the mean is taken as 0 (RMSNormalization).
+// Layer normalisation of rows of whole texels in one dispatch: y = (x - mean) / deviation * scale + bias. An
+// invocation, or several (cooperate.glsl), computes one row: with LINEAR consecutive elements, else the
+// channels of a pixel of channels4. MASKED: the last texel of a row has unused channels. UNCENTRED: uses a
+// mean of 0 (RMSNormalization).
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "subgroup_arithmetic.glsl"

@@ -15,7 +15,7 @@
 TENSOR_IN(x)
 TENSOR_OUT(y)
 
-// The index of the first tap at or after `bound`, of taps at first, first + dilation, ...
+// Returns the index of the first tap at or after `bound`; taps are at first, first + dilation, ...
 ivec2 taps_before(ivec2 bound, ivec2 first) {
   return clamp((bound - first + dilation - 1) / dilation, ivec2(0), kernel);
 }
@@ -35,7 +35,7 @@ void main() {
     for (int kx = begin.x; kx < end.x; ++kx) {
       vec4 tap = load_x(ivec4(first + ivec2(kx, ky) * dilation, p.zw));
 #ifdef MAX
-      v = mix(mix(v, tap, greaterThan(tap, v)), tap, isnan(tap));  // a NaN stays
+      v = mix(mix(v, tap, greaterThan(tap, v)), tap, isnan(tap));  // a NaN is kept
 #elif defined(LP) && !defined(OF_POWERS)
       v += pow(abs(tap), vec4(p_norm));
 #else

@@ -17,7 +17,7 @@ LINEAR_OUT(y)
 
 #define TRIPLE(values) ivec3(values[0], values[1], values[2])
 
-// The index of the first tap at or after `bound`, of taps at first, first + dilation, ...
+// Returns the index of the first tap at or after `bound`; taps are at first, first + dilation, ...
 ivec3 taps_before(ivec3 bound, ivec3 first) {
   return clamp((bound - first + TRIPLE(dilation) - 1) / TRIPLE(dilation), ivec3(0), TRIPLE(kernel));
 }
@@ -38,7 +38,7 @@ float pooled(int i) {
         ivec3 p = first + ivec3(kz, ky, kx) * TRIPLE(dilation);
         float tap = load_x(((volume.x * size.x + p.x) * size.y + p.y) * size.z + p.z);
 #ifdef MAX
-        v = tap > v || isnan(tap) ? tap : v;  // a NaN stays
+        v = tap > v || isnan(tap) ? tap : v;  // a NaN is kept
 #elif defined(LP) && !defined(OF_POWERS)
         v += pow(abs(tap), p_norm);
 #else

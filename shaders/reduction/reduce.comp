@@ -1,7 +1,7 @@
-// Reduction of a channels4 tensor over any of W, H, C, N; y has those dimensions as 1. With SEGMENTED a result is that of one
-// segment of the loop, and y has the segments of a result along N: n + segment * images. A reduction of y over them is next,
-// with OF_PARTS (reduce.glsl).
-// CENTRED: of the differences from a mean.
+// Reduction of a channels4 tensor over any of W, H, C, N, which are 1 in y. With SEGMENTED each result is
+// that of one segment of the loop, and the segments of a result are along N of y: n + segment * images. A
+// second dispatch, with OF_PARTS, reduces y over the segments (reduce.glsl). CENTRED: reduces the differences
+// from a mean.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "subgroup_arithmetic.glsl"
@@ -20,7 +20,7 @@ TENSOR_IN(mean)
 vec4 centre;
 #endif
 
-// The texel at q; with MASKED, unused channels become `neutral`.
+// Returns the texel at q; with MASKED, unused channels become `neutral`.
 vec4 load_part(ivec4 q, float neutral) {
   vec4 v = load_x(q);
 #ifdef CENTRED
@@ -38,8 +38,9 @@ vec4 load_part(ivec4 q, float neutral) {
 #define ACROSS(join, v)
 #endif
 
-// A loop over the texels q that are reduced to the one at p, along rows first; invocations that share the loop take turns
-// texel by texel. ALONG: the texels are along one dimension; ALONG_PARTS: they are results of segments.
+// A loop over the texels q that are reduced to the one at p, along rows first; invocations that share the
+// loop alternate texel by texel. ALONG: the texels are along one dimension; ALONG_PARTS: they are results of
+// segments.
 #ifdef SEGMENTED
 #define FIRST_PART (first_part + FIRST_LANE)
 #define END_PART end_part

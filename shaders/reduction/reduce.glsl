@@ -1,10 +1,10 @@
 // The reductions, named after their ONNX operators, and Variance; REDUCTION names one of them.
-//   term    function of each element before it is joined    join    combines two terms, with its neutral element
+//   term    function of each element                        join    combines two terms; has a neutral element
 //   finish  function of the total of `count` elements
 // LogSumExp subtracts the maximum first (LOG_SUM_EXP); otherwise its exponentials would overflow.
 //
-// A long loop is reduced in two steps: TO_PARTS, from elements to totals of segments, and OF_PARTS, from these to results.
-// LogSumExp is itself in both steps.
+// A long loop is reduced in two steps: TO_PARTS, from elements to totals of segments, and OF_PARTS, from
+// these to results. LogSumExp uses the same functions in both steps.
 
 #ifdef OF_PARTS
 #define TERM(v) (v)

@@ -1,6 +1,7 @@
-// Reduction of a linear tensor over any dimensions. An invocation, or several (cooperate.glsl), computes four consecutive
-// elements of y. With SEGMENTED those of one segment of the loop: y has the segments one after the other, each of whole groups
-// of four elements. A reduction of y over them is next, with OF_PARTS (reduce.glsl).
+// Reduction of a linear tensor over any dimensions. An invocation, or several (cooperate.glsl), computes four
+// consecutive elements of y. With SEGMENTED each result is that of one segment of the loop; y has the
+// segments one after another, each of whole groups of four elements. A second dispatch, with OF_PARTS,
+// reduces y over the segments (reduce.glsl).
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "subgroup_arithmetic.glsl"

@@ -1,5 +1,5 @@
-// y = x * scale[c] + bias[c] of channels4 tensors, then an activation: batch normalisation with known statistics.
-// OF_IMAGES: scale and bias of each image (norm_factors.comp).
+// y = x * scale[c] + bias[c] of channels4 tensors, then an activation: batch normalisation with known
+// statistics. OF_IMAGES: each image has its own scale and bias (norm_factors.comp).
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

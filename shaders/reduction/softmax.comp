@@ -22,7 +22,7 @@ vec4 load_part(ivec4 p) {
 }
 
 void main() {
-  // Neighbours have neighbouring columns.
+  // Neighbouring invocations compute neighbouring columns.
   ivec2 by_column = divide(result_index(), rows.x), by_row = divide(by_column.x, rows.y);
   ivec2 by_slice = divide(by_row.x, slices(rows.z));
   ivec4 p = ivec4(by_column.y, by_row.y, by_slice.y, by_slice.x);

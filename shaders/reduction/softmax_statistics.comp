@@ -1,6 +1,7 @@
 // The maximum m of each row of a linear tensor and the sum of exp(x - m) over it, as (m, sum, 0, 0). A row is
-// `length` elements, `inner` apart. First half of Softmax; softmax_linear.comp is the second.
-// SEGMENTED: of each segment of each row, one segment after the other; softmax_parts.comp is next.
+// `length` elements, `inner` apart. First half of Softmax; softmax_linear.comp is the second. SEGMENTED: the
+// statistics are those of each segment of each row, one segment after another; softmax_parts.comp combines
+// them.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "subgroup_arithmetic.glsl"

@@ -66,9 +66,9 @@ TEST(Pointwise, NeighboursAreInABufferOfOneImage) {
   ASSERT_GT(std::ranges::count_if(dispatch.defines,
                                   [](const auto& row) { return row.first == "TILE_P" && row.second != "1"; }),
             0);
-  EXPECT_TRUE(has(dispatch, "NEIGHBOURS"));
-  EXPECT_FALSE(has(dispatch_with(StorageChoice::buffer, two), "NEIGHBOURS"));
-  EXPECT_FALSE(has(dispatch_with(StorageChoice::image2d, one), "NEIGHBOURS"));
+  EXPECT_TRUE(has(dispatch, "CONTIGUOUS"));
+  EXPECT_FALSE(has(dispatch_with(StorageChoice::buffer, two), "CONTIGUOUS"));
+  EXPECT_FALSE(has(dispatch_with(StorageChoice::image2d, one), "CONTIGUOUS"));
   check_operator(two, caps_as_gpu(kQualcomm));
 }
 
@@ -91,13 +91,13 @@ TEST(Pointwise, NeighboursAreInRowsOfImagesOnAdreno) {
        {Shape{1, 36, 24, 24}, Shape{2, 36, 9, 32}, Shape{1, 36, 1, 197}, Shape{3, 36, 1, 67}}) {
     const OperatorCase test = one_by_one(x, 260);
     const Dispatch dispatch = dispatch_of(test, StorageChoice::image2d);
-    EXPECT_TRUE(has(dispatch, "NEIGHBOURS")) << x[3];
+    EXPECT_TRUE(has(dispatch, "CONTIGUOUS")) << x[3];
     EXPECT_EQ(number(dispatch, "TILE_P"), 8);
     EXPECT_EQ(number(dispatch, "AHEAD"), 2);
     check_operator(test, adreno);
   }
-  EXPECT_FALSE(has(dispatch_of(one_by_one({1, 36, 25, 25}, 260), StorageChoice::image2d), "NEIGHBOURS"));
-  EXPECT_TRUE(has(dispatch_of(one_by_one({1, 36, 25, 25}, 260), StorageChoice::buffer), "NEIGHBOURS"));
+  EXPECT_FALSE(has(dispatch_of(one_by_one({1, 36, 25, 25}, 260), StorageChoice::image2d), "CONTIGUOUS"));
+  EXPECT_TRUE(has(dispatch_of(one_by_one({1, 36, 25, 25}, 260), StorageChoice::buffer), "CONTIGUOUS"));
 }
 
 TEST(Pointwise, EveryCandidateOnAdreno) {

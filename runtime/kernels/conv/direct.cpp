@@ -48,7 +48,7 @@ bool overlaps(const DeviceCaps& caps, const Window2d& window, const OutputTile& 
 void spare_registers(ConvKernel& kernel, const DeviceCaps& caps, bool loads_rows_once, bool is_unpadded) {
   const DevicePolicy& policy = device_policy(caps);
   if (!policy.spares_registers(caps)) return;
-  kernel.defines.emplace_back("LOCATE_AGAIN", "1");
+  kernel.defines.emplace_back("RECOMPUTE_POSITIONS", "1");
   const OutputTile& tile = kernel.tile.output;
   const bool halves = kernel.weights.run.of_halves();
   if (halves) kernel.defines.emplace_back("SCALE_LAST", "1");
@@ -84,7 +84,7 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
   kernel.reads_planes = inputs < 4 && groups == 1;
   if (kernel.reads_planes) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));
   if (problem.narrow_outputs > 0)
-    kernel.defines.emplace_back("NARROW", std::to_string(problem.narrow_outputs / 4));
+    kernel.defines.emplace_back("POINTWISE_SLICES", std::to_string(problem.narrow_outputs / 4));
   dispatch_conv(lowering, kernel, window, problem.activation, conv_values(lowering, kernel.weights));
 }
 

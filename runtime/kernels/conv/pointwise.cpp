@@ -117,8 +117,8 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
                                          ? 1
                                          : 2);
   if (ahead > 1 && !tile.broadcasts()) define(dispatch, "AHEAD", std::to_string(ahead));
-  if (spares) define(dispatch, "LOCATE_AGAIN");
-  if (neighbours) define(dispatch, "NEIGHBOURS");
+  if (spares) define(dispatch, "RECOMPUTE_POSITIONS");
+  if (neighbours) define(dispatch, "CONTIGUOUS");
   define_halves(dispatch, weights.run);
   define_activation_or_bounds(dispatch, activation);
   add_extras(dispatch, extras, n);
