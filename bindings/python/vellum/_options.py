@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
 from . import _c_api
-from ._library import Error, ErrorCode, defaults
+from ._library import Error, ErrorCode, Handle, defaults
 from ._tensor import DTYPES, c_shape
-
-if TYPE_CHECKING:
-    from ._pool import MemoryPool
 
 
 class SessionOptions(TypedDict, total=False):
@@ -57,8 +54,8 @@ class SessionOptions(TypedDict, total=False):
     quickest way that fits, or raises Error(OUT_OF_MEMORY)."""
     budget_allows_fp16: bool
     """With a memory_budget, fp16 is one more way to fit; False."""
-    memory_pool: MemoryPool
-    """Memory for intermediate tensors that other sessions use, too; without it the session has its own."""
+    memory_pool: Handle
+    """A MemoryPool for intermediate tensors, which other sessions may use too; without it the session has its own."""
     winograd: Literal["auto", "off", "f2", "f4"]
     """How 3x3 convolutions are computed."""
     in_flight: int
