@@ -7,13 +7,16 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "exec/executor.hpp"
 #include "passes/passes.hpp"
+#include "support/covering.hpp"
 #include "support/environment.hpp"
 #include "support/gpu_test.hpp"
 #include "vellum/error.hpp"
@@ -96,41 +99,41 @@ std::string computation(const Program& program) {
   return text.str();
 }
 
-// Runs one case in several ways; two ways that are the same dispatches run once.
+// How a case is lowered, and for which device.
+struct Configuration {
+  LoweringOptions options;
+  DeviceCaps caps;
+  Combination values;  // of the parameters of the sweep
+};
+
+// Runs one case in several configurations, once where several lead to the same dispatches.
 class Runs {
  public:
   explicit Runs(const OperatorCase& test) : test_(test) {}
 
-  // Calls sweep(caps) for each device in turn.
-  void for_each_device(const DeviceCaps& caps, const std::function<void(const DeviceCaps&)>& sweep) {
-    for (const DeviceCaps& in_turn : caps_in_turn(caps)) {
-      sweep(in_turn);
-      first_device_ = false;
-    }
+  // The dispatches as text, equal where two configurations lead to the same ones; nullopt where the case has
+  // no such configuration.
+  std::optional<std::string> computation_of(const Configuration& configuration) {
+    SCOPED_TRACE(describe(configuration));
+    const std::optional<Program> program = lowered(configuration);
+    return program ? std::optional(computation(*program)) : std::nullopt;
   }
 
-  void run(const LoweringOptions& options, const DeviceCaps& caps) {
-    const bool fp16 = options.precision == Precision::fp16;
-    const std::string what = describe_run(test_, options) + (caps.reads_buffers_as_texels ? " texels" : "") +
-                             (caps.type == DeviceType::cpu ? "" : " as for a GPU");
+  // Unless the same dispatches ran already; of all configurations but the first, one in `one_in` runs, whose
+  // text decides.
+  void run(const Configuration& configuration, size_t one_in = 1) {
+    const std::string what = describe(configuration);
     SCOPED_TRACE(what);
-    const Reference& reference = references_.try_emplace(fp16, test_, fp16).first->second;
-    Graph lowered = reference.graph;
-    decompose(lowered);
-    Program program = lower(lowered, caps, options);
-    if (options.arithmetic == Arithmetic::fp16 && !multiplies_halves(program)) return;
-    if (options.fold > 0 && !folds(program)) return;
-    const bool runs_loops = caps.max_loop_iterations >= kLeastIterations;
-    if (!test_.sweep.host_allowed && caps.max_storage_buffers_per_stage >= test_.sweep.buffers &&
-        runs_loops) {
-      EXPECT_TRUE(program.warnings.empty()) << program.warnings.front();
-    }
-    const std::string text = computation(program);
-    if (left_out(text) || !ran_.insert(text).second) return;
-    Executor executor(test_context(), compile_program(test_context(), std::move(program)));
+    std::optional<Program> program = lowered(configuration);
+    if (!program) return;
+    const std::string text = computation(*program);
+    if (!ran_.empty() && std::hash<std::string>()(text) % one_in != 0) return;
+    if (!ran_.insert(text).second) return;
+    const Reference& reference = reference_of(configuration);
+    Executor executor(test_context(), compile_program(test_context(), std::move(*program)));
     for (size_t i = 0; i < reference.inputs.size(); ++i) executor.set_input(i, reference.inputs[i]);
     executor.run();
-    const Tolerance tolerance = tolerance_of(test_, options);
+    const Tolerance tolerance = tolerance_of(test_, configuration.options);
     for (size_t i = 0; i < reference.outputs.size(); ++i)
       compare(executor.output(i), reference.outputs[i], tolerance, what);
   }
@@ -147,18 +150,35 @@ class Runs {
     std::vector<HostTensor> inputs, outputs;
   };
 
-  // SwiftShader takes several times as long as lavapipe to compile, and kernels for another device are mostly
-  // other tiles of those that ran: there a case runs in a third or half of the ways, which are others for
-  // each case, and in one at least.
-  bool left_out(const std::string& text) const {
-    const size_t one_in = in_full() ? 1 : on_swiftshader() ? 3 : first_device_ ? 1 : 2;
-    return !ran_.empty() && std::hash<std::string>()(text) % one_in != 0;
+  const Reference& reference_of(const Configuration& configuration) {
+    const bool fp16 = configuration.options.precision == Precision::fp16;
+    return references_.try_emplace(fp16, test_, fp16).first->second;
+  }
+
+  std::string describe(const Configuration& configuration) const {
+    return describe_run(test_, configuration.options) +
+           (configuration.caps.reads_buffers_as_texels ? " texels" : "") +
+           (configuration.caps.type == DeviceType::cpu ? "" : " as for a GPU");
+  }
+
+  std::optional<Program> lowered(const Configuration& configuration) {
+    Graph graph = reference_of(configuration).graph;
+    decompose(graph);
+    Program program = lower(graph, configuration.caps, configuration.options);
+    if (configuration.options.arithmetic == Arithmetic::fp16 && !multiplies_halves(program))
+      return std::nullopt;
+    if (configuration.options.fold > 0 && !folds(program)) return std::nullopt;
+    const bool runs_loops = configuration.caps.max_loop_iterations >= kLeastIterations;
+    if (!test_.sweep.host_allowed &&
+        configuration.caps.max_storage_buffers_per_stage >= test_.sweep.buffers && runs_loops) {
+      EXPECT_TRUE(program.warnings.empty()) << program.warnings.front();
+    }
+    return program;
   }
 
   const OperatorCase& test_;
   std::map<bool, Reference> references_;  // by whether it is rounded to fp16
   std::set<std::string> ran_;             // computation() of each program
-  bool first_device_ = true;
 };
 
 // Whether the run is repeated with the other kind of buffer reads (storage or texel buffers). SwiftShader
@@ -170,8 +190,13 @@ bool repeats_with_other_reads(const OperatorCase& test, const LoweringOptions& o
   return caps.reads_buffers_as_texels || (options.inputs_to_channels4 && !product);
 }
 
-// Buffers are read as the device prefers, and with the other kind of reads if repeats_with_other_reads().
-void sweep(Runs& runs, const OperatorCase& test, const DeviceCaps& caps) {
+// What a run changes besides storage, layout, precision and fold: one of these at a time.
+enum class Variant : size_t { none, other_reads, for_gpu, fp16_arithmetic };
+
+// Appends the configurations of the sweep on one device, whose number in turn is `device`. Buffers are read
+// as the device prefers, and with the other kind of reads if repeats_with_other_reads().
+void append_sweep(std::vector<Configuration>& configurations, const OperatorCase& test,
+                  const DeviceCaps& caps, size_t device) {
   DeviceCaps other_reads = caps;
   other_reads.reads_buffers_as_texels = !caps.reads_buffers_as_texels;
   DeviceCaps gpu = caps;
@@ -193,17 +218,61 @@ void sweep(Runs& runs, const OperatorCase& test, const DeviceCaps& caps) {
                                   .inputs_to_channels4 = channels4,
                                   .winograd = test.sweep.winograd,
                                   .fold = fold};
-          runs.run(options, caps);
-          if (repeats_with_other_reads(test, options, caps)) runs.run(options, other_reads);
-          if (test.sweep.as_for_gpu && caps.type != gpu.type) runs.run(options, gpu);
+          const auto append = [&](const DeviceCaps& on_device, Variant variant) {
+            configurations.push_back({options,
+                                      on_device,
+                                      {static_cast<size_t>(storage), static_cast<size_t>(precision),
+                                       channels4, fold > 0, static_cast<size_t>(variant), device}});
+          };
+          append(caps, Variant::none);
+          if (repeats_with_other_reads(test, options, caps)) append(other_reads, Variant::other_reads);
+          if (test.sweep.as_for_gpu && caps.type != gpu.type) append(gpu, Variant::for_gpu);
           options.arithmetic = Arithmetic::fp16;
-          if (once && halves) runs.run(options, caps);
+          if (once && halves) append(caps, Variant::fp16_arithmetic);
         }
       }
 }
 
+// How many cases of this operator the current test had before.
+size_t cases_before(const std::string& type) {
+  static std::map<std::string, size_t> counts;
+  const ::testing::TestInfo* const test = ::testing::UnitTest::GetInstance()->current_test_info();
+  return counts[std::string(test->test_suite_name()) + "." + test->name() + " " + type]++;
+}
+
+// Runs the distinct computations that cover the configurations. With VELLUM_TEST_FULL these are all.
+// Otherwise the first case of an operator in a test covers all pairs of values, and each further case all
+// values, by configurations that change with its number. SwiftShader takes several times as long as lavapipe
+// to compile: there the first case covers values, too.
+void run_covering(Runs& runs, const std::vector<Configuration>& configurations, size_t number_of_case) {
+  std::vector<const Configuration*> distinct;
+  std::vector<Combinations> values;
+  std::map<std::string, size_t> indices;  // by computation
+  for (const Configuration& configuration : configurations) {
+    const std::optional<std::string> text = runs.computation_of(configuration);
+    if (!text) continue;
+    const auto [place, is_new] = indices.try_emplace(*text, distinct.size());
+    if (is_new) {
+      distinct.push_back(&configuration);
+      values.emplace_back();
+    }
+    values[place->second].push_back(configuration.values);
+  }
+  if (in_full()) {
+    for (const Configuration* configuration : distinct) runs.run(*configuration);
+    return;
+  }
+  const bool pairs = number_of_case == 0 && !on_swiftshader();
+  for (const size_t i : covering_runs(values, pairs ? Coverage::pairs : Coverage::values, number_of_case))
+    runs.run(*distinct[i]);
+}
+
+// Of the runs of a choice's candidates, those on devices after the first are mostly other tiles of kernels
+// that ran: a part runs, which is another for each case, and one run at least.
+size_t one_in(size_t device) { return in_full() ? 1 : on_swiftshader() ? 3 : device == 0 ? 1 : 2; }
+
 std::vector<std::string> run_candidates(Runs& runs, const OperatorCase& test, const CandidateOptions& options,
-                                        const DeviceCaps& caps) {
+                                        const DeviceCaps& caps, size_t device) {
   LoweringOptions lowering{.precision = options.precision,
                            .storage = options.storage,
                            .inputs_to_channels4 = test.sweep.channels4_inputs,
@@ -224,7 +293,7 @@ std::vector<std::string> run_candidates(Runs& runs, const OperatorCase& test, co
       table.operators[choice.signature] = {{choice.candidates.front().text(), 2.0}};
       table.operators[choice.signature][candidate] = 1.0;
       lowering.tuning = &table;
-      runs.run(lowering, caps);
+      runs.run({lowering, caps, {}}, one_in(device));
       candidates.push_back(candidate);
     }
   return candidates;
@@ -245,8 +314,11 @@ HostTensor random_tensor(Shape shape, uint32_t seed, float low, float high) {
 void check_operator(const OperatorCase& test) { check_operator(test, test_context()->caps()); }
 
 void check_operator(const OperatorCase& test, const DeviceCaps& caps) {
+  std::vector<Configuration> configurations;
+  size_t device = 0;
+  for (const DeviceCaps& in_turn : caps_in_turn(caps)) append_sweep(configurations, test, in_turn, device++);
   Runs runs(test);
-  runs.for_each_device(caps, [&](const DeviceCaps& in_turn) { sweep(runs, test, in_turn); });
+  run_covering(runs, configurations, cases_before(test.type));
 }
 
 std::vector<std::string> candidate_names(const Choice& choice) {
@@ -259,10 +331,11 @@ std::vector<std::string> check_candidates(const OperatorCase& test, const Candid
   const DeviceCaps caps = options.caps.value_or(test_context()->caps());
   Runs runs(test);
   std::vector<std::string> candidates;
-  runs.for_each_device(caps, [&](const DeviceCaps& in_turn) {
-    std::vector<std::string> names = run_candidates(runs, test, options, in_turn);
+  size_t device = 0;
+  for (const DeviceCaps& in_turn : caps_in_turn(caps)) {
+    std::vector<std::string> names = run_candidates(runs, test, options, in_turn, device++);
     if (candidates.empty()) candidates = std::move(names);
-  });
+  }
   return candidates;
 }
 

@@ -1,4 +1,4 @@
-// One call checks an operator's kernels against its host reference, in every combination of its sweep.
+// One call checks an operator's kernels against its host reference, in the combinations of its sweep.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace vellum::test {
 
-// Runs the case on the test's device (gpu_test.hpp) in every combination of test.sweep and compares each
-// output with Operator::evaluate(). passes/decompose replaces the operator first, if it does so for all
+// Runs the case on the test's device (gpu_test.hpp) in the combinations that test.sweep asks for and compares
+// each output with Operator::evaluate(). passes/decompose replaces the operator first, if it does so for all
 // models. For fp16 the reference gets inputs rounded to fp16.
 void check_operator(const OperatorCase& test);
 // Chooses kernels as for a device of `caps`. The test's device must meet the limits in `caps`.

@@ -16,12 +16,18 @@
 namespace vellum::test {
 
 // In which storages, layouts, precisions and arithmetic a case runs, and how near its results must come to
-// the host reference's. check_operator() (kernel_harness.hpp) runs a case in each combination:
+// the host reference's. check_operator() (kernel_harness.hpp) chooses among all combinations of
 //
 //   storage     image2d, image3d, buffer    always all
 //   layout      channels4, linear           if channels4_inputs, if linear_inputs
 //   precision   fp32, fp16                  always, if fp16
-//   arithmetic  fp32, fp16                  always, if arithmetic_fp16
+//   fold        no, yes                     in image2d, if a tensor folds
+//   variant     none, the other kind of buffer reads, kernels for a GPU (if as_for_gpu), fp16 products
+//               (if arithmetic_fp16)
+//   device      those of caps_in_turn()
+//
+// The first case of an operator in a test has all pairs of values, each further case all values: so a test
+// has every pair, also of a case (its shape) and a value. VELLUM_TEST_FULL=1 runs all combinations.
 struct OperatorSweep {
   // Layouts of the float inputs. Integer inputs are always linear.
   bool channels4_inputs = true, linear_inputs = true;
