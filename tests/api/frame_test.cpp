@@ -12,12 +12,11 @@
 #include "public_interface.hpp"
 #include "small_model.hpp"
 #include "support/errors.hpp"
+#include "support/frame_reference.hpp"
 #include "vellum/estimate.hpp"
 
 namespace vellum::test {
 namespace {
-
-using Rgb = std::array<double, 3>;
 
 constexpr FrameFormat kFormats[] = {FrameFormat::rgba8, FrameFormat::bgra8, FrameFormat::rgb8,
                                     FrameFormat::grey8, FrameFormat::nv12,  FrameFormat::nv21,
@@ -29,116 +28,6 @@ Tensor random_frame(const FrameInput& input, uint32_t seed) {
   for (uint8_t& byte : frame.mutable_as<uint8_t>()) byte = static_cast<uint8_t>(random());
   return frame;
 }
-
-// A second reference in double, written from the definitions in vellum/frame.hpp: the frame as a picture in
-// red, green and blue, then the filter at each pixel of the network.
-class Reference {
- public:
-  Reference(const FrameInput& input, std::span<const uint8_t> bytes)
-      : width_(input.width), height_(input.height) {
-    for (int64_t y = 0; y < height_; ++y)
-      for (int64_t x = 0; x < width_; ++x) pixels_.push_back(decode(input, bytes, x, y));
-  }
-
-  Rgb bilinear(double x, double y) const {
-    const double left = std::floor(x - 0.5), top = std::floor(y - 0.5), u = x - 0.5 - left, v = y - 0.5 - top;
-    return mix(mix(pixel(left, top), pixel(left + 1, top), u),
-               mix(pixel(left, top + 1), pixel(left + 1, top + 1), u), v);
-  }
-
-  // Upright: each axis for itself.
-  Rgb area(double x, double y, double across, double down) const {
-    Rgb sum{};
-    for (const auto& [row, row_weight] : covered(y, down))
-      for (const auto& [column, column_weight] : covered(x, across)) {
-        const Rgb color = pixel(column, row);
-        for (size_t c = 0; c < 3; ++c) sum[c] += row_weight * column_weight * color[c];
-      }
-    return sum;
-  }
-
-  // The mean of bilinear samples in a pixel of the network, from (x, y) to (x + 1, y + 1) there.
-  Rgb samples(const FrameTransform& map, double x, double y) const {
-    const std::array<double, 6>& m = map.matrix();
-    const double across = std::ceil(std::hypot(m[0], m[3]) - 1e-3),
-                 down = std::ceil(std::hypot(m[1], m[4]) - 1e-3);
-    const double columns = std::max(across, 1.0), rows = std::max(down, 1.0);
-    Rgb sum{};
-    for (double j = 0.5; j < rows; ++j)
-      for (double i = 0.5; i < columns; ++i) {
-        const FramePoint at = map.to_frame({x + i / columns, y + j / rows});
-        const Rgb sample = bilinear(at.x, at.y);
-        for (size_t c = 0; c < 3; ++c) sum[c] += sample[c] / (columns * rows);
-      }
-    return sum;
-  }
-
- private:
-  static Rgb mix(const Rgb& a, const Rgb& b, double t) {
-    return {a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1]), a[2] + t * (b[2] - a[2])};
-  }
-
-  static std::vector<std::pair<double, double>> covered(double at, double size) {
-    if (size < 1) {
-      const double lower = std::floor(at - 0.5), t = at - 0.5 - lower;
-      return {{lower, 1 - t}, {lower + 1, t}};
-    }
-    std::vector<std::pair<double, double>> result;
-    for (double i = std::floor(at - size / 2); i < at + size / 2; ++i)
-      result.emplace_back(i, (std::min(i + 1, at + size / 2) - std::max(i, at - size / 2)) / size);
-    return result;
-  }
-
-  static Rgb from_yuv(const FrameInput& input, double y, double u, double v) {
-    const bool hd = input.matrix == ColorMatrix::bt709;
-    if (input.range == ColorRange::limited) {
-      y = (y - 16) * 255 / 219;
-      u = (u - 128) * 255 / 224;
-      v = (v - 128) * 255 / 224;
-    } else {
-      u -= 128;
-      v -= 128;
-    }
-    // The coefficients as the recommendations' tables have them.
-    Rgb rgb = hd ? Rgb{y + 1.5748 * v, y - 0.187324 * u - 0.468124 * v, y + 1.8556 * u}
-                 : Rgb{y + 1.402 * v, y - 0.344136 * u - 0.714136 * v, y + 1.772 * u};
-    for (double& value : rgb) value = std::clamp(value, 0.0, 255.0);
-    return rgb;
-  }
-
-  static Rgb decode(const FrameInput& input, std::span<const uint8_t> bytes, int64_t x, int64_t y) {
-    const int64_t width = input.width, height = input.height, half = (width + 1) / 2, rows = (height + 1) / 2;
-    const auto at = [&](int64_t i) { return static_cast<double>(bytes[static_cast<size_t>(i)]); };
-    const int64_t i = y * width + x, pair = width * height + y / 2 * 2 * half + x / 2 * 2,
-                  u = width * height + y / 2 * half + x / 2;
-    switch (input.format) {
-      case FrameFormat::rgba8:
-        return {at(4 * i), at(4 * i + 1), at(4 * i + 2)};
-      case FrameFormat::bgra8:
-        return {at(4 * i + 2), at(4 * i + 1), at(4 * i)};
-      case FrameFormat::rgb8:
-        return {at(3 * i), at(3 * i + 1), at(3 * i + 2)};
-      case FrameFormat::grey8:
-        return {at(i), at(i), at(i)};
-      case FrameFormat::nv12:
-        return from_yuv(input, at(i), at(pair), at(pair + 1));
-      case FrameFormat::nv21:
-        return from_yuv(input, at(i), at(pair + 1), at(pair));
-      case FrameFormat::i420:
-        return from_yuv(input, at(i), at(u), at(u + half * rows));
-    }
-    return {};
-  }
-
-  const Rgb& pixel(double x, double y) const {
-    const auto column = std::clamp<int64_t>(static_cast<int64_t>(x), 0, width_ - 1),
-               row = std::clamp<int64_t>(static_cast<int64_t>(y), 0, height_ - 1);
-    return pixels_[static_cast<size_t>(row * width_ + column)];
-  }
-
-  int64_t width_, height_;
-  std::vector<Rgb> pixels_;
-};
 
 // A network whose output is its input, which is not negative.
 OnnxModel passing_model(const Shape& shape, DType dtype = DType::f32) {
@@ -163,54 +52,65 @@ constexpr int64_t kHeight = 12, kWidth = 15;
 // The largest difference over the three channels and all pixels, in levels of 0..255.
 double largest_difference(const FrameInput& input, const Tensor& frame, const FrameTransform& map,
                           const Tensor& got) {
-  const Reference reference(input, frame.as<uint8_t>());
-  const std::array<double, 6>& m = map.matrix();
-  const bool upright = m[1] == 0 && m[3] == 0;
+  const FrameReference reference(input, frame.as<uint8_t>());
   double worst = 0;
-  for (int64_t y = 0; y < kHeight; ++y) {
+  for (int64_t y = 0; y < kHeight; ++y)
     for (int64_t x = 0; x < kWidth; ++x) {
-      const auto column = static_cast<double>(x), row = static_cast<double>(y);
-      const FramePoint at = map.to_frame({column + 0.5, row + 0.5});
-      const bool inside = at.x >= 0 && at.y >= 0 && at.x <= input.width && at.y <= input.height;
-      Rgb want = input.filter == FrameFilter::bilinear ? reference.bilinear(at.x, at.y)
-                 : upright ? reference.area(at.x, at.y, std::abs(m[0]), std::abs(m[4]))
-                           : reference.samples(map, column, row);
-      if (!inside && input.fill) std::ranges::copy(*input.fill, want.begin());
-      for (int64_t c = 0; c < 3; ++c) {
-        const auto i = static_cast<size_t>((c * kHeight + y) * kWidth + x);
-        worst = std::max(worst, std::abs(255.0 * got.as<float>()[i] - want[static_cast<size_t>(c)]));
+      const Rgb want = reference.seen(map, x, y);
+      for (size_t c = 0; c < 3; ++c) {
+        const size_t i = (c * kHeight + static_cast<size_t>(y)) * kWidth + static_cast<size_t>(x);
+        worst = std::max(worst, std::abs(255.0 * got.as<float>()[i] - want[c]));
       }
     }
-  }
   return worst;
 }
+
+class RandomFrames {
+ public:
+  explicit RandomFrames(uint32_t seed) : random_(seed) {}
+
+  // The formats and settings in turn, of random sizes; values of the network are levels / 255.
+  FrameInput input(size_t number) {
+    FrameInput input{.format = kFormats[number % std::size(kFormats)],
+                     .width = static_cast<uint32_t>(uniform(20, 200)),
+                     .height = static_cast<uint32_t>(uniform(20, 200)),
+                     .matrix = number % 2 ? ColorMatrix::bt709 : ColorMatrix::bt601,
+                     .range = number % 3 ? ColorRange::full : ColorRange::limited,
+                     .filter = number % 2 ? FrameFilter::area : FrameFilter::bilinear};
+    input.scale.fill(1 / 255.0f);
+    if (number % 4 == 3) input.fill.reset();
+    return input;
+  }
+
+  // Every second one is upright, and every third mirrored.
+  FrameTransform transform(const FrameInput& input, size_t number) {
+    const FramePoint center{uniform(0, input.width), uniform(0, input.height)};
+    const FrameSize size{uniform(5, 1.5 * input.width), uniform(5, 1.5 * input.height)};
+    const double angle = number % 2 ? 0.0 : uniform(-4, 4);
+    const FrameTransform map = FrameTransform::rotated(center, size, angle, {kWidth, kHeight});
+    return number % 3 == 0 ? map.flipped_horizontally() : map;
+  }
+
+ private:
+  double uniform(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random_);
+  }
+
+  std::mt19937 random_;
+};
 
 TEST(Frames, RandomTransformsAreWithinOneLevelOfAReferenceInDouble) {
   constexpr uint32_t seed = 7;
   SCOPED_TRACE("seed " + std::to_string(seed));
-  std::mt19937 random(seed);
-  const auto uniform = [&](double low, double high) {
-    return std::uniform_real_distribution<double>(low, high)(random);
-  };
+  RandomFrames random(seed);
   const Device device = Device::open(device_options());
   const Model model = load(passing_model({1, 3, kHeight, kWidth}));
   double worst = 0;
   for (size_t i = 0; i < 10; ++i) {
-    FrameInput input{.format = kFormats[i % std::size(kFormats)],
-                     .width = static_cast<uint32_t>(uniform(20, 200)),
-                     .height = static_cast<uint32_t>(uniform(20, 200)),
-                     .matrix = i % 2 ? ColorMatrix::bt709 : ColorMatrix::bt601,
-                     .range = i % 3 ? ColorRange::full : ColorRange::limited,
-                     .filter = i % 2 ? FrameFilter::area : FrameFilter::bilinear};
-    input.scale.fill(1 / 255.0f);
-    if (i % 4 == 3) input.fill.reset();
+    const FrameInput input = random.input(i);
     Session session(device, with_frames(model, "image", input));
     for (uint32_t k = 0; k < 10; ++k) {
-      const FramePoint center{uniform(0, input.width), uniform(0, input.height)};
-      const FrameSize size{uniform(5, 1.5 * input.width), uniform(5, 1.5 * input.height)};
-      FrameTransform map =
-          FrameTransform::rotated(center, size, k % 2 ? 0.0 : uniform(-4, 4), {kWidth, kHeight});
-      if (k % 3 == 0) map = map.flipped_horizontally();
+      const FrameTransform map = random.transform(input, k);
       const Tensor frame = random_frame(input, k);
       const Tensor got = session.run({{"image", frame}, {"image.transform", map.tensor()}}).at("y");
       const double difference = largest_difference(input, frame, map, got);

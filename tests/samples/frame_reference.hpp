@@ -1,4 +1,4 @@
-// The input of a network from a photo, by the host reference of the operator that the device runs.
+// The input of a network from a photo, by the reference in double that the device is compared with.
 #pragma once
 
 #include <vector>
