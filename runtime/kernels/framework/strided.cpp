@@ -10,7 +10,7 @@ namespace vellum {
 
 namespace {
 
-constexpr size_t kMaxLoops = decltype(StridedCopyParameters::dims)::size();
+constexpr size_t kMaxDims = decltype(StridedCopyParameters::dims)::size();
 
 // Loops that walk through neighbours.
 std::optional<PlainCopy> plain_copy(Lowering& lowering, TensorId x, TensorId y, const LoopNest& nest,
@@ -65,7 +65,7 @@ bool strided_copy(Lowering& lowering, size_t output, const std::vector<int64_t>&
 
 bool strided_copy(Lowering& lowering, size_t output, LoopNest nest, int64_t base) {
   nest = collapse(nest);
-  if (nest.dims.size() > kMaxLoops) return false;
+  if (nest.dims.size() > kMaxDims) return false;
   const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(output, Layout::linear);
   strided_copy(lowering, x, y, std::move(nest), base);
   return true;
