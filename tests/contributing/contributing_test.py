@@ -41,7 +41,7 @@ def has_word(word, text):
 def check_operators():
     table = text_of("runtime/graph/operators.def")
     kernel_tests = text_of("tests/kernels/*_test.cpp")
-    other_tests = text_of("tests/graph/*_test.cpp", "tests/passes/*_test.cpp", "tests/exec/*_test.cpp",
+    other_tests = text_of("tests/graph/*_test.cpp", "tests/passes/*_test.cpp", "tests/exec/**/*.cpp",
                           "tests/api/*_test.cpp")
     for operator, lowering in found(r"^VELLUM_OPERATOR\((\w+), \w+, (\w+)\)", table, "operator"):
         name = f'"{operator}"'
@@ -57,10 +57,10 @@ def check_activations():
     table = text_of("runtime/graph/operators/elementwise/activation.cpp")
     tests = text_of("tests/graph/*_test.cpp", "tests/kernels/*_test.cpp", "tests/passes/*_test.cpp")
     unary = text_of("runtime/graph/operators/elementwise/unary.cpp")
-    empty_tensors = text_of("tests/exec/empty_tensors_test.cpp")
+    empty_tensors = text_of("tests/exec/empty_tensors/*.cpp")
     for operator in found(r"^VELLUM_OPERATOR\((\w+), make_activation,", text_of("runtime/graph/operators.def"), "activation's operator"):
         require(f'"{operator}"' in unary, f"activation {operator}: unary.cpp has no row for the operator")
-        require(f'"{operator}"' in empty_tensors, f"activation {operator}: tests/exec/empty_tensors_test.cpp does not list it")
+        require(f'"{operator}"' in empty_tensors, f"activation {operator}: tests/exec/empty_tensors/ does not list it")
     body = found(r"enum class ActivationKind[^{]*\{([^}]*)\}", header, "enum ActivationKind")[0]
     names = dict(re.findall(r'ActivationKind::(\w+)\W+"(\w+)"', table))
     for kind in found(r"\w+", body, "activation"):
@@ -188,6 +188,22 @@ def check_rooms():
     check_no_loops("runtime")
 
 
+def check_following_a_convolution():
+    """docs/architecture.md follows a convolution through few files, by names that lead from one to another."""
+    page = text_of("docs/architecture.md").split("## Following one convolution")[1].split("\n## ")[0]
+    rows = found(r"^\| `([\w./]+)` \| `(\w+)` \|", page, "file that a convolution passes")
+    require(len(rows) <= 12, f"architecture.md follows a convolution through {len(rows)} files, more than 12")
+    for file, name in rows:
+        require((root / file).exists(), f"architecture.md follows a convolution to {file}, which is not there")
+        if not (root / file).exists():
+            continue
+        if not file.startswith("shaders/"):
+            require(has_word(name, text_of(file)), f"{file} has no {name}, which architecture.md says it has")
+        others = [other for other, _ in rows if other != file]
+        require(has_word(name, text_of(*others, "runtime/graph/operators.def", "runtime/api/*.cpp", "runtime/import/onnx/import_onnx.cpp")),
+                f"nothing leads to {name} in {file}: no other file of architecture.md's table names it")
+
+
 def check_page():
     page = text_of("CONTRIBUTING.md")
     for name in found(r"`([\w./]+/[\w./]*)`", page, "file name"):
@@ -206,7 +222,7 @@ def check_versions():
 
 
 for check in (check_operators, check_activations, check_shaders, check_strategies, check_passes, check_commands, check_names,
-              check_rooms, check_page, check_versions):
+              check_rooms, check_following_a_convolution, check_page, check_versions):
     check()
 for problem in problems:
     print(problem)
