@@ -8,7 +8,7 @@
 #include "api/impl.hpp"
 #include "api/run_with_zeros.hpp"
 #include "api/target.hpp"
-#include "cost/device_policy.hpp"
+#include "cost/device_traits.hpp"
 #include "estimate/calibration_file.hpp"
 #include "estimate/driver_fit.hpp"
 #include "estimate/driver_probes.hpp"
@@ -96,7 +96,7 @@ MemoryCalibration MemoryMeter::calibrate(const DeviceOptions& options) const {
     without_cache.validation = false;  // the layer takes memory, too
     const Device device = Device::open(without_cache);
     const DeviceCaps& caps = impl(device)->context->caps();
-    if (!device_policy(caps).allocates_in_the_process())
+    if (!device_traits(caps).allocates_in_the_process)
       throw Error(ErrorCode::unsupported, caps.name +
                                               " has memory of its own: only drivers that run on the CPU are "
                                               "calibrated");

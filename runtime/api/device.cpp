@@ -1,6 +1,6 @@
 #include "api/guard.hpp"
 #include "api/impl.hpp"
-#include "cost/device_policy.hpp"
+#include "cost/device_traits.hpp"
 #include "estimate/calibration_file.hpp"
 #include "exec/streamed_weights.hpp"
 #include "platform/files.hpp"
@@ -120,7 +120,7 @@ std::shared_ptr<WeightSource> Device::Impl::weights_for(const Model& model, cons
 }
 
 SubmitLimits Device::Impl::submit_limits(const SessionOptions& options) const {
-  const uint32_t usual = device_policy(context->caps()).max_submit_ms(context->draws());
+  const int64_t usual = context->draws() ? device_traits(context->caps()).max_submit_ms_of_displays : 0;
   return {options.tasks_per_submit, static_cast<double>(options.max_submit_ms.value_or(usual))};
 }
 
@@ -152,7 +152,7 @@ std::optional<ProcessTraits> Device::Impl::calibration() {
   if (!calibration_) {
     const gpu::ContextOptions& options = context->options();
     calibration_.emplace();
-    if (!options.cache_folder.empty() && device_policy(context->caps()).allocates_in_the_process())
+    if (!options.cache_folder.empty() && device_traits(context->caps()).allocates_in_the_process)
       calibration_ = read_calibration(options.cache_folder, context->caps(), options.log);
   }
   return *calibration_;

@@ -80,12 +80,13 @@ void predict(KernelDispatch& result, DispatchModel model, const KernelCode* code
 }
 
 KernelDispatch kernel_dispatch(const Program& program, const Dispatch& dispatch, bool barrier,
-                               const KernelPipeline& pipeline, const DeviceRates* rates, uint32_t vendor_id) {
+                               const KernelPipeline& pipeline, const DeviceRates* rates,
+                               const DeviceTraits& traits) {
   KernelDispatch result{.name = dispatch.name, .op = dispatch.op, .workgroups = dispatch.workgroup_count};
   // A driver that makes several executables lists them by width, and runs the widest that fits.
   const KernelCode* code = pipeline.code.empty() ? nullptr : &pipeline.code.back();
   if (code && code->subgroup_size > 0) result.subgroups = subgroups_of(dispatch, code->subgroup_size);
-  const DispatchModel model = dispatch_model(program, dispatch, barrier, vendor_id);
+  const DispatchModel model = dispatch_model(program, dispatch, barrier, traits);
   result.invocations = model.invocations;
   result.macs = dispatch.macs;
   result.bytes = model.bytes;
@@ -119,9 +120,9 @@ KernelReport kernels(const Device& device, const Model& model, const SessionOpti
     KernelReport report;
     report.device = context.caps().name;
     report.driver = context.caps().driver;
-    const uint32_t vendor_id = context.caps().vendor_id;
+    const DeviceTraits& traits = device_traits(context.caps());
     report.rates = report_options.rates ? report_options.rates : known_rates(device.info());
-    if (report.rates) report.rates = with_latencies(*report.rates, vendor_id);
+    if (report.rates) report.rates = with_latencies(*report.rates, traits);
     std::map<gpu::PipelineKey, size_t> known;
     size_t next = 0;
     for (size_t i = 0; i < program.tasks.size(); ++i) {
@@ -129,9 +130,9 @@ KernelReport kernels(const Device& device, const Model& model, const SessionOpti
       const gpu::PipelineKey& key = keys[next++];
       const auto [place, is_new] = known.emplace(key, report.pipelines.size());
       if (is_new) report.pipelines.push_back(kernel_pipeline(context, key, report_options.representations));
-      KernelDispatch& dispatch = report.dispatches.emplace_back(kernel_dispatch(
-          program, *program.tasks[i].dispatch, compiled.barriers[i].needs_command(),
-          report.pipelines[place->second], report.rates ? &*report.rates : nullptr, vendor_id));
+      KernelDispatch& dispatch = report.dispatches.emplace_back(
+          kernel_dispatch(program, *program.tasks[i].dispatch, compiled.barriers[i].needs_command(),
+                          report.pipelines[place->second], report.rates ? &*report.rates : nullptr, traits));
       dispatch.pipeline = place->second;
     }
     return report;

@@ -1,7 +1,7 @@
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "api/run_with_zeros.hpp"
-#include "cost/device_policy.hpp"
+#include "cost/device_traits.hpp"
 #include "platform/process_memory.hpp"
 #include "vellum/estimate.hpp"
 #include "vulkan/heap_usage.hpp"
@@ -81,7 +81,7 @@ MemoryMeasurement MemoryMeter::measure(const std::filesystem::path& model, const
     const ResidentMemory& resident = measured.estimate.resident;
     measured.use.resident = resident.padding + resident.host;
     measured.driver_included = true;
-    if (device_policy(context.caps()).allocates_in_the_process() && measured.process_bytes)
+    if (device_traits(context.caps()).allocates_in_the_process && measured.process_bytes)
       measured.use.resident = more_than(*measured.process_bytes, apart);
     else if (measured.driver_bytes)
       measured.use.resident = more_than(*measured.driver_bytes, apart - measured.use.staging) + resident.host;

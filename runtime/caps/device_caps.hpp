@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,8 @@ struct ProcessTraits {
   // next.
   uint32_t bytes_per_operation_of_largest = 0;
 };
+
+struct DeviceTraits;  // cost/device_traits.hpp
 
 inline constexpr uint32_t kNoLoopLimit = UINT32_MAX;
 
@@ -103,6 +106,9 @@ struct DeviceCaps {
   bool reads_buffers_as_texels = false;  // a texel buffer load is faster than a storage buffer load
   MemoryTraits memory;
   std::optional<ProcessTraits> process;  // nothing: unknown
+  // Those of which Vulkan reports nothing, as a caps file states them; null: as usual for the vendor. Read
+  // them by device_traits().
+  std::shared_ptr<const DeviceTraits> traits;
 
   // The alignment of a tensor's offset in a buffer that suits all kinds of access.
   uint64_t tensor_offset_alignment() const {

@@ -15,7 +15,8 @@
 #include "compile/joined_storages.hpp"
 #include "compile/tiles.hpp"
 #include "compile/tuned_storages.hpp"
-#include "cost/device_policy.hpp"
+#include "cost/device_traits.hpp"
+#include "cost/registers.hpp"
 #include "kernels/framework/lowering.hpp"
 #include "passes/split_large_layers.hpp"
 #include "plan/dispatch_model.hpp"
@@ -56,7 +57,7 @@ LayerLimits layer_limits(const DeviceCaps& caps, const CompileOptions& options) 
 // (docs/gpu_compilers.md). Not where a kernel on folded images is wrong: lowering avoids wrong kernels, but
 // images fold after it.
 bool may_fold(const DeviceCaps& caps, const CompileOptions& options) {
-  if (device_policy(caps).keeps_weights_in_buffers(caps)) return false;
+  if (device_traits(caps).weights_in_buffers) return false;
   return !options.wrong_kernels || std::ranges::none_of(*options.wrong_kernels, [](const auto& kernel) {
     return kernel.first.find("=FOLDED_") != std::string::npos;
   });
@@ -87,7 +88,7 @@ bool may_take_means(const CompileOptions& options) {
 
 bool may_use_buffers(const DeviceCaps& caps, const CompileOptions& options) {
   return options.storage == StorageChoice::automatic && options.views && caps.prefers_images &&
-         device_policy(caps).joins_in_buffers(caps);
+         device_traits(caps).joins_in_buffers;
 }
 
 // Memory of a program's intermediate tensors, and its time by the performance model.
@@ -105,8 +106,7 @@ Footprint footprint_of(const Program& program, const DeviceCaps& caps, const Com
 // Whether loops load more slices together where one address does for the pixels of a tile.
 bool gains_by_neighbours(const DeviceCaps& caps) {
   constexpr OutputTile kTile{4, 2};
-  const DevicePolicy& policy = device_policy(caps);
-  return policy.slices_ahead(caps, kTile, false, true) > policy.slices_ahead(caps, kTile, false, false);
+  return slices_ahead(caps, kTile, false, true) > slices_ahead(caps, kTile, false, false);
 }
 
 // Puts tensors in buffers, where others are in images: those of which copies are views then, unless

@@ -9,7 +9,7 @@
 
 #include "caps/cooperative_matrix.hpp"
 #include "compile/match_depthwise.hpp"
-#include "cost/device_policy.hpp"
+#include "cost/fused_layers.hpp"
 #include "graph/operators/movement/concat.hpp"
 #include "kernels/conv/window.hpp"
 #include "program/divide.hpp"
@@ -80,7 +80,7 @@ void fuse_concatenated(GraphEditor& editor, size_t index, const DeviceCaps& caps
   const int64_t first = editor.type(narrow->input(1)).shape[0], rest = editor.type(wide->input(1)).shape[0];
   // Slices of either, and at least four input channels: with fewer the kernel is another one.
   if (first % 16 != 0 || x[1] < 4) return;
-  if (!device_policy(caps).merges_branches(caps, demand_of(x, first, 1), demand_of(x, rest, kTaps))) return;
+  if (!merges_branches(caps, demand_of(x, first, 1), demand_of(x, rest, kTaps))) return;
 
   const std::string name = wide->node->name;
   HostTensor weights = weights_of_both(*editor.constant(narrow->input(1)), *editor.constant(wide->input(1)));

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "caps/device_caps.hpp"
-#include "cost/device_policy.hpp"
+#include "cost/fused_layers.hpp"
 #include "graph/graph.hpp"
 #include "passes/rewrite/match.hpp"
 #include "vellum/options.hpp"

@@ -6,7 +6,6 @@
 
 #include "compile/fuse_expand.hpp"
 #include "compile/match_depthwise.hpp"
-#include "cost/device_policy.hpp"
 #include "graph/operators/conv/pool_conv.hpp"
 #include "graph/operators/conv/separable_conv.hpp"
 #include "kernels/conv/separable.hpp"
@@ -35,7 +34,7 @@ void fuse(GraphEditor& editor, size_t index, const DeviceCaps& caps, Precision p
   if (!fits_32_bits(problem.window) || tiles_of_one_kernel(problem, caps).empty()) return;
   // Or the depthwise convolution is for one kernel with the 1x1 convolution before it.
   if (const auto both = demand_of_both(editor, depthwise.index, precision);
-      both && device_policy(caps).expands_rather(caps, *both, problem.demand()))
+      both && prefers_expand_fusion(caps, *both, problem.demand()))
     return;
   auto op = std::make_shared<SeparableConv>();
   op->depthwise = *depthwise.op;

@@ -38,32 +38,18 @@ constexpr ChipRates kChips[] = {
     {"Mali-G610", kArm, 256, 1.00, 34, 16},  // four cores of RK3588
 };
 
-// Assumed, for no maker publishes them, and to be replaced by measurements. Launches and barriers: a few
-// microseconds on desktops, ten to twenty on phones. ncnn's measured times of blazeface
-// (benchmark/README.md there), whose fifty small layers leave little else, bound both together, with the rest
-// of a run, from above: 12 us a layer on RTX 3090, 57 us on Adreno 660, 50 us on Mali-G610. Latencies: of a
-// load from the second cache; pointer chasing on RX 6800 XT and RTX 3090 finds 90 and 140 ns (Chips and
-// Cheese, 2021), the others are taken to be slower as their clocks are.
-struct Latencies {
-  uint32_t vendor;
-  double latency_ns, launch_us, barrier_us;
-};
-constexpr Latencies kLatencies[] = {
-    {kAmd, 100, 1.5, 2.5},  {kNvidia, 140, 1.5, 2.5}, {kIntel, 150, 3, 4},
-    {kQualcomm, 250, 5, 8}, {kArm, 250, 5, 10},       {kImagination, 250, 5, 10},
-};
-constexpr Latencies kOtherLatencies = {0, 150, 3, 5};
-
-const Latencies& latencies(uint32_t vendor_id) {
-  const auto* const found =
-      std::ranges::find_if(kLatencies, [&](const Latencies& row) { return row.vendor == vendor_id; });
-  return found == std::end(kLatencies) ? kOtherLatencies : *found;
-}
-
 // Where the chip is unknown: a discrete GPU of the middle class, or that of a common laptop or phone.
 constexpr ChipRates kDiscrete = {"", 0, 3072, 1.7, 300, 96}, kIntegrated = {"", 0, 768, 1.0, 50, 24};
 // Drivers that run on a few cores of a CPU: a guess, for sessions there with a limit of submits.
-constexpr ChipRates kCpu = {"", 0, 16, 1.0, 10, 4};
+constexpr ChipRates kCpuRates = {"", 0, 16, 1.0, 10, 4};
+
+DeviceRates rates_of(const ChipRates& chip, const DeviceTraits& traits) {
+  return with_latencies({.gigamacs_per_s = chip.lanes * chip.gigahertz,
+                         .gigabytes_per_s = chip.gigabytes_per_s,
+                         .units = chip.units,
+                         .lanes = chip.lanes},
+                        traits);
+}
 
 }  // namespace
 
@@ -77,31 +63,24 @@ std::optional<ChipRates> chip_rates(std::string_view device_name) {
   return std::nullopt;
 }
 
-DeviceRates device_rates(const ChipRates& chip) {
-  return with_latencies({.gigamacs_per_s = chip.lanes * chip.gigahertz,
-                         .gigabytes_per_s = chip.gigabytes_per_s,
-                         .units = chip.units,
-                         .lanes = chip.lanes},
-                        chip.vendor_id);
-}
+DeviceRates device_rates(const ChipRates& chip) { return rates_of(chip, gpu_traits(chip.vendor_id)); }
 
 DeviceRates device_rates(const DeviceCaps& caps) {
-  if (const std::optional<ChipRates> chip = chip_rates(caps.name)) return device_rates(*chip);
-  ChipRates common = caps.type == DeviceType::integrated_gpu ? kIntegrated
-                     : caps.type == DeviceType::cpu          ? kCpu
-                                                             : kDiscrete;
-  common.vendor_id = caps.vendor_id;
-  return device_rates(common);
+  if (const std::optional<ChipRates> chip = chip_rates(caps.name))
+    return rates_of(*chip, caps.traits ? *caps.traits : gpu_traits(chip->vendor_id));
+  const ChipRates& common = caps.type == DeviceType::integrated_gpu ? kIntegrated
+                            : caps.type == DeviceType::cpu          ? kCpuRates
+                                                                    : kDiscrete;
+  return rates_of(common, device_traits(caps));
 }
 
-DeviceRates with_latencies(DeviceRates rates, uint32_t vendor_id) {
-  const Latencies& vendor = latencies(vendor_id);
+DeviceRates with_latencies(DeviceRates rates, const DeviceTraits& traits) {
   const auto fill = [](double& figure, double assumed) {
     if (figure == 0) figure = assumed;
   };
-  fill(rates.latency_ns, vendor.latency_ns);
-  fill(rates.launch_us, vendor.launch_us);
-  fill(rates.barrier_us, vendor.barrier_us);
+  fill(rates.latency_ns, traits.latency_ns);
+  fill(rates.launch_us, traits.launch_us);
+  fill(rates.barrier_us, traits.barrier_us);
   return rates;
 }
 

@@ -1,5 +1,4 @@
-// The most that devices do: rates of chips from published figures, and what is assumed of the GPUs of each
-// vendor.
+// The most that devices do: rates of chips from published figures, with the latencies of their traits.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +6,7 @@
 #include <string_view>
 
 #include "caps/device_caps.hpp"
+#include "cost/device_traits.hpp"
 #include "vellum/device_rates.hpp"
 
 namespace vellum {
@@ -25,9 +25,9 @@ std::optional<ChipRates> chip_rates(std::string_view device_name);
 
 // Returns the rates of a chip with the latencies of its vendor.
 DeviceRates device_rates(const ChipRates& chip);
-// Returns those of the device's chip, or of a common GPU of its type if the chip is unknown.
+// Returns the rates of the device's chip, or of a common GPU of its type if the chip is unknown.
 DeviceRates device_rates(const DeviceCaps& caps);
-// Fills in the vendor's latencies where `rates` has none.
-DeviceRates with_latencies(DeviceRates rates, uint32_t vendor_id);
+// Fills in the latencies of `traits` where `rates` has none.
+DeviceRates with_latencies(DeviceRates rates, const DeviceTraits& traits);
 
 }  // namespace vellum

@@ -4,16 +4,38 @@
 #include <cmath>
 #include <utility>
 
-#include "caps/vendors.hpp"
 #include "cost/device_rates.hpp"
+#include "cost/device_traits.hpp"
 #include "cost/dispatch_time.hpp"
-#include "cost/gpu_registers.hpp"
-#include "cost/gpu_tiles.hpp"
+#include "cost/registers.hpp"
+#include "cost/subgroups.hpp"
+#include "cost/timed_tiles.hpp"
 
 namespace vellum {
-namespace {
 
-using namespace gpu_tiles;
+int64_t SeparableTile::shared_bytes(const SeparableDemand& demand) const {
+  // In steps of 4 KiB, so that layers of nearly as many channels share a pipeline.
+  constexpr int64_t kSumBytes = 16, kStep = 4 << 10;
+  const int64_t sums = split_k > 1 ? kSumBytes * invocations() * tile.pixels * tile.slices : 0;
+  return (std::max(demand.texel_bytes * demand.inputs * pixels(), sums) + kStep - 1) / kStep * kStep;
+}
+
+int64_t ExpandTile::covered(const ExpandDemand& demand) const {
+  const int64_t columns = std::min((width - 1) * demand.stride_x + demand.kernel, demand.x_width);
+  const int64_t rows = std::min((height - 1) * demand.stride_y + demand.kernel, demand.x_height);
+  return columns * rows;
+}
+
+int64_t ExpandTile::capacity(const ExpandDemand& demand) const {
+  constexpr int64_t kStep = 64;  // so that layers of nearly as many pixels share a pipeline
+  return (covered(demand) + kStep - 1) / kStep * kStep;
+}
+
+int64_t ExpandTile::shared_bytes(const ExpandDemand& demand) const {
+  return demand.texel_bytes * capacity(demand) * tile.slices;
+}
+
+namespace {
 
 // --- Depthwise separable convolutions ---
 
@@ -83,11 +105,11 @@ double separable_us(const DeviceCaps& caps, const DeviceRates& rates, const Sepa
   // The groups of four pixels that an invocation filters, and the input slices that it multiplies.
   const int64_t rounds = blocks(demand.inputs * tile.pixels() / 4, invocations);
   const int64_t slices = blocks(demand.inputs, tile.split_k);
-  const TileCode code = tile_code(caps.vendor_id, tile.tile, false);
+  const TileCode code = tile_code(device_traits(caps), tile.tile, false);
   const double filtered = static_cast<double>(16 * demand.kernel * demand.kernel * rounds);
   const double multiplied = static_cast<double>(slices) * code.macs_per_step;
   const SeparableBytes bytes = bytes_of(demand);
-  const uint32_t subgroup = subgroup_of_many_registers(caps);
+  const uint32_t subgroup = subgroup_of_large_kernels(caps);
   const auto subgroups = static_cast<double>(blocks(invocations, subgroup));
   // As many workgroups as the shared memory of a unit holds, which a workgroup may take all of.
   const double held = std::max(1.0, static_cast<double>(caps.max_shared_memory_bytes) /
@@ -95,9 +117,8 @@ double separable_us(const DeviceCaps& caps, const DeviceRates& rates, const Sepa
   const double steps = kStepsAround + static_cast<double>(rounds) + kStepsToReduce +
                        (tile.split_k > 1 ? kStepsToReduce : 0) +
                        static_cast<double>(blocks(slices, tile.ahead));
-  // A subgroup takes as long with few invocations. (Adreno's tiles were chosen without that.)
-  const double lanes = caps.vendor_id == kQualcomm ? static_cast<double>(invocations)
-                                                   : subgroups * static_cast<double>(subgroup);
+  const double lanes = device_traits(caps).counts_idle_lanes ? subgroups * static_cast<double>(subgroup)
+                                                             : static_cast<double>(invocations);
   return dispatch_time(rates, {.macs = workgroups * lanes *
                                        (filtered * code.efficiency / kCheckedEfficiency + multiplied),
                                .bytes = bytes.x + bytes.y + bytes.filters + bytes.weights,
@@ -109,9 +130,8 @@ double separable_us(const DeviceCaps& caps, const DeviceRates& rates, const Sepa
 }
 
 bool fits(const DeviceCaps& caps, const SeparableTile& tile, const SeparableDemand& demand) {
-  // Mesa's compiler for Adreno has half the registers where a workgroup is more than one subgroup of 64.
-  constexpr int64_t kMostShared = 32 << 10;
-  const int64_t most_invocations = caps.vendor_id == kQualcomm ? 64 : 256;
+  constexpr int64_t kMostShared = 32 << 10, kMostInvocations = 256;
+  const int64_t most_invocations = std::min(device_traits(caps).most_full_register_group, kMostInvocations);
   const int64_t columns = tile.invocations() / tile.split_k;
   return tile.invocations() <= std::min<int64_t>(most_invocations, caps.max_workgroup_invocations) &&
          columns <= caps.max_workgroup_size[0] && tile.split_k <= caps.max_workgroup_size[1] &&
@@ -132,7 +152,7 @@ std::vector<SeparableTile> possible_tiles(const DeviceCaps& caps, const Separabl
                                      slices * groups, split,  weights_ahead(caps, sums, demand.kernel)};
             const bool wasteful =
                 (width > 4 && width >= 2 * demand.width) || (height > 2 && height >= 2 * demand.height);
-            if (wasteful || pixels * slices > most_sums(caps)) continue;
+            if (wasteful || pixels * slices > device_traits(caps).most_sums) continue;
             if (fits(caps, tile, demand)) tiles.push_back(tile);
           }
   return tiles;
@@ -192,12 +212,10 @@ double expand_us(const DeviceCaps& caps, const DeviceRates& rates, const ExpandT
   // How often an invocation multiplies all input slices, and filters four pixels.
   const int64_t multiplies = blocks(tile.covered(demand), tile.tile.pixels * tile.invocations);
   const int64_t filters = blocks(blocks(tile.width, 4) * tile.height, tile.invocations) * tile.tile.slices;
-  const TileCode code = tile_code(caps.vendor_id, tile.tile, gains_by_uniform_loads(caps, 1));
+  const TileCode code = tile_code(device_traits(caps), tile.tile, loads_uniform_weights_cheaply(caps, 1));
   const double multiplied = static_cast<double>(multiplies * demand.inputs) * code.macs_per_step;
   const double filtered = static_cast<double>(16 * demand.kernel * demand.kernel * filters);
-  const uint32_t subgroup = subgroup_of_many_registers(caps);
-  // Adreno's compiler takes the registers for the rows of a window that are filtered.
-  const double most_resident = caps.vendor_id == kQualcomm ? 4 : code.resident;
+  const uint32_t subgroup = subgroup_of_large_kernels(caps);
   // Subgroups without pixels compute nothing.
   const int64_t busy = blocks(blocks(tile.covered(demand), tile.tile.pixels), subgroup) * subgroup;
   const auto subgroups = static_cast<double>(blocks(tile.invocations, subgroup));
@@ -217,8 +235,9 @@ double expand_us(const DeviceCaps& caps, const DeviceRates& rates, const ExpandT
               .subgroup_size = subgroup,
               .steps = kStepsAround + 2 * kStepsToReduce + static_cast<double>(filters) +
                        static_cast<double>(multiplies * blocks(demand.inputs, tile.ahead)),
-              .last_steps = gate_steps(demand.gates, tile.invocations, gate_loads_ahead(caps)),
-              .resident = std::min({code.resident, most_resident, std::floor(held) * subgroups})})
+              .last_steps = gate_steps(demand.gates, tile.invocations, device_traits(caps).gate_slices_ahead),
+              .resident = std::min(
+                  {code.resident, device_traits(caps).most_resident_expand, std::floor(held) * subgroups})})
       .total_us(code.efficiency);
 }
 
@@ -241,11 +260,11 @@ std::vector<ExpandTile> possible_tiles(const DeviceCaps& caps, const ExpandDeman
         for (const int64_t slices : {1, 2})
           for (const int64_t invocations : {64, 128, 256}) {
             const OutputTile sums{pixels, slices};
-            // Adreno's compiler has half the registers for larger workgroups than a subgroup of 64.
-            const int64_t most_ahead = caps.vendor_id == kQualcomm && invocations > 64 ? 2 : 4;
+            // With half the registers two.
+            const int64_t most_ahead = invocations > device_traits(caps).most_full_register_group ? 2 : 4;
             const ExpandTile tile{blocks(demand.width, columns), blocks(demand.height, rows), sums,
-                                  invocations, std::min(loads_ahead(caps, sums, false, false), most_ahead)};
-            if (pixels * slices > most_sums(caps) || slices >= 2 * demand.slices) continue;
+                                  invocations, std::min(slices_ahead(caps, sums, false, false), most_ahead)};
+            if (pixels * slices > device_traits(caps).most_sums || slices >= 2 * demand.slices) continue;
             // Invocations without pixels wait, except that they help with the gates.
             if (invocations > 64 && demand.gates == 0 &&
                 invocations >= 2 * blocks(tile.covered(demand), pixels))
@@ -257,7 +276,8 @@ std::vector<ExpandTile> possible_tiles(const DeviceCaps& caps, const ExpandDeman
 
 }  // namespace
 
-std::vector<SeparableTile> quick_separable_tiles(const DeviceCaps& caps, const SeparableDemand& demand) {
+std::vector<SeparableTile> separable_tiles(const DeviceCaps& caps, const SeparableDemand& demand) {
+  if (!device_traits(caps).fuses_separable) return {};
   const DeviceRates rates = device_rates(caps);
   std::vector<std::pair<double, SeparableTile>> timed;
   for (const SeparableTile& tile : possible_tiles(caps, demand))
@@ -265,7 +285,8 @@ std::vector<SeparableTile> quick_separable_tiles(const DeviceCaps& caps, const S
   return quickest_of(std::move(timed), kWorthOneKernel * apart_us(caps, rates, demand));
 }
 
-std::vector<ExpandTile> quick_expand_tiles(const DeviceCaps& caps, const ExpandDemand& demand) {
+std::vector<ExpandTile> expand_tiles(const DeviceCaps& caps, const ExpandDemand& demand) {
+  if (!device_traits(caps).fuses_expand) return {};
   const DeviceRates rates = device_rates(caps);
   std::vector<std::pair<double, ExpandTile>> timed;
   for (const ExpandTile& tile : possible_tiles(caps, demand))
@@ -273,35 +294,29 @@ std::vector<ExpandTile> quick_expand_tiles(const DeviceCaps& caps, const ExpandD
   return quickest_of(std::move(timed), kWorthOneKernel * apart_us(caps, rates, demand));
 }
 
-bool expand_gains_more(const DeviceCaps& caps, const ExpandDemand& before, const SeparableDemand& after) {
-  // The others were not tried.
-  if (caps.vendor_id != kQualcomm) return false;
+bool prefers_expand_fusion(const DeviceCaps& caps, const ExpandDemand& before, const SeparableDemand& after) {
+  if (!device_traits(caps).compares_fusions) return false;
   const DeviceRates rates = device_rates(caps);
-  const std::vector<ExpandTile> expand = quick_expand_tiles(caps, before);
-  const std::vector<SeparableTile> separable = quick_separable_tiles(caps, after);
+  const std::vector<ExpandTile> expand = expand_tiles(caps, before);
+  const std::vector<SeparableTile> separable = separable_tiles(caps, after);
   if (expand.empty() || separable.empty()) return false;
   const double rather = expand_us(caps, rates, expand.front(), before) + product_us(caps, rates, after);
   return rather < kWorthOneKernel *
                       (product_us(caps, rates, before) + separable_us(caps, rates, separable.front(), after));
 }
 
-// A workgroup of Adreno's is one subgroup, which waits for its loads alone. The others were not tried.
-int64_t gate_loads_ahead(const DeviceCaps& caps) { return caps.vendor_id == kQualcomm ? 4 : 1; }
-
-bool gates_gain_as_last(const DeviceCaps& caps, int64_t products, int64_t invocations) {
+bool computes_gates_last(const DeviceCaps& caps, int64_t products, int64_t invocations) {
   constexpr int64_t kOfItsOwn = 256;  // invocations of squeeze_excite.comp
-  // Metal has no barrier for memory that other workgroups read before version 3.2.
-  if (caps.vendor_id == kApple) return false;
+  if (!device_traits(caps).computes_gates_last) return false;
   const DeviceRates rates = device_rates(caps);
-  const double longer =
-      1e-3 * rates.latency_ns *
-      (gate_steps(products, invocations, gate_loads_ahead(caps)) - gate_steps(products, kOfItsOwn));
+  const double longer = 1e-3 * rates.latency_ns *
+                        (gate_steps(products, invocations, device_traits(caps).gate_slices_ahead) -
+                         gate_steps(products, kOfItsOwn));
   return longer < rates.launch_us + rates.barrier_us;
 }
 
-bool branches_gain(const DeviceCaps& caps, const TileDemand& narrow, const TileDemand& wide) {
-  // Intel's compiler spills four registers with fp16 arithmetic.
-  if (caps.vendor_id == kIntel) return false;
+bool merges_branches(const DeviceCaps& caps, const TileDemand& narrow, const TileDemand& wide) {
+  if (!device_traits(caps).merges_branches) return false;
   constexpr int64_t kMostSplit = 16;
   TileDemand both = wide;
   both.slices += narrow.slices;

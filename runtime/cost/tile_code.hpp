@@ -2,9 +2,8 @@
 // product (conv_tile.glsl), fitted to such code (docs/gpu_compilers.md).
 #pragma once
 
-#include <cstdint>
-
-#include "cost/device_policy.hpp"
+#include "cost/device_traits.hpp"
+#include "cost/tiles.hpp"
 
 namespace vellum {
 
@@ -16,8 +15,8 @@ struct TileCode {
   double resident = 0;  // subgroups that a unit holds at a time
 };
 
-// `uniform`: all invocations of a workgroup load the same weights. Vendors without a fit get cautious
-// figures.
-TileCode tile_code(uint32_t vendor_id, const OutputTile& tile, bool uniform, const WindowRow& row = {});
+// `uniform`: all invocations of a workgroup load the same weights.
+TileCode tile_code(const DeviceTraits& traits, const OutputTile& tile, bool uniform,
+                   const WindowRow& row = {});
 
 }  // namespace vellum

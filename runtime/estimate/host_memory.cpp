@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "cost/device_policy.hpp"
+#include "cost/device_traits.hpp"
 #include "estimate/shader_size.hpp"
 #include "exec/pipeline_keys.hpp"
 #include "platform/host_cpu.hpp"
@@ -62,7 +62,7 @@ void add_host_memory(const EstimateInputs& in, MemoryEstimate& estimate) {
   ResidentMemory& resident = estimate.resident;
   if (in.caps.unified_memory) resident.host += constant_bytes(in) + in.in_flight * host_input_bytes(in);
   std::optional<std::pair<uint64_t, uint64_t>> uncertain;
-  if (const auto process = device_policy(in.caps).process_traits(in.caps)) {
+  if (const auto process = process_traits(in.caps)) {
     const CompiledWork work = compiled_work(pipelines, in.shaders);
     estimate.shader_operations = work.operations;
     estimate.largest_shader_operations = work.largest_operations;

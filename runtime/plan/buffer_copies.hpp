@@ -7,7 +7,7 @@
 namespace vellum {
 
 // Returns whether the dispatch is recorded as vkCmdCopyBuffer: it only copies bytes between intermediate
-// tensors, and the device prefers the command (DevicePolicy::copies_buffers_by_command()). Inputs and outputs
+// tensors, and the device prefers the command (DeviceTraits::copies_buffers_by_command). Inputs and outputs
 // are excluded, because buffers of the application need not have transfer usage.
 bool is_copied_by_command(const Program& program, const Dispatch& dispatch, const DeviceCaps& caps);
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "cost/device_policy.hpp"
 #include "cost/device_rates.hpp"
+#include "cost/device_traits.hpp"
 #include "cost/tile_code.hpp"
 #include "plan/buffer_copies.hpp"
 
@@ -16,14 +16,6 @@ namespace {
 
 // Where the device does not say it: that of most GPUs.
 constexpr uint32_t kUsualSubgroup = 32;
-
-// On the CPU: how many times as long as their bytes a shader takes that only moves values, and how long any
-// dispatch takes (lavapipe, by tests/bench/tile_bench.cpp: strips and their copies).
-constexpr double kMovesOnCpu = 3.6, kLaunchOnCpuMs = 0.02;
-// A command that copies has no threads to wake, and copies as fast as memory allows.
-constexpr double kCommandOnCpuMs = 0.001;
-
-double cost_of_moves(const DeviceCaps& caps) { return caps.type == DeviceType::cpu ? kMovesOnCpu : 1; }
 
 double milliseconds_to_move(const DeviceCaps& caps, double bytes) {
   const double rate = device_rates(caps).gigabytes_per_s;
@@ -91,12 +83,12 @@ double gate_steps(const Program& program, const Dispatch& dispatch) {
 
 // A depthwise separable convolution: each invocation filters fours of pixels, then it multiplies what its
 // workgroup filtered.
-Loop separable_loop(const Program& program, const Dispatch& dispatch, uint32_t vendor_id) {
+Loop separable_loop(const Program& program, const Dispatch& dispatch, const DeviceTraits& traits) {
   const int64_t channels = program.tensors[dispatch.bindings.front().tensor].desc.shape[1];
   const auto slices = static_cast<double>((channels + 3) / 4);
   const auto invocations = static_cast<double>(product(dispatch.workgroup_size));
   const auto fours = static_cast<double>(number(dispatch, "WIDTH") * number(dispatch, "HEIGHT")) / 4;
-  const TileCode code = tile_code(vendor_id, {number(dispatch, "TILE_P"), number(dispatch, "TILE_S")}, false);
+  const TileCode code = tile_code(traits, {number(dispatch, "TILE_P"), number(dispatch, "TILE_S")}, false);
   const auto split = static_cast<double>(number(dispatch, "SPLIT_K"));
   return {code.efficiency, kStepsAround + kStepsToReduce + (split > 1 ? kStepsToReduce : 0) +
                                std::ceil(slices * fours / invocations) +
@@ -105,7 +97,7 @@ Loop separable_loop(const Program& program, const Dispatch& dispatch, uint32_t v
 
 // A 1x1 convolution and the depthwise convolution after it: each invocation multiplies pixels that its
 // workgroup then filters. Those are nearly as many as shared memory has room for, and each loads four.
-Loop expand_loop(const Program& program, const Dispatch& dispatch, uint32_t vendor_id) {
+Loop expand_loop(const Program& program, const Dispatch& dispatch, const DeviceTraits& traits) {
   const auto shape_of = [&](size_t binding) -> const Shape& {
     return program.tensors[dispatch.bindings[binding].tensor].desc.shape;
   };
@@ -119,13 +111,13 @@ Loop expand_loop(const Program& program, const Dispatch& dispatch, uint32_t vend
   const auto macs = static_cast<double>(dispatch.macs);
   const auto taps = static_cast<double>(number(dispatch, "KERNEL") * number(dispatch, "KERNEL"));
   const double filtered = taps * static_cast<double>(element_count(shape_of(kExpandOutput)));
-  const TileCode code = tile_code(vendor_id, tile, true);
+  const TileCode code = tile_code(traits, tile, true);
   return {macs / (filtered / kCheckedEfficiency + (macs - filtered) / code.efficiency),
           kStepsAround + 2 * kStepsToReduce + filters +
               rounds * slices / static_cast<double>(number(dispatch, "AHEAD"))};
 }
 
-Loop loop_of(const Dispatch& dispatch, uint64_t bytes, uint64_t all_invocations, uint32_t vendor_id) {
+Loop loop_of(const Dispatch& dispatch, uint64_t bytes, uint64_t all_invocations, const DeviceTraits& traits) {
   const auto invocations = static_cast<double>(std::max<uint64_t>(1, all_invocations));
   const double macs = static_cast<double>(dispatch.macs) / invocations;
   // Without products an invocation loads texels of 16 bytes, four at a time.
@@ -139,7 +131,7 @@ Loop loop_of(const Dispatch& dispatch, uint64_t bytes, uint64_t all_invocations,
     return {0.5, kStepsAround + macs / 16};
   const WindowRow row{std::max<int64_t>(1, number(dispatch, "KERNEL_X")), number(dispatch, "STRIDE_X"),
                       has(dispatch, "SCALE") || (dispatch.shader == "conv" && !has(dispatch, "UNPADDED"))};
-  const TileCode code = tile_code(vendor_id, tile, has(dispatch, "UNIFORM_SLICES"), row);
+  const TileCode code = tile_code(traits, tile, has(dispatch, "UNIFORM_SLICES"), row);
   // Some kernels load several slices, or all columns of a window, before they multiply.
   const auto together = static_cast<double>(std::max<int64_t>(row.taps, number(dispatch, "AHEAD")));
   const double around = kStepsAround + (has(dispatch, "PARTS") ? kStepsToReduce : 0);
@@ -149,14 +141,13 @@ Loop loop_of(const Dispatch& dispatch, uint64_t bytes, uint64_t all_invocations,
 }  // namespace
 
 DispatchModel dispatch_model(const Program& program, const Dispatch& dispatch, bool barrier,
-                             uint32_t vendor_id, double share_of_x) {
+                             const DeviceTraits& traits, double share_of_x) {
   DispatchModel model;
   model.invocations = product(dispatch.workgroup_count) * product(dispatch.workgroup_size);
   model.bytes = bound_bytes(program, dispatch, share_of_x);
-  Loop loop = dispatch.shader == "conv_separable" ? separable_loop(program, dispatch, vendor_id)
-              : dispatch.shader == "conv_expand"
-                  ? expand_loop(program, dispatch, vendor_id)
-                  : loop_of(dispatch, model.bytes, model.invocations, vendor_id);
+  Loop loop = dispatch.shader == "conv_separable" ? separable_loop(program, dispatch, traits)
+              : dispatch.shader == "conv_expand"  ? expand_loop(program, dispatch, traits)
+                                                  : loop_of(dispatch, model.bytes, model.invocations, traits);
   model.efficiency = loop.efficiency;
   model.figures = {.macs = static_cast<double>(dispatch.macs),
                    .bytes = static_cast<double>(model.bytes),
@@ -186,10 +177,10 @@ std::vector<double> predicted_milliseconds(const Program& program, const std::ve
     }
     const double share = shares_of_x.empty() ? 1 : shares_of_x[t];
     DispatchModel model =
-        dispatch_model(program, dispatch, barriers[t].needs_command(), caps.vendor_id, share);
+        dispatch_model(program, dispatch, barriers[t].needs_command(), device_traits(caps), share);
     model.figures.subgroups = static_cast<double>(subgroups_of(dispatch, subgroup_size));
     model.figures.subgroup_size = subgroup_size;
-    if (dispatch.macs == 0) model.figures.bytes *= cost_of_moves(caps);
+    if (dispatch.macs == 0) model.figures.bytes *= device_traits(caps).move_cost;
     predicted = 1e-3 * dispatch_time(rates, model.figures).total_us(model.efficiency);
   }
   return milliseconds;
@@ -197,13 +188,16 @@ std::vector<double> predicted_milliseconds(const Program& program, const std::ve
 
 CopyTime shader_copy_time(const DeviceCaps& caps) {
   const DeviceRates rates = device_rates(caps);
-  return {caps.type == DeviceType::cpu ? kLaunchOnCpuMs : 1e-3 * (rates.launch_us + rates.barrier_us),
-          milliseconds_to_move(caps, 2) * cost_of_moves(caps)};
+  const DeviceTraits& traits = device_traits(caps);
+  const double launch =
+      traits.shader_copy_ms > 0 ? traits.shader_copy_ms : 1e-3 * (rates.launch_us + rates.barrier_us);
+  return {launch, milliseconds_to_move(caps, 2) * traits.move_cost};
 }
 
 CopyTime buffer_copy_time(const DeviceCaps& caps) {
-  if (!device_policy(caps).copies_buffers_by_command()) return shader_copy_time(caps);
-  return {kCommandOnCpuMs, milliseconds_to_move(caps, 2)};
+  const DeviceTraits& traits = device_traits(caps);
+  if (!traits.copies_buffers_by_command) return shader_copy_time(caps);
+  return {traits.command_copy_ms, milliseconds_to_move(caps, 2)};
 }
 
 }  // namespace vellum

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cost/device_traits.hpp"
 #include "cost/dispatch_time.hpp"
 #include "plan/synchronisation.hpp"
 #include "program/program.hpp"
@@ -21,7 +22,7 @@ struct DispatchModel {
 // barrier: whether a barrier is recorded before the dispatch. share_of_x: the share, from 0 to 1, of the
 // bytes of the shader's tensor x that it reads.
 DispatchModel dispatch_model(const Program& program, const Dispatch& dispatch, bool barrier,
-                             uint32_t vendor_id, double share_of_x = 1);
+                             const DeviceTraits& traits, double share_of_x = 1);
 
 // Returns the subgroups of a dispatch on a device with subgroups of this size.
 uint64_t subgroups_of(const Dispatch& dispatch, uint32_t subgroup_size);

@@ -4,7 +4,7 @@
 #include <bit>
 #include <optional>
 
-#include "cost/device_policy.hpp"
+#include "cost/device_traits.hpp"
 #include "vulkan/buffer.hpp"
 #include "vulkan/commands.hpp"
 #include "vulkan/context.hpp"
@@ -109,7 +109,7 @@ void EarlyCompile::begin(const std::shared_ptr<const Pipeline>& pipeline, std::s
   const std::vector<BindingType>& bindings = pipeline->key().bindings;
   const bool known = images.size() == bindings.size() || std::ranges::none_of(bindings, binds_image);
   const DeviceCaps& caps = context_->device_caps();
-  if (!device_policy(caps).compiles_at_first_dispatch(caps) || !memory_ || !known) return;
+  if (!device_traits(caps).compiles_at_first_dispatch || !memory_ || !known) return;
   auto dispatch = std::make_unique<Dispatch>(context_);
   if (!dispatch->make_resources(context_, memory_, bindings, images)) return;
   dispatch->submit_to(context_, pipeline);

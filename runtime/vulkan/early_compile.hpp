@@ -14,8 +14,8 @@ class Arena;
 class Context;
 class Pipeline;
 
-// Does nothing on drivers for which DevicePolicy::compiles_at_first_dispatch() is false
-// (cost/device_policy.hpp). Thread-safe.
+// Does nothing on drivers for which DeviceTraits::compiles_at_first_dispatch is false
+// (cost/device_traits.hpp). Thread-safe.
 class EarlyCompile {
  public:
   EarlyCompile(std::shared_ptr<Context> context, std::shared_ptr<Arena> memory);

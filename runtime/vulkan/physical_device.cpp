@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "caps/driver_quirks.hpp"
-#include "cost/device_policy.hpp"
+#include "cost/device_traits.hpp"
 #include "vellum/device_id.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/cooperative_matrices.hpp"
@@ -295,7 +295,7 @@ PhysicalDevice describe_device(vk::raii::PhysicalDevice handle, uint32_t instanc
   device.handle = std::move(handle);
   fill_images(device);
   fill_ids(device);
-  device_policy(caps).set_default_traits(caps);
+  set_default_traits(caps);
   apply_driver_quirks(caps);
   return device;
 }

@@ -12,7 +12,7 @@
 
 #include "caps/vendors.hpp"
 #include "compile/compile.hpp"
-#include "cost/device_policy.hpp"
+#include "cost/device_traits.hpp"
 #include "passes/passes.hpp"
 #include "support/onnx_builder.hpp"
 #include "support/tensors.hpp"
@@ -65,7 +65,7 @@ DeviceCaps adreno() {
   caps.vendor_id = kQualcomm;
   caps.name = "Adreno (TM) 660";
   caps.max_storage_buffers_per_stage = 16;
-  device_policy(caps).set_default_traits(caps);
+  set_default_traits(caps);
   return caps;
 }
 

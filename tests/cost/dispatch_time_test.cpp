@@ -66,9 +66,9 @@ TEST(DispatchTime, ChipsHaveTheLatenciesOfTheirVendor) {
   const DeviceRates radeon = device_rates(*chip_rates("AMD Radeon Graphics (RADV NAVI31)"));
   EXPECT_DOUBLE_EQ(radeon.gigamacs_per_s, 15360);
   EXPECT_EQ(radeon.lanes, 6144u);
-  EXPECT_EQ(radeon.latency_ns, with_latencies({}, kAmd).latency_ns);
-  EXPECT_GT(with_latencies({}, kQualcomm).barrier_us, radeon.barrier_us);
-  EXPECT_EQ(with_latencies({.latency_ns = 7}, kAmd).latency_ns, 7);
+  EXPECT_EQ(radeon.latency_ns, with_latencies({}, gpu_traits(kAmd)).latency_ns);
+  EXPECT_GT(with_latencies({}, gpu_traits(kQualcomm)).barrier_us, radeon.barrier_us);
+  EXPECT_EQ(with_latencies({.latency_ns = 7}, gpu_traits(kAmd)).latency_ns, 7);
   DeviceCaps caps;
   caps.type = DeviceType::discrete_gpu;
   const DeviceRates discrete = device_rates(caps);
@@ -78,35 +78,37 @@ TEST(DispatchTime, ChipsHaveTheLatenciesOfTheirVendor) {
 
 // Efficiencies of conv_pointwise's loops in machine code of Mesa 25.0.7.
 TEST(TileCode, IsCloseToTheMachineCode) {
-  EXPECT_NEAR(tile_code(kAmd, {1, 1}, true).efficiency, 0.89, 0.03);
-  EXPECT_NEAR(tile_code(kAmd, {4, 2}, true).efficiency, 0.94, 0.03);
-  EXPECT_NEAR(tile_code(kAmd, {4, 2}, true).resident, 20, 4);
-  EXPECT_NEAR(tile_code(kIntel, {4, 1}, true).efficiency, 0.69, 0.03);
-  EXPECT_NEAR(tile_code(kNvidia, {4, 2}, false).efficiency, 0.64, 0.03);
-  EXPECT_NEAR(tile_code(kArm, {4, 1}, false).efficiency, 0.5, 0.03)
+  EXPECT_NEAR(tile_code(gpu_traits(kAmd), {1, 1}, true).efficiency, 0.89, 0.03);
+  EXPECT_NEAR(tile_code(gpu_traits(kAmd), {4, 2}, true).efficiency, 0.94, 0.03);
+  EXPECT_NEAR(tile_code(gpu_traits(kAmd), {4, 2}, true).resident, 20, 4);
+  EXPECT_NEAR(tile_code(gpu_traits(kIntel), {4, 1}, true).efficiency, 0.69, 0.03);
+  EXPECT_NEAR(tile_code(gpu_traits(kNvidia), {4, 2}, false).efficiency, 0.64, 0.03);
+  EXPECT_NEAR(tile_code(gpu_traits(kArm), {4, 1}, false).efficiency, 0.5, 0.03)
       << "by its loads; 0.79 by its instructions";
-  EXPECT_EQ(tile_code(kAmd, {4, 2}, true).macs_per_step, 128);
+  EXPECT_EQ(tile_code(gpu_traits(kAmd), {4, 2}, true).macs_per_step, 128);
 }
 
 // As Mesa compiles conv.comp with three taps side by side.
 TEST(TileCode, FitsWindows) {
   const WindowRow taps{3, 1, 1};
-  EXPECT_NEAR(tile_code(kAmd, {1, 1}, true, taps).efficiency, 0.75, 0.03);
-  EXPECT_NEAR(tile_code(kAmd, {1, 2}, true, taps).efficiency, 0.86, 0.03);
-  EXPECT_NEAR(tile_code(kQualcomm, {4, 2}, false, taps).efficiency, 0.80, 0.03);
-  EXPECT_NEAR(tile_code(kQualcomm, {4, 1}, false, taps).efficiency, 0.70, 0.04);
-  EXPECT_NEAR(tile_code(kAmd, {1, 1}, true, {1, 2, 1}).efficiency, 0.73, 0.03);
-  EXPECT_GT(tile_code(kAmd, {1, 1}, true, {1, 2, 0}).efficiency,
-            tile_code(kAmd, {1, 1}, true, {1, 2, 1}).efficiency);
+  EXPECT_NEAR(tile_code(gpu_traits(kAmd), {1, 1}, true, taps).efficiency, 0.75, 0.03);
+  EXPECT_NEAR(tile_code(gpu_traits(kAmd), {1, 2}, true, taps).efficiency, 0.86, 0.03);
+  EXPECT_NEAR(tile_code(gpu_traits(kQualcomm), {4, 2}, false, taps).efficiency, 0.80, 0.03);
+  EXPECT_NEAR(tile_code(gpu_traits(kQualcomm), {4, 1}, false, taps).efficiency, 0.70, 0.04);
+  EXPECT_NEAR(tile_code(gpu_traits(kAmd), {1, 1}, true, {1, 2, 1}).efficiency, 0.73, 0.03);
+  EXPECT_GT(tile_code(gpu_traits(kAmd), {1, 1}, true, {1, 2, 0}).efficiency,
+            tile_code(gpu_traits(kAmd), {1, 1}, true, {1, 2, 1}).efficiency);
 }
 
 TEST(TileCode, LargerTilesMultiplyMoreForEachLoadInFewerSubgroups) {
   for (const uint32_t vendor : {kAmd, kIntel, kNvidia, kQualcomm, kArm, 0u})
     for (const bool uniform : {false, true}) {
-      const TileCode small = tile_code(vendor, {1, 1}, uniform), large = tile_code(vendor, {4, 2}, uniform);
+      const TileCode small = tile_code(gpu_traits(vendor), {1, 1}, uniform),
+                     large = tile_code(gpu_traits(vendor), {4, 2}, uniform);
       EXPECT_LT(small.efficiency, large.efficiency);
       EXPECT_GE(small.resident, large.resident);
-      EXPECT_LE(tile_code(vendor, {2, 2}, false).efficiency, tile_code(vendor, {2, 2}, true).efficiency);
+      EXPECT_LE(tile_code(gpu_traits(vendor), {2, 2}, false).efficiency,
+                tile_code(gpu_traits(vendor), {2, 2}, true).efficiency);
     }
 }
 

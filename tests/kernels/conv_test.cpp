@@ -132,7 +132,7 @@ TEST(Conv, ManyChannelsAndTiles) {
   check_operator(test);
 }
 
-// Large operators have kernels of their own; see DevicePolicy::preferred_tile().
+// Large operators have kernels of their own; see preferred_tile().
 TEST(Conv, LargeOperators) {
   OperatorCase row = conv({1, 60, 25, 31}, {61, 60, 3, 3}, attributes({{"pads", Ints{1, 1, 1, 1}}}));
   OperatorCase strided = conv({1, 60, 50, 61}, {61, 60, 3, 3},

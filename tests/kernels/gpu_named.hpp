@@ -7,7 +7,7 @@
 
 namespace vellum::test {
 
-// Returns the caps of the test's device under the name of a GPU, whose policy and rates are then used.
+// Returns the caps of the test's device under the name of a GPU, whose traits and rates are then used.
 inline DeviceCaps gpu_named(const char* name) {
   DeviceCaps caps = test_context()->caps();
   caps.type = DeviceType::discrete_gpu;

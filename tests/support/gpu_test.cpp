@@ -20,7 +20,7 @@
 
 #include "caps/caps_json.hpp"
 #include "caps/device_caps.hpp"
-#include "cost/device_policy.hpp"
+#include "cost/device_traits.hpp"
 #include "support/environment.hpp"
 
 // The layer's own objects refer to each other in circles; objects of ours that were not destroyed, it reports
@@ -84,7 +84,7 @@ void listen_once() {
 // The kernels for GPUs are right on drivers that run on the CPU, too.
 DeviceCaps taken_for_a_gpu(DeviceCaps caps) {
   caps.type = DeviceType::discrete_gpu;
-  device_policy(caps).set_default_traits(caps);
+  set_default_traits(caps);
   return caps;
 }
 
@@ -99,7 +99,7 @@ DeviceCaps taken_for_moltenvk(const DeviceCaps& caps) {
   clamped.type = profile.type;
   clamped.vendor_id = profile.vendor_id;
   clamped.declares_inf_nan_preserve = profile.declares_inf_nan_preserve;
-  device_policy(clamped).set_default_traits(clamped);
+  set_default_traits(clamped);
   return clamped;
 }
 

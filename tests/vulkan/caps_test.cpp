@@ -2,7 +2,7 @@
 
 #include "caps/device_caps.hpp"
 #include "caps/driver_quirks.hpp"
-#include "cost/device_policy.hpp"
+#include "cost/device_traits.hpp"
 
 namespace vellum {
 namespace {
@@ -81,32 +81,32 @@ TEST(Caps, LavapipeOnArmHasNoImagesOfHalves) {
 TEST(Caps, TraitsFollowTheVendor) {
   DeviceCaps caps;
   caps.vendor_id = 0x10005;  // Mesa's software drivers
-  device_policy(caps).set_default_traits(caps);
+  set_default_traits(caps);
   EXPECT_TRUE(caps.prefers_images && caps.reads_images_as_storage && !caps.reads_buffers_as_texels);
   caps.type = DeviceType::cpu;  // lavapipe
-  device_policy(caps).set_default_traits(caps);
+  set_default_traits(caps);
   EXPECT_TRUE(!caps.prefers_images && caps.reads_buffers_as_texels);
   caps.type = DeviceType::integrated_gpu;
   caps.vendor_id = 0x5143;
-  device_policy(caps).set_default_traits(caps);
+  set_default_traits(caps);
   EXPECT_TRUE(caps.prefers_images);
   EXPECT_FALSE(caps.reads_images_as_storage);
-  EXPECT_FALSE(device_policy(caps).keeps_weights_in_buffers(caps));
+  EXPECT_FALSE(device_traits(caps).weights_in_buffers);
   caps.vendor_id = 0x13B5;
-  device_policy(caps).set_default_traits(caps);
+  set_default_traits(caps);
   EXPECT_FALSE(caps.prefers_images);
   caps.type = DeviceType::discrete_gpu;
   for (const uint32_t vendor : {0x1002u, 0x8086u}) {  // AMD, Intel
     caps.vendor_id = vendor;
-    device_policy(caps).set_default_traits(caps);
+    set_default_traits(caps);
     EXPECT_TRUE(!caps.prefers_images && caps.reads_images_as_storage) << vendor;
-    EXPECT_TRUE(device_policy(caps).keeps_weights_in_buffers(caps)) << vendor;
-    EXPECT_TRUE(device_policy(caps).loads_uniform_weights_cheaply(caps, 1)) << vendor;
+    EXPECT_TRUE(device_traits(caps).weights_in_buffers) << vendor;
+    EXPECT_TRUE(device_traits(caps).uniform_loads_are_cheap) << vendor;
   }
   caps.vendor_id = 0x10DE;  // NVIDIA
-  device_policy(caps).set_default_traits(caps);
+  set_default_traits(caps);
   EXPECT_TRUE(caps.prefers_images);
-  EXPECT_FALSE(device_policy(caps).loads_uniform_weights_cheaply(caps, 1));
+  EXPECT_FALSE(device_traits(caps).uniform_loads_are_cheap);
 }
 
 }  // namespace

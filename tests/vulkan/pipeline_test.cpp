@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "cost/device_policy.hpp"
+#include "cost/device_traits.hpp"
 #include "support/gpu_test.hpp"
 #include "vulkan/buffer.hpp"
 #include "vulkan/commands.hpp"
@@ -175,8 +175,7 @@ TEST(Pipelines, ThoseThatTheDriverWouldCompileAtTheirFirstDispatchAreCompiledWhe
   ContextOptions options = test::test_context_options();
   options.get_instance_proc_addr = interposer.get_instance_proc_addr();
   const auto context = Context::create(options);
-  const bool compiles =
-      device_policy(context->device_caps()).compiles_at_first_dispatch(context->device_caps());
+  const bool compiles = device_traits(context->device_caps()).compiles_at_first_dispatch;
   const PipelineKey plane = image_kernel(false, false, false), volume = image_kernel(false, true, false);
   const std::vector<PipelineKey> keys{
       scale_kernel("2.0"), scale_kernel("3.0"), scale_kernel("2.0"), plane, plane, plane};

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "caps/cooperative_matrix.hpp"
+#include "cost/device_traits.hpp"
 #include "kernels/conv/pointwise.hpp"
 #include "kernels/framework/elements.hpp"
 
@@ -22,8 +23,8 @@ std::optional<InvocationTile> mean_tile(const std::vector<OperatorInput>& inputs
   const auto [n, c, h, w] = nchw(inputs[0].type.shape);
   const int64_t outputs = inputs[1].type.shape[0];
   const TileDemand demand{h * w, 1, slices(outputs), h * w * c * outputs, {}, true};
-  std::vector<SplitTile> tiles = device_policy(caps).quick_tiles(caps, demand, slices(c));
-  if (!device_policy(caps).spares_registers(caps))
+  std::vector<SplitTile> tiles = quick_tiles(caps, demand, slices(c));
+  if (!device_traits(caps).averages_in_quick_tiles)
     for (const int64_t pixels : {1, 2, 4, 8}) tiles.push_back({{pixels, 1}, 1, 0});
   for (const SplitTile& tile : tiles) {
     const InvocationTile made =
@@ -37,7 +38,7 @@ std::optional<InvocationTile> mean_tile(const std::vector<OperatorInput>& inputs
 
 bool takes_mean(const ConvMean& op, const std::vector<OperatorInput>& inputs, const DeviceCaps& caps,
                 Precision precision) {
-  if (!has_mean_kernel(op, inputs) || !device_policy(caps).takes_means_of_products(caps)) return false;
+  if (!has_mean_kernel(op, inputs) || !device_traits(caps).fuses_global_average) return false;
   if (precision == Precision::fp16 && !half_products(caps).empty()) return false;
   const auto has = [&](size_t slot) { return slot < inputs.size() && inputs[slot].present; };
   const uint32_t tensors = 3u + has(3) + has(4);

@@ -1,6 +1,5 @@
 #include "kernels/conv/conv_squeeze_excite.hpp"
 
-#include "cost/device_policy.hpp"
 #include "kernels/conv/depthwise.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/reduction/squeeze_excite.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "cost/device_policy.hpp"
+#include "cost/device_traits.hpp"
 #include "kernels/framework/grid.hpp"
 #include "program/divide.hpp"
 
@@ -71,7 +71,7 @@ double relative_cost_of(const CooperativeProblem& problem) {
 std::vector<ParameterCandidate<CooperativeTile>> cooperative_tiles(const DeviceCaps& caps,
                                                                    const CooperativeProblem& problem) {
   if (problem.precision != Precision::fp16) return {};
-  if (!device_policy(caps).multiplies_cooperative_matrices()) return {};
+  if (!device_traits(caps).cooperative_matrices) return {};
   const std::optional<CooperativeMatrix> matrix = choose_matrix(caps);
   if (!matrix || !caps.full_subgroups || problem.inputs < matrix->k || problem.outputs < 8) return {};
   std::vector<CooperativeTile> tiles;

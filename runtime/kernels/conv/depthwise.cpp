@@ -202,9 +202,9 @@ void emit_depthwise_tile(Lowering& lowering, const ConvProblem& problem, const P
 
 std::optional<PixelTile> preferred_tile(const ConvProblem& problem, const DeviceCaps& caps) {
   if (!has_unrolled_taps(problem.window)) return std::nullopt;
-  return device_policy(caps).depthwise_tile(
-      caps, {problem.width, problem.whole_height, problem.whole_images * slices(problem.outputs),
-             problem.window.kernel[0], problem.window.stride[0], problem.window.stride[1]});
+  return depthwise_tile(caps,
+                        {problem.width, problem.whole_height, problem.whole_images * slices(problem.outputs),
+                         problem.window.kernel[0], problem.window.stride[0], problem.window.stride[1]});
 }
 
 // Half the instructions of the other kernel, and half its loads.

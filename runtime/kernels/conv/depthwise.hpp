@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "cost/device_policy.hpp"
+#include "cost/depthwise_tile.hpp"
 #include "kernels/conv/problem.hpp"
 #include "kernels/reduction/squeeze_excite.hpp"
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "cost/device_traits.hpp"
+#include "cost/registers.hpp"
 #include "kernels/conv/dispatch.hpp"
 #include "kernels/conv/split_k.hpp"
 #include "kernels/conv/subgroup_broadcast.hpp"
@@ -41,22 +43,22 @@ void define_sure_columns(ConvKernel& kernel, const Window2d& window) {
 // columns of tiles of several pixels depend on how they divide the row, and each way would have a pipeline of
 // its own.
 bool overlaps(const DeviceCaps& caps, const Window2d& window, const OutputTile& tile) {
-  return window.output[0] >= tile.pixels && device_policy(caps).spares_registers(caps);
+  return window.output[0] >= tile.pixels && device_traits(caps).shifts_last_tile;
 }
 
 // Loads several slices together where taps are loaded one after the other, and holds little besides.
 void spare_registers(ConvKernel& kernel, const DeviceCaps& caps, bool loads_rows_once, bool is_unpadded) {
-  const DevicePolicy& policy = device_policy(caps);
-  if (!policy.spares_registers(caps)) return;
-  kernel.defines.emplace_back("RECOMPUTE_POSITIONS", "1");
+  const DeviceTraits& traits = device_traits(caps);
+  if (traits.recompute_positions) kernel.defines.emplace_back("RECOMPUTE_POSITIONS", "1");
   const OutputTile& tile = kernel.tile.output;
   const bool halves = kernel.weights.run.of_halves();
-  if (halves) kernel.defines.emplace_back("SCALE_LAST", "1");
-  if (halves && loads_rows_once && tile.pixels == 8) kernel.defines.emplace_back("RUN_AT_ONCE", "1");
-  if (loads_rows_once || kernel.weights.group_inputs() < 4) return;
+  if (halves && traits.scales_halves_last) {
+    kernel.defines.emplace_back("SCALE_LAST", "1");
+    if (loads_rows_once && tile.pixels == 8) kernel.defines.emplace_back("RUN_AT_ONCE", "1");
+  }
+  if (!traits.slices_ahead_in_windows || loads_rows_once || kernel.weights.group_inputs() < 4) return;
   // Columns that may be padding are in registers, too.
-  const int64_t ahead =
-      std::min<int64_t>(policy.slices_ahead(caps, tile, halves, false), is_unpadded ? 4 : 2);
+  const int64_t ahead = std::min<int64_t>(slices_ahead(caps, tile, halves, false), is_unpadded ? 4 : 2);
   if (ahead > 1) kernel.defines.emplace_back("AHEAD", std::to_string(ahead));
 }
 
@@ -94,7 +96,7 @@ bool holds_columns(const DeviceCaps& caps, const ConvProblem& problem, const Out
   const int64_t kernel = problem.window.kernel[0];
   const int64_t columns = (tile.pixels - 1) * problem.window.stride[0] + kernel;
   return kernel > 1 && (kernel <= 4 || problem.group_inputs() < 4) && problem.window.dilation[0] == 1 &&
-         columns <= device_policy(caps).most_columns(caps);
+         columns <= device_traits(caps).most_columns;
 }
 
 // The slices of a tile that holds the columns of a row: of more than eleven columns one, for compilers load
@@ -123,7 +125,7 @@ std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const
   TileDemand demand = problem.rows();
   demand.row.operations = problem.whole_stays_inside ? 0 : 1;
   if (common && problem.has_much_of_common_window) demand.row.taps = problem.window.kernel[0];
-  demand.loads_ahead = problem.window.kernel[0] == 1 && device_policy(caps).spares_registers(caps);
+  demand.loads_ahead = problem.window.kernel[0] == 1 && device_traits(caps).slices_ahead_in_windows;
   std::vector<PricedTile> tiles = output_tiles(caps, demand);
   // A tile is of narrow outputs or of others.
   const auto mixes = [&](const OutputTile& tile) { return problem.narrow_outputs % (4 * tile.slices) != 0; };

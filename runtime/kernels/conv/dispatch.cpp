@@ -1,6 +1,7 @@
 #include "kernels/conv/dispatch.hpp"
 
-#include "cost/device_policy.hpp"
+#include "cost/device_traits.hpp"
+#include "cost/subgroups.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
@@ -24,8 +25,7 @@ void cover_blocks(Dispatch& dispatch, const DeviceCaps& caps, Storage weights, c
     return set(grid_1d(caps, tiles));
   }
   const int64_t parts = tile.split_k();
-  if (blocks.pixels > 0 && weights == Storage::buffer &&
-      device_policy(caps).loads_uniform_weights_cheaply(caps, parts))
+  if (blocks.pixels > 0 && weights == Storage::buffer && loads_uniform_weights_cheaply(caps, parts))
     if (std::optional<Grid> rows = grid_of_rows(caps, blocks.pixels, blocks.slices, blocks.images)) {
       rows->workgroup_size[1] = static_cast<uint32_t>(parts);
       if (parts > 1) dispatch.subgroup_size = caps.subgroup_size;
@@ -68,8 +68,7 @@ namespace {
 // whole layer does.
 TensorId read_slices_or_planes(Lowering& lowering, const ConvKernel& kernel) {
   const bool may_be_planes = kernel.reads_planes && lowering.preferred_layout(0) == Layout::linear &&
-                             !lowering.options().whole_layers &&
-                             device_policy(lowering.caps()).reads_planes(lowering.caps());
+                             !lowering.options().whole_layers && device_traits(lowering.caps()).reads_planes;
   if (!may_be_planes) return lowering.read(0, Layout::channels4);
   const TensorId x = lowering.read(0, Layout::linear);
   return lowering.tensor(x).desc.element == ElementType::f32 ? x : lowering.read(0, Layout::channels4);

@@ -108,7 +108,7 @@ std::vector<ExpandTile> tiles_of_one_kernel(const ExpandProblem& problem, const 
   if (!has_kernel(problem, caps)) return {};
   // Matrices of halves multiply faster than this kernel.
   if (problem.precision == Precision::fp16 && !half_products(caps).empty()) return {};
-  std::vector<ExpandTile> tiles = device_policy(caps).expand_tiles(caps, problem.demand());
+  std::vector<ExpandTile> tiles = expand_tiles(caps, problem.demand());
   std::erase_if(tiles, [&](const ExpandTile& tile) { return !fits_the_grid(problem.demand(), caps, tile); });
   return tiles;
 }

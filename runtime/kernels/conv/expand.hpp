@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cost/device_policy.hpp"
+#include "cost/fused_layers.hpp"
 #include "graph/operators/conv/expand_conv.hpp"
 #include "kernels/framework/lowering.hpp"
 

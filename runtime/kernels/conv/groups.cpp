@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "cost/device_traits.hpp"
 #include "kernels/conv/dispatch.hpp"
 
 namespace vellum {
@@ -68,7 +69,7 @@ std::vector<KernelCandidate> group_candidates(const ConvProblem& problem, const 
   const Block block = block_of(problem);
   if (block.groups == 1 || !is_small(block)) return candidates;
   const int64_t blocks = divide_up(slices(problem.outputs), block.output_slices());
-  const int64_t most_sums = device_policy(caps).most_group_sums();
+  const int64_t most_sums = device_traits(caps).most_group_sums;
   for (const auto& [size, cost, us] :
        output_tiles(caps, {problem.width, problem.whole_lines() * blocks, 1, 0})) {
     const OutputTile tile{size.pixels, block.output_slices()};

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "cost/device_traits.hpp"
+#include "cost/registers.hpp"
+#include "cost/subgroups.hpp"
 #include "kernels/conv/cooperative.hpp"
 #include "kernels/conv/split_k.hpp"
 #include "kernels/conv/subgroup_broadcast.hpp"
@@ -57,16 +60,16 @@ int64_t row_pixels(const TensorDesc& x) {
 // Whether those of each tile do. Of images only Adreno's compiler gains by it.
 bool are_neighbours(const DeviceCaps& caps, const TensorDesc& x, int64_t pixels) {
   const auto [n, c, h, w] = nchw(x.shape);
-  if (x.storage == Storage::image2d && device_policy(caps).spares_registers(caps))
+  if (x.storage == Storage::image2d && device_traits(caps).contiguous_image_pixels)
     return w % pixels == 0 || (h == 1 && n * w >= pixels);
   return x.storage == Storage::buffer && !x.rows_first && n == 1 && h * w >= pixels;
 }
 
-// The invocations of a workgroup that has all pixels, for each part of the sums. Adreno's compiler has half
-// the registers where a workgroup is larger than a subgroup of 64.
+// The invocations of a workgroup that has all pixels, for each part of the sums: all of a workgroup
+// should have all registers.
 int64_t row_of_all_pixels(const DeviceCaps& caps, const InvocationTile& tile, int64_t pixel_blocks) {
   const int64_t row =
-      device_policy(caps).spares_registers(caps) ? kRowWorkgroup / tile.split_k() : kRowWorkgroup;
+      std::min<int64_t>(kRowWorkgroup, device_traits(caps).most_full_register_group / tile.split_k());
   return divide_up(pixel_blocks, row) * row;
 }
 
@@ -76,8 +79,7 @@ void take_means(Dispatch& dispatch, const DeviceCaps& caps, const InvocationTile
   const auto parts = static_cast<uint32_t>(tile.split_k());
   dispatch.workgroup_size = {static_cast<uint32_t>(row_of_all_pixels(caps, tile, pixel_blocks)), parts, 1};
   dispatch.workgroup_count = {1, static_cast<uint32_t>(slice_blocks), 1};
-  if (parts > 1 && device_policy(caps).loads_uniform_weights_cheaply(caps, parts))
-    dispatch.subgroup_size = caps.subgroup_size;
+  if (parts > 1 && loads_uniform_weights_cheaply(caps, parts)) dispatch.subgroup_size = caps.subgroup_size;
   define(dispatch, "UNIFORM_SLICES");
   define(dispatch, "MEAN");
 }
@@ -106,18 +108,18 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   else
     cover_blocks(dispatch, caps, lowering.tensor(grid).desc.storage, tile, {blocks, weights.blocks(), 1},
                  blocks * weights.blocks());
-  const bool spares = device_policy(caps).spares_registers(caps);
+  const DeviceTraits& traits = device_traits(caps);
   const bool neighbours = tile.output.pixels > 1 && !tile.broadcasts() &&
                           are_neighbours(caps, lowering.tensor(x).desc, tile.output.pixels);
-  int64_t ahead = device_policy(caps).slices_ahead(caps, tile.output, weights.run.of_halves(), neighbours);
-  if (spares && extras.scale != kNoTensor)
+  int64_t ahead = slices_ahead(caps, tile.output, weights.run.of_halves(), neighbours);
+  if (extras.scale != kNoTensor)
     // Scales are in registers, too, and so are coordinates where sums are split.
     ahead = std::min<int64_t>(ahead, tile.output.pixels == 8 && tile.split_k() > 1 &&
                                              lowering.tensor(x).desc.storage != Storage::buffer
                                          ? 1
-                                         : 2);
+                                         : traits.most_scaled_ahead);
   if (ahead > 1 && !tile.broadcasts()) define(dispatch, "AHEAD", std::to_string(ahead));
-  if (spares) define(dispatch, "RECOMPUTE_POSITIONS");
+  if (traits.recompute_positions) define(dispatch, "RECOMPUTE_POSITIONS");
   if (neighbours) define(dispatch, "CONTIGUOUS");
   define_halves(dispatch, weights.run);
   define_activation_or_bounds(dispatch, activation);
@@ -159,7 +161,7 @@ bool holds_all_pixels(const DeviceCaps& caps, const InvocationTile& tile, int64_
   // Partial sums where they are split, and a mean of each invocation.
   const int64_t texels =
       invocations * (1 + (tile.split_k() > 1 ? tile.output.pixels * tile.output.slices : 0));
-  if (device_policy(caps).spares_registers(caps) && invocations > kRowWorkgroup) return false;
+  if (invocations > device_traits(caps).most_full_register_group) return false;
   return row <= kMostTiles && row <= caps.max_workgroup_size[0] &&
          tile.split_k() <= caps.max_workgroup_size[1] && invocations <= caps.max_workgroup_invocations &&
          kTexel * texels <= caps.max_shared_memory_bytes;

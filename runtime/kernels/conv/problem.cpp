@@ -1,5 +1,6 @@
 #include "kernels/conv/problem.hpp"
 
+#include "cost/device_traits.hpp"
 #include "graph/operators/conv/conv.hpp"
 #include "kernels/conv/weights.hpp"
 
@@ -65,7 +66,7 @@ ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
                          : x.storage == Storage::image2d ? width
                                                          : 0;
   }
-  const uint64_t much = device_policy(lowering.caps()).macs_worth_a_variant();
+  const uint64_t much = device_traits(lowering.caps()).macs_worth_a_variant;
   problem.has_much_of_common_window =
       is_common_window(window, 0) && has_much_of_common_window(lowering.whole_graph(), much);
   return problem;

@@ -208,7 +208,7 @@ std::vector<SeparableTile> tiles_of_one_kernel(const SeparableProblem& problem, 
   if (!is_separable(problem) || !binds_few_buffers(problem, caps)) return {};
   // Matrices of halves multiply faster than this kernel.
   if (problem.precision == Precision::fp16 && !half_products(caps).empty()) return {};
-  std::vector<SeparableTile> tiles = device_policy(caps).separable_tiles(caps, problem.demand());
+  std::vector<SeparableTile> tiles = separable_tiles(caps, problem.demand());
   std::erase_if(tiles, [&](const SeparableTile& tile) { return !has_workgroups(problem, caps, tile); });
   return tiles;
 }

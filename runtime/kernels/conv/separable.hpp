@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cost/device_policy.hpp"
+#include "cost/fused_layers.hpp"
 #include "kernels/conv/window.hpp"
 #include "vellum/options.hpp"
 

@@ -6,7 +6,7 @@ namespace vellum {
 
 std::vector<PricedSplitTile> split_tiles(std::vector<PricedTile>& whole_sums, const DeviceCaps& caps,
                                          const TileDemand& demand, int64_t input_slices) {
-  const std::vector<SplitTile> quick = device_policy(caps).quick_tiles(caps, demand, input_slices);
+  const std::vector<SplitTile> quick = quick_tiles(caps, demand, input_slices);
   const auto& [tile, split_k, us] = quick.front();
   std::vector<PricedSplitTile> tiles;
   if (split_k > 1) tiles.push_back({{tile, SplitK{split_k}}, kSplitKCost, us});

@@ -9,7 +9,7 @@
 
 namespace vellum {
 
-// The cost of split-K relative to whole sums, where the device's policy predicts that it is quicker. Not
+// The cost of split-K relative to whole sums, where it is predicted to be quicker. Not
 // measured on a GPU.
 inline constexpr double kSplitKCost = 0.5;
 
@@ -19,7 +19,7 @@ struct PricedSplitTile {
   double us = 0;
 };
 
-// Returns the split tile that the device's policy prefers for sums over `input_slices` slices of input
+// Returns the split tile that should be quickest for sums over `input_slices` slices of input
 // channels and one with half as many parts, unless it prefers whole sums; then those that are as quick. Adds
 // the predicted times of the quick tiles of `whole_sums`, all that output_tiles() returned.
 std::vector<PricedSplitTile> split_tiles(std::vector<PricedTile>& whole_sums, const DeviceCaps& caps,

@@ -1,5 +1,6 @@
 #include "kernels/conv/subgroup_broadcast.hpp"
 
+#include "cost/device_traits.hpp"
 #include "kernels/framework/grid.hpp"
 
 namespace vellum {
@@ -24,7 +25,7 @@ std::vector<ParameterCandidate<InvocationTile>> with_subgroup_broadcast(const st
     candidates.push_back({tile_name(algorithm, tile), cost, tile, us});
   };
   for (const PricedTile& priced : tiles) add({priced.tile}, priced.cost, priced.us);
-  const bool cheaper = device_policy(caps).broadcasts_are_cheaper_than_loads(caps);
+  const bool cheaper = device_traits(caps).broadcasts_are_cheap;
   for (const PricedTile& priced : tiles_to_broadcast(caps, tiles, demand))
     add({priced.tile, SubgroupBroadcast{}}, (cheaper ? 0.9 : kOnlyIfMeasured) * priced.cost, 0);
   return candidates;

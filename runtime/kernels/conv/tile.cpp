@@ -21,9 +21,8 @@ double cost_of(const OutputTile& tile, const OutputTile& preferred) {
 }  // namespace
 
 std::vector<PricedTile> output_tiles(const DeviceCaps& caps, const TileDemand& demand) {
-  const DevicePolicy& policy = device_policy(caps);
-  const OutputTile preferred = policy.preferred_tile(caps, demand);
-  const OutputTile smallest = policy.smallest_tile(preferred, demand);
+  const OutputTile preferred = preferred_tile(caps, demand);
+  const OutputTile smallest = smallest_tile(caps, preferred, demand);
   const auto useful = [](int64_t size, int64_t fewest, int64_t extent) {
     return size >= fewest && (size < 2 * extent || size == 1);
   };

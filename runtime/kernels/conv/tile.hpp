@@ -1,8 +1,7 @@
 // Tiles: the part of the output of a convolution or matrix product that one invocation computes
 // (conv_tile.glsl).
 //
-// Predicted costs of their candidates are relative: 1 is the direct kernel with the tile that the device
-// policy prefers.
+// Predicted costs of their candidates are relative: 1 is the direct kernel with preferred_tile().
 #pragma once
 
 #include <cstdint>
@@ -10,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "cost/device_policy.hpp"
+#include "cost/tiles.hpp"
 #include "kernels/framework/lowering.hpp"
 #include "program/divide.hpp"
 

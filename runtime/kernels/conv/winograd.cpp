@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "cost/device_rates.hpp"
+#include "cost/device_traits.hpp"
+#include "cost/registers.hpp"
 #include "kernels/conv/dispatch.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
@@ -119,8 +121,8 @@ void multiply(Lowering& lowering, const Tiles& tiles, const ConvWeights& weights
   dispatch.iterations =
       slice_iterations(lowering.tensor(v).desc, slices(weights.inputs), weights.run.of_halves());
   define_tile(dispatch, {tile});
-  if (const DevicePolicy& policy = device_policy(lowering.caps()); policy.spares_registers(lowering.caps()))
-    define(dispatch, "AHEAD", std::to_string(policy.slices_ahead(lowering.caps(), tile, false, false)));
+  if (device_traits(lowering.caps()).slices_ahead_in_windows)
+    define(dispatch, "AHEAD", std::to_string(slices_ahead(lowering.caps(), tile, false, false)));
   lowering.dispatch(std::move(dispatch));
 }
 
@@ -165,10 +167,9 @@ struct LayerCosts {
 // device has no model of tiles. Transformed tiles are stored and loaded once each.
 std::optional<double> predicted_share(const ConvProblem& problem, const DeviceCaps& caps,
                                       const Tiles& tiles) {
-  const DevicePolicy& policy = device_policy(caps);
-  if (!policy.spares_registers(caps)) return std::nullopt;
+  if (!device_traits(caps).predicts_winograd) return std::nullopt;
   const auto us_of = [&](const TileDemand& demand, int64_t most_split) {
-    return policy.quick_tiles(caps, demand, most_split).front().us;
+    return quick_tiles(caps, demand, most_split).front().us;
   };
   TileDemand rows = problem.rows();
   if (problem.has_much_of_common_window) rows.row.taps = problem.window.kernel[0];
@@ -242,7 +243,7 @@ std::vector<KernelCandidate> winograd_candidates(const ConvProblem& problem, con
     const std::optional<double> relative = winograd_cost(problem, caps, tiles);
     if (!relative) continue;
     const int64_t macs = tiles.count * tiles.places() * problem.inputs * problem.outputs;
-    const bool ahead = device_policy(caps).spares_registers(caps);
+    const bool ahead = device_traits(caps).slices_ahead_in_windows;
     for (const auto& [tile, cost, us] :
          output_tiles(caps, {tiles.count, tiles.places(), slices(problem.outputs), macs, {}, ahead}))
       candidates.push_back({tile_name("winograd" + std::to_string(side), {tile}),

@@ -31,7 +31,7 @@ struct KernelCandidate {
   double predicted_cost = 1;
   // Lowers the node with this kernel.
   std::function<void(Lowering&)> emit = {};
-  // The time that the device policy predicts; 0: unknown, or much longer than the best. Among candidates of
+  // The predicted time; 0: unknown, or much longer than the best. Among candidates of
   // nearly the same predicted time (kAsQuick) a program chooses one whose pipeline it already has
   // (share_pipelines.hpp).
   double predicted_us = 0;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cost/device_policy.hpp"
+#include "cost/device_traits.hpp"
 #include "kernels/framework/program_builder.hpp"
 #include "program/divide.hpp"
 #include "program/packing.hpp"
@@ -139,8 +139,8 @@ TensorDesc Lowering::texel_grid(uint32_t width, uint32_t height) const {
   const bool has_format = desc.element == ElementType::f16 ? caps().rgba16f_images : caps().rgba32f_images;
   const StorageChoice choice =
       options().weights_in_default_storage ? builder_.storage_choice(kNoValue) : output_storage();
-  const bool images = has_format && choice != StorageChoice::buffer &&
-                      !device_policy(caps()).keeps_weights_in_buffers(caps());
+  const bool images =
+      has_format && choice != StorageChoice::buffer && !device_traits(caps()).weights_in_buffers;
   if (images && width <= limit && height <= limit) desc.storage = Storage::image2d;
   return desc;
 }

@@ -135,7 +135,7 @@ class Lowering {
   // Returns integers as a linear weight.
   TensorId integer_weight(std::string name, Shape shape, std::vector<int64_t> values);
   // Describes width x height texels of four elements. It is an image2d if the texels fit, the node's output
-  // is in an image, and the device's policy does not keep weights in buffers. Otherwise it is a buffer with
+  // is in an image, and the device's weights are not in buffers (DeviceTraits). Otherwise it is a buffer with
   // index y * width + x.
   TensorDesc texel_grid(uint32_t width, uint32_t height) const;
   // Sets the storage of a channels4 tensor to that of the node's output, within the limits of images.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cost/device_policy.hpp"
+#include "cost/tiles.hpp"
 #include "graph/element.hpp"
 #include "graph/one_node.hpp"
 #include "kernels/framework/elements.hpp"

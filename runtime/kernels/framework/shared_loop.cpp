@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "cost/device_policy.hpp"
+#include "cost/device_traits.hpp"
 #include "kernels/framework/elements.hpp"
 #include "program/divide.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 bool should_share(const DeviceCaps& caps, const SharedLoop& loop) {
   const bool worth_it =
       loop.along ? loop.length >= kRowWorkgroup / 4 : loop.length >= kRowWorkgroup && loop.results <= 4096;
-  return worth_it && device_policy(caps).shares_loops(loop.results);
+  return worth_it && loop.results <= device_traits(caps).most_results_of_shared_loops;
 }
 
 bool can_join_by_subgroups(const DeviceCaps& caps) {
@@ -79,7 +79,7 @@ bool can_run(const DeviceCaps& caps, const SharedLoop& loop, LoopBy by) {
 std::vector<ParameterCandidate<LoopBy>> candidates(const DeviceCaps& caps, const SharedLoop& loop) {
   const LoopBy preferred = loop_by(caps, loop);
   std::vector<ParameterCandidate<LoopBy>> all{{name(preferred), 1, preferred}};
-  if (!device_policy(caps).runs_loops_by_subgroups()) return all;
+  if (!device_traits(caps).loops_by_subgroups) return all;
   for (const LoopBy by :
        {LoopBy::invocation, LoopBy::subgroup, LoopBy::workgroup_of_subgroups, LoopBy::workgroup})
     if (by != preferred && can_run(caps, loop, by) && is_within_bound(caps, loop, by))
@@ -88,7 +88,9 @@ std::vector<ParameterCandidate<LoopBy>> candidates(const DeviceCaps& caps, const
 }
 
 Grid grid_of_invocations(const DeviceCaps& caps, int64_t results) {
-  const uint32_t size = device_policy(caps).loop_workgroup(results);
+  const DeviceTraits& traits = device_traits(caps);
+  const auto size = static_cast<uint32_t>(results <= traits.few_results ? traits.loop_workgroup_of_few
+                                                                        : traits.loop_workgroup);
   Grid grid = workgroups_in_a_row(caps, divide_up(results, size));
   grid.workgroup_size[0] = size;
   return grid;
@@ -114,7 +116,7 @@ LoopBy loop_by(const DeviceCaps& caps, const SharedLoop& loop) {
   constexpr int64_t kRowOfSubgroup = 1024 / 4, kEnoughSubgroups = 256;
   const bool is_too_long = !is_within_bound(caps, loop, LoopBy::invocation);
   if (!should_share(caps, loop) && !is_too_long) return LoopBy::invocation;
-  const bool by_subgroups = device_policy(caps).runs_loops_by_subgroups() && can_join_by_subgroups(caps);
+  const bool by_subgroups = device_traits(caps).loops_by_subgroups && can_join_by_subgroups(caps);
   if (!by_subgroups) return LoopBy::workgroup;
   const bool is_for_a_subgroup = loop.length <= kRowOfSubgroup && loop.results >= kEnoughSubgroups &&
                                  is_within_bound(caps, loop, LoopBy::subgroup);

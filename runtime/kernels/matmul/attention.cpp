@@ -5,7 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "cost/device_policy.hpp"
+#include "cost/device_traits.hpp"
+#include "cost/subgroups.hpp"
 #include "kernels/conv/weights.hpp"
 #include "kernels/elementwise/elementwise.hpp"
 #include "kernels/framework/elements.hpp"
@@ -79,8 +80,7 @@ OperandGrid pack_operands(Lowering& lowering, const Attention::Operands& o) {
 // Queries of one invocation: as many as it can hold the sums of and leave the device busy. `heads`: of all
 // images.
 int64_t tile_of_queries(const DeviceCaps& caps, int64_t queries, int64_t heads, int64_t v_slices) {
-  const DevicePolicy& policy = device_policy(caps);
-  const int64_t sums = policy.most_attention_sums(), enough = policy.invocations_to_fill(caps);
+  const int64_t sums = device_traits(caps).most_attention_sums, enough = invocations_to_fill(caps);
   int64_t tile = 1;
   while (2 * tile * v_slices <= sums && tile < 8 && tile < queries &&
          divide_up(queries, 2 * tile) * heads >= enough)
@@ -185,7 +185,7 @@ AttentionTile tile_of(const DeviceCaps& caps, const Attention::Operands& o) {
   const int64_t keys = o.k.shape[2], depth_slices = slices(o.q.shape[3]);
   const int64_t tile = tile_of_queries(caps, queries, heads, v_slices);
   constexpr int64_t kMostAhead = 8;
-  int64_t ahead = device_policy(caps).attention_slices_ahead(caps);
+  int64_t ahead = device_traits(caps).attention_slices_ahead;
   while (ahead < kMostAhead && 2 * ahead <= depth_slices && keys > most_keys(caps, depth_slices, ahead))
     ahead *= 2;
   return {tile,
@@ -208,7 +208,7 @@ Dispatch start(Lowering& lowering, const Attention::Operands& o, const Attention
       kShortLoops + loop_iterations(divide_up(tile.split.keys, 4),
                                     iterations_of_four_keys(slices(o.q.shape[3]), tile.ahead) - 1);
   constexpr int64_t kManySlices = 8;  // of values, for the registers
-  if (slices(channels) >= kManySlices && device_policy(lowering.caps()).spares_registers(lowering.caps()))
+  if (slices(channels) >= kManySlices && device_traits(lowering.caps()).attention_key_by_key)
     define(dispatch, "KEY_BY_KEY");
   if (lowering.op<Attention>().causal) define(dispatch, "CAUSAL");
   return dispatch;
@@ -347,7 +347,7 @@ void lower_attention(Lowering& lowering) {
   if (matrices && !lowering.best_of(candidates)) matrices.reset();
   const AttentionTile tile = tile_of(lowering.caps(), o);
   const bool fits_registers =
-      tile.queries * slices(channels) <= device_policy(lowering.caps()).most_fp16_sums(lowering.caps());
+      tile.queries * slices(channels) <= device_traits(lowering.caps()).most_fp16_sums;
   const bool halves = fits_registers && should_multiply_bounded_halves(lowering);
   Dispatch dispatch = start(lowering, o, tile);
   if (halves) define_halves(dispatch, kRunOfKeys);

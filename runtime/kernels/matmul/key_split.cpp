@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cost/device_policy.hpp"
+#include "cost/subgroups.hpp"
 #include "program/divide.hpp"
 
 namespace vellum {
@@ -15,7 +15,7 @@ KeySplit key_split(const DeviceCaps& caps, int64_t invocations, int64_t keys, in
   constexpr int64_t kWholeRuns = 16;  // of fp16 partial sums, and texels of a mask
   const KeySplit whole{1, keys};
   if (keys < kWorthADispatch) return whole;
-  const int64_t enough = device_policy(caps).invocations_to_fill(caps);
+  const int64_t enough = invocations_to_fill(caps);
   // Whole runs of most_keys at most.
   const int64_t least = divide_up(keys, std::max(most_keys / kWholeRuns, int64_t{1}) * kWholeRuns);
   const int64_t parts = std::min(std::max(least, std::min(enough / invocations, keys / kFewestKeys)),

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cost/device_policy.hpp"
+#include "cost/device_traits.hpp"
 #include "graph/operators/movement/select_values.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/indexed.hpp"
@@ -40,9 +40,9 @@ bool is_within_bound(const DeviceCaps& caps, const RowsToSort& sort, TopKAlgorit
 // Ranking costs length^2 for each row at once, choosing length * k one after the other, merging length times
 // the logarithm of k in dispatches one after the other. The limits are those of lavapipe.
 TopKAlgorithm algorithm_for(const DeviceCaps& caps, const RowsToSort& sort) {
-  constexpr int64_t kMostRanked = 256, kMostSelected = 8;
+  constexpr int64_t kMostRanked = 256, kMostSelected = 8, kManySelected = 64;
   const bool ranks = (4 * sort.k >= sort.length && sort.length <= kMostRanked) ||
-                     device_policy(caps).ranks_rows(sort.length, sort.k);
+                     (sort.k > kManySelected && sort.length <= device_traits(caps).most_ranked_length);
   if (ranks && is_within_bound(caps, sort, TopKAlgorithm::rank)) return TopKAlgorithm::rank;
   const bool selects = sort.length <= kRowWorkgroup || sort.k <= kMostSelected;
   return selects && is_within_bound(caps, sort, TopKAlgorithm::select) ? TopKAlgorithm::select

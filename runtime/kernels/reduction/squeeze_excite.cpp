@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "cost/device_policy.hpp"
+#include "cost/device_traits.hpp"
+#include "cost/fused_layers.hpp"
 #include "kernels/conv/pointwise.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
@@ -43,13 +44,13 @@ int64_t held_slices(int64_t most, int64_t invocations) {
 // One workgroup reads all weights of an image: long products are faster as dispatches of their own.
 bool should_share_a_workgroup(const DeviceCaps& caps, const SqueezeSizes& sizes) {
   const int64_t products = sizes.hidden * (sizes.inputs + sizes.outputs);
-  return products <= device_policy(caps).most_products_of_a_workgroup();
+  return products <= device_traits(caps).most_products_of_a_workgroup;
 }
 
 // Likewise for the means.
 bool should_take_means_there(const DeviceCaps& caps, const SqueezeSizes& sizes) {
   const int64_t texels = sizes.pixels * slices(sizes.inputs);
-  return texels <= device_policy(caps).most_texels_of_a_workgroup();
+  return texels <= device_traits(caps).most_texels_of_a_workgroup;
 }
 
 // Invocations to a row (gates.glsl).
@@ -121,8 +122,7 @@ bool gates_are_last(const DeviceCaps& caps, const SqueezeSizes& sizes, int64_t i
   const int64_t shared = others.shared_bytes + kBytesPerSlice * held_slices(most_slices(sizes), invocations) +
                          kTexel * invocations;
   return others.buffers + kTensors <= caps.max_storage_buffers_per_stage && sizes.inputs == sizes.outputs &&
-         shared + kTexel <= caps.max_shared_memory_bytes &&
-         device_policy(caps).computes_gates_last(caps, products, invocations);
+         shared + kTexel <= caps.max_shared_memory_bytes && computes_gates_last(caps, products, invocations);
 }
 
 LastGates last_gates(Lowering& lowering, const SqueezeExcite& op, const SqueezeSizes& sizes, size_t weights,
@@ -142,7 +142,7 @@ LastGates last_gates(Lowering& lowering, const SqueezeExcite& op, const SqueezeS
           .gate_params = activation_params_or_bounds(op.gate),
           .hidden_channels = sizes.hidden,
           .counter = counters.first,
-          .ahead = device_policy(lowering.caps()).gate_slices_ahead(lowering.caps())};
+          .ahead = device_traits(lowering.caps()).gate_slices_ahead};
 }
 
 void add_gates(Dispatch& dispatch, const LastGates& gates, int64_t invocations) {

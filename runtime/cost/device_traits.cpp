@@ -1,0 +1,279 @@
+#include "cost/device_traits.hpp"
+
+#include <algorithm>
+
+#include "caps/vendors.hpp"
+
+// Sources. "Measured" names the device. "Code" is machine code of Mesa 25.0.7 (docs/gpu_compilers.md):
+// nothing was measured on a GPU yet.
+//
+// Latencies, launches and barriers are assumed, for no maker publishes them, and to be replaced by
+// measurements. Launches and barriers: a few microseconds on desktops, ten to twenty on phones. ncnn's
+// measured times of blazeface (benchmark/README.md there), whose fifty small layers leave little else, bound
+// both together, with the rest of a run, from above: 12 us a layer on RTX 3090, 57 us on Adreno 660, 50 us on
+// Mali-G610. Latencies: of a load from the second cache; pointer chasing on RX 6800 XT and RTX 3090 finds 90
+// and 140 ns (Chips and Cheese, 2021), the others are taken to be slower as their clocks are.
+//
+// macs_per_load: a cycle loads 128 bytes for RDNA's 64 lanes, as many for Ampere's 128, 64 for Turing's 64
+// (the makers' white papers). The others are assumed.
+
+namespace vellum {
+namespace {
+
+constexpr DeviceTraits kOtherGpu;
+
+constexpr DeviceTraits kAmdGpu{
+    .latency_ns = 100,
+    .launch_us = 1.5,
+    .barrier_us = 2.5,
+    // Code. Loads into scalar registers take no slot and no vector load.
+    .step_slots = 0,
+    .uniform_slots = 0,
+    .uniform_loads = 0,
+    .macs_per_load = 8,
+    .lane_registers = 1536,
+    .most_resident = 32,
+    .attention_slices_ahead = 4,
+    .scalar_weights = true,
+    // Code: it costs nothing where a subgroup has one part of the sums.
+    .uniform_split_loads_are_cheap = true,
+    // Images are padded to blocks of texels, up to twice the size of their tensors, buffers are reached
+    // through the same caches, and no compiler makes scalar loads from images.
+    .weights_in_buffers = true,
+    .prefers_images = false,
+};
+
+constexpr DeviceTraits kIntelGpu{
+    .latency_ns = 150,
+    .launch_us = 3,
+    .barrier_us = 4,
+    // Code. Messages load uniform weights for four lanes' worth in one load.
+    .load_slots = 3.2,
+    .uniform_loads = 0.25,
+    .lane_registers = 896,
+    .most_resident = 7,
+    .most_sums = 4,  // code: more spill
+    // Code: with sixteen of each, two hundred registers spill; with four slices of attention ahead, 84.
+    .most_fp16_sums = 8,
+    // Code: four registers spill with fp16 arithmetic.
+    .merges_branches = false,
+    // As AMD's: the same caches, and fewer instructions for buffers.
+    .weights_in_buffers = true,
+    .prefers_images = false,
+};
+
+constexpr DeviceTraits kNvidiaGpu{
+    .latency_ns = 140,
+    .launch_us = 1.5,
+    .barrier_us = 2.5,
+    // Code of Mesa's NVK: addresses of buffers have 64 bits, and every lane loads uniform weights for itself.
+    .step_slots = 4,
+    .load_slots = 5.5,
+    .texels_ahead = 8,
+    .wide_texels_ahead = 8,
+    .uniform_loads_are_cheap = false,
+};
+
+constexpr DeviceTraits kArmGpu{
+    .latency_ns = 250,
+    .launch_us = 5,
+    .barrier_us = 10,
+    .load_slots = 1.8,       // code
+    .lane_registers = 1024,  // code
+    // Code: more sums spill or halve the subgroups. Loops over more columns, four pixels at steps of two,
+    // reload what they spill.
+    .most_sums = 4,
+    .most_columns = 6,
+    .uniform_loads_are_cheap = false,
+    // The texture units take one texel a cycle, the load units a vec4 from any buffer (Mali's documentation).
+    .prefers_images = false,
+    .reads_images_as_storage = false,
+};
+
+constexpr DeviceTraits kQualcommGpu{
+    .latency_ns = 250,
+    .launch_us = 5,
+    .barrier_us = 8,
+    .step_slots = 30,   // code
+    .load_slots = 1.5,  // code
+    // Code: three slices of 4x2 texels fit, or four of halves, and scales are in registers, too. Where texels
+    // are scaled for one slice alone, a quarter of the instructions do so.
+    .wide_texels_ahead = 8,
+    .most_scaled_ahead = 2,
+    .least_scaled_slices = 2,
+    .most_columns = 13,
+    .attention_slices_ahead = 4,
+    // A workgroup that computes gates is one subgroup, which waits for its loads alone. The others were not
+    // tried.
+    .gate_slices_ahead = 4,
+    // A unit of Adreno 660 runs five subgroups of 64 at a time, but holds four of kernels with half the
+    // registers. Others, of the same registers, hold more than they run.
+    .most_held_lanes = 4 * 64,
+    // Code: the subgroups of kernels with many registers are halved, larger workgroups have half the
+    // registers, and rows of a window that are filtered take the registers of a kernel of two layers.
+    .most_lanes_of_large_kernels = 64,
+    .most_full_register_group = 64,
+    .most_resident_expand = 4,
+    // Code: positions are in registers over the loop otherwise, and attention spills 33 registers with the
+    // values of four keys. The others were not tried.
+    .recompute_positions = true,
+    .shifts_last_tile = true,
+    .slices_ahead_in_windows = true,
+    .scales_halves_last = true,
+    .contiguous_image_pixels = true,
+    .attention_key_by_key = true,
+    .uniform_loads_are_cheap = false,  // code: every lane loads for itself and computes more addresses
+    // By the model. The others were not tried.
+    .predicts_winograd = true,
+    .compares_fusions = true,
+    .averages_in_quick_tiles = true,
+    .counts_idle_lanes = false,  // tiles were chosen without
+    .joins_in_buffers = true,
+    // The first cache belongs to the texture units, and only sampled reads pass through them.
+    .reads_images_as_storage = false,
+};
+
+constexpr DeviceTraits kImaginationGpu{
+    .latency_ns = 250,
+    .launch_us = 5,
+    .barrier_us = 10,
+    .uniform_loads_are_cheap = false,
+    .reads_images_as_storage = false,
+};
+
+constexpr DeviceTraits kAppleGpu{
+    // Metal has no barrier for memory that other workgroups read before version 3.2.
+    .computes_gates_last = false,
+};
+
+struct GpuRow {
+  uint32_t vendor_id;
+  const DeviceTraits& traits;
+};
+constexpr GpuRow kGpus[] = {{kAmd, kAmdGpu},    {kIntel, kIntelGpu},       {kNvidia, kNvidiaGpu},
+                            {kArm, kArmGpu},    {kQualcomm, kQualcommGpu}, {kImagination, kImaginationGpu},
+                            {kApple, kAppleGpu}};
+
+// Drivers that run on the CPU. Measured on lavapipe of Mesa 22.3, except where another is named.
+constexpr DeviceTraits kCpu{
+    // By tests/bench/tile_bench.cpp: strips and their copies. A command that copies has no threads to wake,
+    // and
+    // copies as fast as memory allows: a copy of a few rows takes 1 us instead of 50.
+    .move_cost = 3.6,
+    .shader_copy_ms = 0.02,
+    // Registers spill to a cache that is faster than a load from a tensor. Twice as many sums of attention
+    // take
+    // a second to compile.
+    .most_group_sums = 64,
+    .most_attention_sums = 32,
+    .texels_ahead = 1,
+    .wide_texels_ahead = 1,
+    .most_columns = 0,
+    .reads_planes = false,
+    // Drivers compute matrices element by element: on lavapipe of Mesa 26.1 that takes 12 to 34 times as long
+    // as
+    // other kernels.
+    .cooperative_matrices = false,
+    .uniform_loads_are_cheap = false,
+    // LLVM takes 0.2 s for the variant of a 3x3 convolution that runs a quarter faster. (GPUs: assumed.)
+    .macs_worth_a_variant = uint64_t{1} << 24,
+    // Launches and barriers cost little, and depthwise kernels with large tiles are faster than a
+    // workgroup's.
+    .tiles_by_predicted_time = false,
+    .depthwise_tiles = false,
+    .fuses_separable = false,
+    .fuses_expand = false,
+    .merges_branches = false,
+    .fuses_global_average = false,
+    .computes_gates_last = false,
+    // A storage image load is an address computation and a load, while texelFetch goes through the sampler.
+    .reads_images_as_storage = true,
+    // A CPU has a few threads of a few lanes each, and shared memory costs it more than the work that is
+    // shared.
+    .subgroups_to_fill_a_unit = 0,
+    .most_results_of_shared_loops = 15,
+    // Softmax, layer normalisation, means of channels and of planes take 1.0 to 8 times as long by subgroups
+    // on
+    // lavapipe of Mesa 22.3 and 25.0.
+    .loops_by_subgroups = false,
+    // Threads take whole workgroups: those of few results are as wide as a thread's lanes, so that threads
+    // are
+    // done at the same time.
+    .loop_workgroup_of_few = 8,
+    .few_results = 512,
+    // A workgroup runs on one thread, and to start another dispatch takes as long as some 50000 products.
+    .most_products_of_a_workgroup = int64_t{1} << 20,
+    .most_texels_of_a_workgroup = int64_t{1} << 16,
+    .most_ranked_length = 0,
+    .copies_buffers_by_command = true,
+    .allocates_in_the_process = true,
+    .max_submit_ms_of_displays = 0,  // the scheduler of the operating system divides a CPU's time
+};
+
+constexpr DeviceTraits kSwiftShader = [] {
+  DeviceTraits traits = kCpu;
+  traits.memory = {2, 2, 1, 16, 256};
+  return traits;
+}();
+
+constexpr DeviceTraits kLavapipe = [] {
+  DeviceTraits traits = kCpu;
+  // To store a vec4 takes 2 ns in a buffer and 17 ns in an image, to load one 2.5 ns from a storage buffer
+  // and 0.9 ns from a texel buffer or an image.
+  traits.prefers_images = false;
+  traits.reads_buffers_as_texels = true;
+  traits.memory = {4, 4, 64, 16, 64};  // by vkGetDeviceImageMemoryRequirements, as SwiftShader's
+  // To create squeezenet1_1's eight pipelines takes 50 ms of CPU time, their first dispatches 600 ms.
+  traits.compiles_at_first_dispatch = true;
+  // As in caps/lavapipe.json.
+  traits.driver_bytes = 101'663'000;
+  traits.bytes_per_operation = 942;
+  traits.bytes_per_operation_of_largest = 2938;
+  return traits;
+}();
+
+// Pointwise convolutions by subgroup broadcast take 0.8 to 0.96 of the time on Mesa 25.0, 0.8 for two of
+// three shapes (1.4 for the third) on 26.1, 1.4 to 1.5 of it on 22.3.
+constexpr uint32_t kMesa25 = 25u << 22;  // as VK_MAKE_API_VERSION packs it
+constexpr DeviceTraits kLavapipe25 = [] {
+  DeviceTraits traits = kLavapipe;
+  traits.broadcasts_are_cheap = true;
+  return traits;
+}();
+
+}  // namespace
+
+const DeviceTraits& gpu_traits(uint32_t vendor_id) {
+  const auto* const row = std::ranges::find(kGpus, vendor_id, &GpuRow::vendor_id);
+  return row == std::end(kGpus) ? kOtherGpu : row->traits;
+}
+
+const DeviceTraits& vendor_traits(const DeviceCaps& caps) {
+  if (caps.type != DeviceType::cpu) return gpu_traits(caps.vendor_id);
+  if (caps.vendor_id == kMesa) return caps.driver_version >= kMesa25 ? kLavapipe25 : kLavapipe;
+  return caps.vendor_id == kGoogle ? kSwiftShader : kCpu;
+}
+
+const DeviceTraits& device_traits(const DeviceCaps& caps) {
+  return caps.traits ? *caps.traits : vendor_traits(caps);
+}
+
+void set_default_traits(DeviceCaps& caps) {
+  const DeviceTraits& traits = device_traits(caps);
+  caps.prefers_images = traits.prefers_images;
+  caps.reads_images_as_storage = traits.reads_images_as_storage;
+  caps.reads_buffers_as_texels = traits.reads_buffers_as_texels;
+  caps.memory = traits.memory;
+}
+
+std::optional<ProcessTraits> process_traits(const DeviceCaps& caps) {
+  const DeviceTraits& traits = device_traits(caps);
+  if (!traits.allocates_in_the_process) return std::nullopt;
+  if (caps.process || traits.driver_bytes == 0) return caps.process;
+  return ProcessTraits{.host = {},
+                       .driver_bytes = traits.driver_bytes,
+                       .bytes_per_operation = traits.bytes_per_operation,
+                       .bytes_per_operation_of_largest = traits.bytes_per_operation_of_largest};
+}
+
+}  // namespace vellum
