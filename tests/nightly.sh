@@ -1,18 +1,24 @@
 #!/usr/bin/env bash
-# Runs what takes too long for each run of the tests, one after the other, and prints a summary. Exits with 1 if anything failed.
+# Runs what takes too long for each commit, one step after the other, and prints a summary. Exits with 1 if anything failed.
 #
 #   tests/nightly.sh [--hours N] [STEP...]     default: 4 hours for fuzzing, random graphs and the soak test together, all steps
 #
 # Steps:
-#   tests         tests/run.sh: all tests on every driver
-#   asan          AddressSanitizer and UndefinedBehaviorSanitizer: the tests without a device, and those labelled quick on lavapipe
+#   tests         tests/run.sh: what each commit runs
+#   drivers       what each commit leaves out (label nightly): host logic, samples and whole models on SwiftShader and under the
+#                 limits of Android Baseline 2022
+#   full          VELLUM_TEST_FULL: the whole product of kernel sweeps, every candidate on every device, the largest layers,
+#                 tilings and pictures, 300 frames of the live sample
+#   bench         builds the benchmarks, measures kernels against the device's ceilings, and checks their results
+#   asan          AddressSanitizer and UndefinedBehaviorSanitizer: the tests without a device, those labelled quick on lavapipe,
+#                 hostile files, and models of the fuzz targets on lavapipe
 #   tsan          ThreadSanitizer: the tests of threads on lavapipe
 #   hostile       all hostile files, with every command
 #   faults        every call of every Vulkan function fails once, and every allocation
 #   fuzz          the fuzz targets
 #   differential  random graphs against the reference in double, with seeds that no run had before; ONNX Runtime against it too
 #   soak          sessions and runs for as long as that
-# The log of each step is build/nightly/STEP.log.
+# The log of each step is build/nightly/STEP.log; build/nightly/summary has a row for docs/trust.md for each.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -22,17 +28,22 @@ if [[ ${1-} == --hours ]]; then
   hours=${2:?--hours N}
   shift 2
 fi
-[[ $hours =~ ^[0-9]+$ && $hours -gt 0 ]] || { sed -n '2,19s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[[ $hours =~ ^[0-9]+$ && $hours -gt 0 ]] || { sed -n '2,25s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 share=$((hours * 3600 / 3)) # seconds for each of the three steps without an end of their own
 tests=${BUILD_DIR:-$root/build/tests}
 seed=$(($(date +%s) / 60 * 100)) # graphs of one run have numbers below the next minute's
 graphs=$((share / 4)) drawn=$((share * 10)) # those of drawn options share pipelines
+# The programs that ask for VELLUM_TEST_FULL, without those of the step faults.
+full='^(kernels|kernel_check|e2e_models|e2e_layers|tiles_on_device|large_pictures_test|differential_test|live)([.]|$)'
 
 run_tests() { tests/run.sh; }
+run_drivers() { tests/run.sh nightly; }
+run_full() { VELLUM_TEST_FULL=1 ctest --test-dir "$tests" -R "$full" --output-on-failure -j2 --timeout 36000; }
+run_bench() { tests/run.sh bench; }
 run_asan() {
   cmake --preset asan -DCMAKE_UNITY_BUILD=ON && cmake --build build/asan --target quick_tests &&
     LSAN_OPTIONS=suppressions=$root/tests/sanitizers/leak.supp ctest --test-dir build/asan --output-on-failure -j2 \
-      -L '^(cpu|quick)$' --timeout 3600
+      -L '^(cpu|quick|fuzz)$' --timeout 3600
 }
 run_tsan() { cmake --preset tsan -DCMAKE_UNITY_BUILD=ON && cmake --build --preset tsan && ctest --preset tsan --timeout 3600; }
 run_hostile() { tests/hostile/run_hostile.py "$tests/tools/vellum/vellum"; }
@@ -49,22 +60,32 @@ run_differential() {
 }
 run_soak() { VELLUM_SOAK_SECONDS=$share ctest --test-dir "$tests" -R '^soak_test[.]lavapipe' --output-on-failure --timeout 100000; }
 
-steps=(tests asan tsan hostile faults fuzz differential soak)
+steps=(tests drivers full bench asan tsan hostile faults fuzz differential soak)
 wanted=("$@")
 ((${#wanted[@]})) || wanted=("${steps[@]}")
 for step in "${wanted[@]}"; do
   [[ " ${steps[*]} " == *" $step "* ]] || { echo "nightly.sh: there is no step '$step'; there are ${steps[*]}" >&2; exit 2; }
 done
 
+# What a step did: the tests of all its runs of ctest, or the last line that it printed.
+count_of() {
+  local log=build/nightly/$1.log
+  awk '/tests passed, .* tests? failed out of/ { failed += $4; total += $NF }
+       END { if (!total) exit 1; printf "%d of %d tests passed", total - failed, total }' "$log" ||
+    tail -n 1 "$log" | tr '|' ' ' | cut -c 1-120
+}
+
 mkdir -p build/nightly
 failed=0
 summary=()
+commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
 for step in "${wanted[@]}"; do
   begin=$SECONDS
   if "run_$step" >"build/nightly/$step.log" 2>&1; then result=passed; else result=FAILED failed=1; fi
-  line=$(printf '%-13s %-7s %6d s  %s' "$step" "$result" $((SECONDS - begin)) "build/nightly/$step.log")
+  line=$(printf '| %s | `tests/nightly.sh %s` | %s, %d s | %s | %s, %s |' "$step" "$step" "$(count_of "$step")" \
+    $((SECONDS - begin)) "$result" "$(date +%F)" "$commit")
   summary+=("$line")
   echo "$line"
 done
-printf '\n%s\n' "${summary[@]}" >build/nightly/summary
+printf '%s\n' "${summary[@]}" >build/nightly/summary
 exit $failed

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds everything with the tests, and runs a tier of them:
-#   tests/run.sh               all, on every driver, and those of `sanitize`; prints before how near kernels come to the device's
-#                              ceilings
+#   tests/run.sh               those of each commit, and those of `sanitize`
+#   tests/run.sh nightly       the others, labelled `nightly`: host logic and whole models on further drivers
 #   tests/run.sh quick         those without a device and the essential ones on lavapipe: under 3 minutes after the build
 #   tests/run.sh conformance   ONNX's own tests, and whole models against ONNX Runtime, LiteRT and torch
 #   tests/run.sh bench         no tests: times kernels against the device's ceilings, then three networks with `vellum bench`
@@ -18,8 +18,10 @@ cache=$("$root/setup.sh" where)
 sanitize() { BUILD_DIR=${BUILD_DIR:+$BUILD_DIR/sanitize} "$root/tests/sanitize.sh" "$@"; }
 if [[ ${1-} == sanitize ]]; then sanitize "${@:2}"; exit; fi
 
+benchmarks=OFF
+if [[ ${1-} == bench ]]; then benchmarks=ON; fi
 options=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DVELLUM_BUILD_TESTS=ON -DVELLUM_BUILD_SAMPLES=ON
-  -DVELLUM_BUILD_BENCHMARKS=ON "-DVELLUM_TEST_DATA=$cache")
+  "-DVELLUM_BUILD_BENCHMARKS=$benchmarks" "-DVELLUM_TEST_DATA=$cache")
 if command -v ccache >/dev/null; then
   options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 fi
@@ -27,20 +29,18 @@ cmake -S "$root" -B "$build" -G Ninja "${options[@]}"
 cmake --build "$build"
 
 run() { ctest --test-dir "$build" --output-on-failure -j2 "$@"; }
-# For information: times depend on what else the machine does.
-ceilings() { "$root/tests/bench/ceiling_ratios.py" "$build"; }
 case ${1-} in
   '')
-    ceilings || printf 'run.sh: the ratios to the ceilings could not be measured\n' >&2
     status=0
     sanitize || status=$?
-    run --output-junit "$build/results.xml" || status=$?  # from which tests/platforms/debian.sh makes a record
+    run -LE '^nightly$' --output-junit "$build/results.xml" || status=$?  # from which tests/platforms/debian.sh makes a record
     exit "$status"
     ;;
+  nightly) run -L '^nightly$' "${@:2}" ;;
   quick) run -L '^(cpu|quick)$' "${@:2}" ;;
-  conformance) run -L '^conformance$' "${@:2}" ;;
+  conformance) run -L '^conformance$' -LE '^nightly$' "${@:2}" ;;
   bench)
-    ceilings
+    "$root/tests/bench/ceiling_ratios.py" "$build"
     for model in face_detection_front_128x128_barracuda face_detection_back_256x256_barracuda mlsd_320x320_tiny; do
       "$build/tools/vellum/vellum" bench "$cache/models/$model.onnx" "${@:2}"
     done

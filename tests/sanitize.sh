@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a small part of the tests with AddressSanitizer and UndefinedBehaviorSanitizer: the fuzz targets' seeds and regression
-# files, without a device and on lavapipe, the importers, the passes, the planner, and a tenth of the hostile files. One unity
-# build of what these need, in build/sanitize. The presets asan and tsan do it for everything (tests/nightly.sh).
+# files and mutated models, in all stages that need no device. One unity build of what these need, in build/sanitize. The preset
+# asan has the other tests, hostile files and models on lavapipe (tests/nightly.sh).
 #
 #   tests/sanitize.sh [ARGUMENTS OF ctest...]
 set -euo pipefail
@@ -18,8 +18,7 @@ if command -v ccache >/dev/null; then
   options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 fi
 cmake -S "$root" -B "$build" -G Ninja "${options[@]}" >/dev/null
-targets=(fuzz_seeds onnx_fuzzer tflite_fuzzer tflite_mutations file_fuzzer text_fuzzer onnx_device_fuzzer tflite_device_fuzzer
-  tflite_device_mutations vellum-cli)
+targets=(fuzz_seeds onnx_fuzzer tflite_fuzzer tflite_mutations file_fuzzer text_fuzzer)
 cmake --build "$build" --target "${targets[@]}"
 export LSAN_OPTIONS=suppressions=$root/tests/sanitizers/leak.supp
-exec ctest --test-dir "$build" --output-on-failure -j2 -R '^(fuzz_seeds|fuzz[.].*|hostile_files)$' "$@"
+exec ctest --test-dir "$build" --output-on-failure -j2 -R '^(fuzz_seeds|fuzz[.].*)$' -LE '^gpu$' "$@"

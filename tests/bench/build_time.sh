@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Builds from nothing in a folder of its own, without ccache, and prints one row of docs/benchmarks/build.md:
 #   tests/bench/build_time.sh demo [cmake option...]   what samples/demo.sh builds
-#   tests/bench/build_time.sh all [cmake option...]    everything with tests and benchmarks, as tests/run.sh builds it
+#   tests/bench/build_time.sh all [cmake option...]    everything with tests, as tests/run.sh builds it
 # The number of objects, CPU time (user and system, of all processes), and elapsed time, which an idle machine makes comparable.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 case ${1-} in
   demo) target=face_detection options=(-DVELLUM_BUILD_TESTS=OFF) ;;
-  all) target=all options=(-DVELLUM_BUILD_TESTS=ON -DVELLUM_BUILD_BENCHMARKS=ON) ;;
+  all) target=all options=(-DVELLUM_BUILD_TESTS=ON) ;;
   *) sed -n '2,5s/^# //p' "$0" >&2; exit 2 ;;
 esac
 export CCACHE_DISABLE=1

@@ -4,7 +4,7 @@
 #   vellum_add_test(NAME SOURCES file... [LIBRARIES target...] [LABEL label])
 #       A GoogleTest program that needs no device; each of its cases is a ctest entry `NAME.Suite.Case`.
 #   vellum_add_gpu_test(NAME SOURCES file... [LIBRARIES target...] [SHARDS n] [TIMEOUT seconds] [LABEL label] [AS_GPU]
-#                       [IN_TURN] [MOLTENVK] [QUICK] [OPTIMISED])
+#                       [IN_TURN] [MOLTENVK] [QUICK] [OPTIMISED] [NIGHTLY run...])
 #       A GoogleTest program that runs whole on each driver: ctest entries `NAME.lavapipe`, `NAME.swiftshader` and
 #       `NAME.baseline2022` (with SHARDS, `NAME.lavapipe.0` and so on, each running a part of the cases), with AS_GPU
 #       `NAME.as_gpu` besides, with MOLTENVK `NAME.moltenvk`. With IN_TURN there is neither `NAME.baseline2022` nor
@@ -12,7 +12,9 @@
 #       with AS_GPU come on SwiftShader once more, as `NAME.gpu_assisted` and `NAME.as_gpu_assisted`, where the validation
 #       layer watches each access to a buffer: nothing is read or written outside of it. That takes ten times as long.
 #       Lavapipe compiles without LLVM's optimisation, in 0.6 to 0.8 of the time, unless OPTIMISED is given: as users have it.
-#   vellum_add_gpu_run(NAME COMMAND target argument... EXPECT regex [TIMEOUT seconds] [LABEL label] [QUICK])
+#       The runs that NIGHTLY names (`swiftshader`, ...; `others`: all but lavapipe) get the label `nightly`: each commit leaves
+#       them out. That is for tests of what the host computes and of how it calls Vulkan, which differs little between drivers.
+#   vellum_add_gpu_run(NAME COMMAND target argument... EXPECT regex [TIMEOUT seconds] [LABEL label] [QUICK] [NIGHTLY run...])
 #       Runs a program once on each driver, as a user would: entries `NAME.lavapipe` and `NAME.swiftshader`. Its output
 #       must match the expression. @RUN@ in an argument becomes the driver's name.
 #
@@ -20,7 +22,8 @@
 #
 # Labels, for `ctest -L` and the tiers of run.sh: `cpu` (without LABEL) for tests that need no device; `gpu` and the name of the
 # run (`lavapipe`, `swiftshader`, ...) for the others, with LABEL that besides. `quick` is the run on lavapipe of those marked
-# QUICK; LABEL `conformance` marks ONNX's own tests, and whole models that are compared with other engines.
+# QUICK; LABEL `conformance` marks ONNX's own tests, and whole models that are compared with other engines. `nightly` marks what
+# tests/run.sh leaves to tests/nightly.sh.
 #
 # Environment of all tests:
 #   VELLUM_TEST_DATA       folder with models/, photos/, references/ (see setup.sh)
@@ -121,8 +124,11 @@ endfunction()
 
 # One process per driver rather than one per case: starting a driver and compiling the shaders costs more than most cases.
 function(vellum_register_on_driver name run driver icd)
-  cmake_parse_arguments(PARSE_ARGV 4 arg "OPTIMISED;QUICK" "SHARDS;TIMEOUT;EXPECT;LABEL" "ENVIRONMENT;COMMAND")
+  cmake_parse_arguments(PARSE_ARGV 4 arg "OPTIMISED;QUICK" "SHARDS;TIMEOUT;EXPECT;LABEL" "ENVIRONMENT;COMMAND;NIGHTLY")
   set(labels gpu ${run} ${arg_LABEL})
+  if(run IN_LIST arg_NIGHTLY OR ("others" IN_LIST arg_NIGHTLY AND NOT run STREQUAL "lavapipe"))
+    list(APPEND labels nightly)
+  endif()
   if(arg_QUICK AND run STREQUAL "lavapipe")
     list(APPEND labels quick)
     list(GET arg_COMMAND 0 program)
@@ -186,7 +192,8 @@ function(vellum_require_icds)
 endfunction()
 
 function(vellum_add_gpu_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "AS_GPU;IN_TURN;MOLTENVK;QUICK;OPTIMISED" "SHARDS;TIMEOUT;LABEL" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "AS_GPU;IN_TURN;MOLTENVK;QUICK;OPTIMISED" "SHARDS;TIMEOUT;LABEL"
+                        "SOURCES;LIBRARIES;NIGHTLY")
   if(NOT arg_SHARDS)
     set(arg_SHARDS 1)
   endif()
@@ -195,7 +202,8 @@ function(vellum_add_gpu_test name)
   endif()
   vellum_require_icds()
   vellum_test_executable(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
-  set(common COMMAND ${name} SHARDS ${arg_SHARDS} TIMEOUT ${arg_TIMEOUT} LABEL ${arg_LABEL})
+  set(common COMMAND ${name} SHARDS ${arg_SHARDS} TIMEOUT ${arg_TIMEOUT} LABEL ${arg_LABEL}
+             NIGHTLY ${arg_NIGHTLY})
   foreach(option QUICK OPTIMISED)
     if(arg_${option})
       list(APPEND common ${option})
@@ -231,12 +239,13 @@ function(vellum_add_gpu_test name)
 endfunction()
 
 function(vellum_add_gpu_run name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "QUICK" "TIMEOUT;EXPECT;LABEL" "COMMAND")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "QUICK" "TIMEOUT;EXPECT;LABEL" "COMMAND;NIGHTLY")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
   vellum_require_icds()
-  set(common COMMAND ${arg_COMMAND} SHARDS 1 TIMEOUT ${arg_TIMEOUT} EXPECT "${arg_EXPECT}" LABEL ${arg_LABEL})
+  set(common COMMAND ${arg_COMMAND} SHARDS 1 TIMEOUT ${arg_TIMEOUT} EXPECT "${arg_EXPECT}" LABEL ${arg_LABEL}
+             NIGHTLY ${arg_NIGHTLY})
   if(arg_QUICK)
     list(APPEND common QUICK)
   endif()
