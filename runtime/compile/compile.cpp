@@ -103,8 +103,8 @@ Footprint footprint_of(const Program& program, const DeviceCaps& caps, const Com
   return {plan.planned_bytes, std::accumulate(ms.begin(), ms.end(), 0.0)};
 }
 
-// Whether loops load more slices together where one address does for the pixels of a tile.
-bool gains_by_neighbours(const DeviceCaps& caps) {
+// Whether loops load more slices together where the pixels of a tile are contiguous in memory.
+bool gains_by_contiguous_pixels(const DeviceCaps& caps) {
   constexpr OutputTile kTile{4, 2};
   return slices_ahead(caps, kTile, false, true) > slices_ahead(caps, kTile, false, false);
 }
@@ -138,7 +138,7 @@ void put_in_buffers(CompiledModel& model, const DeviceCaps& caps, const CompileO
   if (!take_if_quicker(storages, std::numeric_limits<double>::infinity())) storages.clear();
   std::vector<StorageChoice> products = storages;
   // Halves take more instructions from buffers.
-  if (options.precision == Precision::fp32 && gains_by_neighbours(caps))
+  if (options.precision == Precision::fp32 && gains_by_contiguous_pixels(caps))
     put_products_in_buffers(model.graph, products);
   if (take_if_quicker(products, kWorthBuffers)) storages = std::move(products);
   put_matrices_in_buffers(model.graph, storages);

@@ -47,7 +47,7 @@ constexpr DeviceTraits kIntelGpu{
     .latency_ns = 150,
     .launch_us = 3,
     .barrier_us = 4,
-    // Code. Messages load uniform weights for four lanes' worth in one load.
+    // Code. One message loads what takes four loads otherwise of uniform weights.
     .load_slots = 3.2,
     .uniform_loads = 0.25,
     .lane_registers = 896,
@@ -157,13 +157,11 @@ constexpr GpuRow kGpus[] = {{kAmd, kAmdGpu},    {kIntel, kIntelGpu},       {kNvi
 // Drivers that run on the CPU. Measured on lavapipe of Mesa 22.3, except where another is named.
 constexpr DeviceTraits kCpu{
     // By tests/bench/tile_bench.cpp: strips and their copies. A command that copies has no threads to wake,
-    // and
-    // copies as fast as memory allows: a copy of a few rows takes 1 us instead of 50.
+    // and copies as fast as memory allows: a copy of a few rows takes 1 us instead of 50.
     .move_cost = 3.6,
     .shader_copy_ms = 0.02,
     // Registers spill to a cache that is faster than a load from a tensor. Twice as many sums of attention
-    // take
-    // a second to compile.
+    // take a second to compile.
     .most_group_sums = 64,
     .most_attention_sums = 32,
     .texels_ahead = 1,
@@ -171,8 +169,7 @@ constexpr DeviceTraits kCpu{
     .most_columns = 0,
     .reads_planes = false,
     // Drivers compute matrices element by element: on lavapipe of Mesa 26.1 that takes 12 to 34 times as long
-    // as
-    // other kernels.
+    // as other kernels.
     .cooperative_matrices = false,
     .uniform_loads_are_cheap = false,
     // LLVM takes 0.2 s for the variant of a 3x3 convolution that runs a quarter faster. (GPUs: assumed.)
@@ -193,12 +190,10 @@ constexpr DeviceTraits kCpu{
     .subgroups_to_fill_a_unit = 0,
     .most_results_of_shared_loops = 15,
     // Softmax, layer normalisation, means of channels and of planes take 1.0 to 8 times as long by subgroups
-    // on
-    // lavapipe of Mesa 22.3 and 25.0.
+    // on lavapipe of Mesa 22.3 and 25.0.
     .loops_by_subgroups = false,
     // Threads take whole workgroups: those of few results are as wide as a thread's lanes, so that threads
-    // are
-    // done at the same time.
+    // are done at the same time.
     .loop_workgroup_of_few = 8,
     .few_results = 512,
     // A workgroup runs on one thread, and to start another dispatch takes as long as some 50000 products.

@@ -19,8 +19,8 @@ struct SeparableDemand {
   int64_t texel_bytes = 16;  // of a stored texel of the tensors
 };
 
-// A workgroup of conv_separable.comp computes `slices` slices of width x height pixels, of which
-// an invocation computes `tile`. It filters all input slices of these pixels into shared memory first.
+// A workgroup of conv_separable.comp computes `slices` slices of width x height pixels, of which an
+// invocation computes `tile`. It filters all input slices of these pixels into shared memory first.
 struct SeparableTile {
   int64_t width = 8, height = 4;
   OutputTile tile = {4, 1};  // pixels one after the other, row by row

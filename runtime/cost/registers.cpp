@@ -30,18 +30,18 @@ bool holds_sums(const DeviceCaps& caps, const OutputTile& tile, const TileDemand
   if (tile.pixels * tile.slices <= device_traits(caps).most_sums) return true;
   // Loops over halves load as much at a time with smaller tiles.
   const bool has_few_addresses =
-      demand.row.taps > 1 || (demand.loads_ahead && demand.are_neighbours(8) && !demand.halves);
+      demand.row.taps > 1 || (demand.loads_ahead && demand.are_contiguous(8) && !demand.halves);
   return fills_registers(caps) && has_few_addresses && demand.length >= 8 && tile == OutputTile{8, 2};
 }
 
 // Several loads in flight hide their latency, and a longer loop has fewer instructions that do not multiply.
 // More than these keep too many registers: on Adreno three slices of 4x2 texels fit, or four of halves, and
 // two of 2x4 texels, for they have more weights (docs/gpu_compilers.md).
-int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile, bool halves, bool neighbours) {
+int64_t slices_ahead(const DeviceCaps& caps, const OutputTile& tile, bool halves, bool contiguous) {
   if (fills_registers(caps)) {
-    if (tile.pixels == 8) return neighbours ? 2 : 1;
+    if (tile.pixels == 8) return contiguous ? 2 : 1;
     if (tile.slices > 2) return tile.pixels > 1 ? 2 : 4;
-    return tile == OutputTile{4, 2} && !halves && !neighbours ? 3 : 4;
+    return tile == OutputTile{4, 2} && !halves && !contiguous ? 3 : 4;
   }
   const DeviceTraits& traits = device_traits(caps);
   const int64_t texels = tile.pixels < 4 ? traits.texels_ahead : traits.wide_texels_ahead;

@@ -42,8 +42,9 @@ struct TileDemand {
   bool halves = false;       // its values are stored as halves
   int64_t row_pixels = 0;    // pixels of the input that follow one another in memory; 0: not known
 
-  // Whether the pixels of a tile do, if the last tile of a row may begin earlier where there is one row.
-  bool are_neighbours(int64_t pixels) const {
+  // Whether the pixels of a tile are contiguous, if the last tile of a row may begin earlier where there is
+  // one row.
+  bool are_contiguous(int64_t pixels) const {
     const bool one_row = lines == 1 && row_pixels == length && length >= pixels;
     return row_pixels > 0 && (row_pixels % pixels == 0 || one_row);
   }

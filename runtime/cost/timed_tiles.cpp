@@ -50,7 +50,7 @@ double tile_us(const DeviceCaps& caps, const DeviceRates& rates, const SplitTile
   int64_t together = demand.row.taps;
   if (demand.loads_ahead) {
     const int64_t most = demand.row.operations > 0 ? device_traits(caps).most_scaled_ahead : 4;
-    together = std::min(most, slices_ahead(caps, tile, demand.halves, demand.are_neighbours(tile.pixels)));
+    together = std::min(most, slices_ahead(caps, tile, demand.halves, demand.are_contiguous(tile.pixels)));
   }
   const auto invocations = static_cast<double>(rows * kUniformRow);
   const uint32_t subgroup = subgroup_of_large_kernels(caps);

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "caps/vendors.hpp"
 #include "caps_of.hpp"

@@ -46,8 +46,8 @@ bool overlaps(const DeviceCaps& caps, const Window2d& window, const OutputTile& 
   return window.output[0] >= tile.pixels && device_traits(caps).shifts_last_tile;
 }
 
-// Loads several slices together where taps are loaded one after the other, and holds little besides.
-void spare_registers(ConvKernel& kernel, const DeviceCaps& caps, bool loads_rows_once, bool is_unpadded) {
+// Chooses the variant of the loop that the device's compiler keeps in registers.
+void define_loop(ConvKernel& kernel, const DeviceCaps& caps, bool loads_rows_once, bool is_unpadded) {
   const DeviceTraits& traits = device_traits(caps);
   if (traits.recompute_positions) kernel.defines.emplace_back("RECOMPUTE_POSITIONS", "1");
   const OutputTile& tile = kernel.tile.output;
@@ -81,7 +81,7 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
   else if (direct.loads_rows_once && (tile.pixels == 1 || overlaps(lowering.caps(), window, tile)))
     define_sure_columns(kernel, window);
   if (!kernel.tile.broadcasts())
-    spare_registers(kernel, lowering.caps(), direct.loads_rows_once, stays_inside(window));
+    define_loop(kernel, lowering.caps(), direct.loads_rows_once, stays_inside(window));
   if (inputs % 4 != 0 && groups > 1) kernel.defines.emplace_back("UNEVEN_WINDOWS", "1");
   kernel.reads_planes = inputs < 4 && groups == 1;
   if (kernel.reads_planes) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));

@@ -57,16 +57,16 @@ int64_t row_pixels(const TensorDesc& x) {
   return x.storage == Storage::buffer && !x.rows_first && n == 1 ? h * w : 0;
 }
 
-// Whether those of each tile do. Of images only Adreno's compiler gains by it.
-bool are_neighbours(const DeviceCaps& caps, const TensorDesc& x, int64_t pixels) {
+// Whether the pixels of each tile are contiguous in memory, so that they share a running offset.
+bool are_contiguous(const DeviceCaps& caps, const TensorDesc& x, int64_t pixels) {
   const auto [n, c, h, w] = nchw(x.shape);
   if (x.storage == Storage::image2d && device_traits(caps).contiguous_image_pixels)
     return w % pixels == 0 || (h == 1 && n * w >= pixels);
   return x.storage == Storage::buffer && !x.rows_first && n == 1 && h * w >= pixels;
 }
 
-// The invocations of a workgroup that has all pixels, for each part of the sums: all of a workgroup
-// should have all registers.
+// The invocations of a workgroup that has all pixels, for each part of the sums: all of a workgroup should
+// have all registers.
 int64_t row_of_all_pixels(const DeviceCaps& caps, const InvocationTile& tile, int64_t pixel_blocks) {
   const int64_t row =
       std::min<int64_t>(kRowWorkgroup, device_traits(caps).most_full_register_group / tile.split_k());
@@ -109,9 +109,9 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
     cover_blocks(dispatch, caps, lowering.tensor(grid).desc.storage, tile, {blocks, weights.blocks(), 1},
                  blocks * weights.blocks());
   const DeviceTraits& traits = device_traits(caps);
-  const bool neighbours = tile.output.pixels > 1 && !tile.broadcasts() &&
-                          are_neighbours(caps, lowering.tensor(x).desc, tile.output.pixels);
-  int64_t ahead = slices_ahead(caps, tile.output, weights.run.of_halves(), neighbours);
+  const bool contiguous = tile.output.pixels > 1 && !tile.broadcasts() &&
+                          are_contiguous(caps, lowering.tensor(x).desc, tile.output.pixels);
+  int64_t ahead = slices_ahead(caps, tile.output, weights.run.of_halves(), contiguous);
   if (extras.scale != kNoTensor)
     // Scales are in registers, too, and so are coordinates where sums are split.
     ahead = std::min<int64_t>(ahead, tile.output.pixels == 8 && tile.split_k() > 1 &&
@@ -120,7 +120,7 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
                                          : traits.most_scaled_ahead);
   if (ahead > 1 && !tile.broadcasts()) define(dispatch, "AHEAD", std::to_string(ahead));
   if (traits.recompute_positions) define(dispatch, "RECOMPUTE_POSITIONS");
-  if (neighbours) define(dispatch, "CONTIGUOUS");
+  if (contiguous) define(dispatch, "CONTIGUOUS");
   define_halves(dispatch, weights.run);
   define_activation_or_bounds(dispatch, activation);
   add_extras(dispatch, extras, n);

@@ -9,8 +9,7 @@
 
 namespace vellum {
 
-// The cost of split-K relative to whole sums, where it is predicted to be quicker. Not
-// measured on a GPU.
+// The cost of split-K relative to whole sums, where it is predicted to be quicker. Not measured on a GPU.
 inline constexpr double kSplitKCost = 0.5;
 
 struct PricedSplitTile {
@@ -19,9 +18,9 @@ struct PricedSplitTile {
   double us = 0;
 };
 
-// Returns the split tile that should be quickest for sums over `input_slices` slices of input
-// channels and one with half as many parts, unless it prefers whole sums; then those that are as quick. Adds
-// the predicted times of the quick tiles of `whole_sums`, all that output_tiles() returned.
+// Returns the split tile that should be quickest for sums over `input_slices` slices of input channels and
+// one with half as many parts, unless it prefers whole sums; then those that are as quick. Adds the predicted
+// times of the quick tiles of `whole_sums`, all that output_tiles() returned.
 std::vector<PricedSplitTile> split_tiles(std::vector<PricedTile>& whole_sums, const DeviceCaps& caps,
                                          const TileDemand& demand, int64_t input_slices);
 
