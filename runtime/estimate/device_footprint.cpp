@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "caps/staging.hpp"
+#include "vulkan/staging.hpp"
 
 namespace vellum {
 namespace {

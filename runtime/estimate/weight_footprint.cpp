@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "caps/staging.hpp"
 #include "exec/packed_weights.hpp"
 #include "exec/streamed_weights.hpp"
 #include "plan/place_in_order.hpp"
+#include "vulkan/staging.hpp"
 
 namespace vellum {
 namespace {

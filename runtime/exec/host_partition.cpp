@@ -1,7 +1,7 @@
 #include "exec/host_partition.hpp"
 
-#include "caps/staging.hpp"
 #include "exec/host_values.hpp"
+#include "vulkan/staging.hpp"
 #include "vulkan/transfer.hpp"
 
 namespace vellum {

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "caps/staging.hpp"
 #include "vulkan/memory_budget.hpp"
+#include "vulkan/staging.hpp"
 
 namespace vellum::gpu {
 
@@ -32,7 +32,7 @@ struct UploaderOptions {
 class Uploader {
  public:
   // `bytes`: the expected total of bytes through staging memory, which determines its size
-  // (caps/staging.hpp).
+  // (vulkan/staging.hpp).
   explicit Uploader(std::shared_ptr<Context> context, uint64_t bytes = kMostStagingBytes,
                     const UploaderOptions& options = {});
   ~Uploader();  // without finish(), pending uploads may be lost
