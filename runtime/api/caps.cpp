@@ -5,7 +5,7 @@
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "api/target.hpp"
-#include "caps/caps_json.hpp"
+#include "caps_file/caps_json.hpp"
 
 namespace vellum {
 

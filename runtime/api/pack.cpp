@@ -13,7 +13,7 @@
 #include "api/impl.hpp"
 #include "api/model_format.hpp"
 #include "api/tensor_names.hpp"
-#include "caps/caps_json.hpp"
+#include "caps_file/caps_json.hpp"
 #include "exec/binding_pipelines.hpp"
 #include "exec/cooperative_check.hpp"
 #include "exec/packed_weights.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "caps/caps_json.hpp"
+#include "caps_file/caps_json.hpp"
 #include "exec/pipeline_keys.hpp"
 #include "pack/graph.hpp"
 #include "vellum/error.hpp"

@@ -1,6 +1,6 @@
 #include "exec/kernels_key.hpp"
 
-#include "caps/caps_json.hpp"
+#include "caps_file/caps_json.hpp"
 #include "platform/sha256.hpp"
 #include "shaders/sources.hpp"
 #include "vellum/vellum.h"

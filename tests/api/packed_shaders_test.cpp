@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/impl.hpp"
-#include "caps/caps_json.hpp"
+#include "caps_file/caps_json.hpp"
 #include "exec/binding_pipelines.hpp"
 #include "exec/cooperative_check.hpp"
 #include "exec/pipeline_keys.hpp"

@@ -1,7 +1,12 @@
-#include "caps/caps_json.hpp"
+#include "caps_file/caps_json.hpp"
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <type_traits>
+
+#include "caps/vendors.hpp"
+#include "cost/device_traits.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -119,6 +124,71 @@ TEST(CapsJson, DamagedFilesAreRefused) {
   std::string partial = to_json(caps);
   partial.replace(partial.find("process.bytes_per_operation"), 7, "prozess");
   EXPECT_THROW(caps_from_json(partial, "partial.json"), Error);
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    caps_from_json(text, "caps.json");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string with_traits(const DeviceCaps& caps, const std::string& traits) {
+  std::string text = to_json(caps);
+  text.insert(text.rfind("\n}"), ",\n  \"traits\": " + traits);
+  return text;
+}
+
+// A caps file may have the figures that were measured on its device in place of the vendor's.
+TEST(CapsJson, TraitsOverrideThoseOfTheVendor) {
+  DeviceCaps caps;
+  caps.type = DeviceType::discrete_gpu;
+  caps.vendor_id = kAmd;
+  EXPECT_EQ(to_json(caps).find("traits"), std::string::npos);
+  const DeviceCaps read = caps_from_json(
+      with_traits(caps, R"({"launch_us": 0.75, "most_sums": 4, "merges_branches": false})"), "caps.json");
+  EXPECT_EQ(device_traits(read).launch_us, 0.75);
+  EXPECT_EQ(device_traits(read).most_sums, 4);
+  EXPECT_FALSE(device_traits(read).merges_branches);
+  EXPECT_EQ(device_traits(read).lane_registers, device_traits(caps).lane_registers) << "not in the file";
+  const std::string text = to_json(read);
+  EXPECT_EQ(to_json(caps_from_json(text, "caps.json")), text);
+  EXPECT_NE(text.find("\"launch_us\": 0.75"), std::string::npos) << text;
+  EXPECT_EQ(text.find("\"barrier_us\""), std::string::npos) << "only what differs is written";
+  EXPECT_FALSE(caps_from_json(with_traits(caps, "{}"), "caps.json").traits);
+}
+
+TEST(CapsJson, EachTraitIsReadBack) {
+  DeviceCaps caps;
+  DeviceTraits changed;
+  visit_traits(changed, []<typename T>(const char*, T& value, const TraitRange& range) {
+    if constexpr (std::is_same_v<T, bool>)
+      value = !value;
+    else
+      value = static_cast<T>(static_cast<double>(value) == range.least ? range.most : range.least);
+  });
+  caps.traits = std::make_shared<const DeviceTraits>(changed);
+  const std::string text = to_json(caps);
+  visit_traits(changed, [&](const char* name, const auto&, const TraitRange&) {
+    EXPECT_NE(text.find('"' + std::string(name) + "\": "), std::string::npos) << name;
+  });
+  EXPECT_EQ(to_json(caps_from_json(text, "caps.json")), text);
+}
+
+TEST(CapsJson, WrongTraitsAreRefusedByName) {
+  const DeviceCaps caps;
+  for (const auto& [traits, why] :
+       {std::pair{R"({"launch_ms": 1})", "'traits.launch_ms' is no trait"},
+        {R"({"launch_us": -1})", "'traits.launch_us' is no number from 0"},
+        {R"({"launch_us": "1"})", "'traits.launch_us' is no number"},
+        {R"({"most_sums": 1.5})", "'traits.most_sums' is no whole number from 1"},
+        {R"({"loop_workgroup": 128})", "'traits.loop_workgroup' is no whole"},
+        {R"({"reads_planes": 1})", "'traits.reads_planes' is neither true nor false"},
+        {"[]", "'traits' is no object"}})
+    EXPECT_NE(refusal(with_traits(caps, traits)).find(why), std::string::npos)
+        << traits << ": " << refusal(with_traits(caps, traits));
 }
 
 // Version 1 did not say what images take in memory, version 2 nothing of texel buffers.

@@ -8,7 +8,7 @@
 #include <new>
 #include <string>
 
-#include "caps/caps_json.hpp"
+#include "caps_file/caps_json.hpp"
 #include "platform/json_value.hpp"
 #include "support/environment.hpp"
 

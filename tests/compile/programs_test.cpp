@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "caps/caps_json.hpp"
 #include "caps/vendors.hpp"
+#include "caps_file/caps_json.hpp"
 #include "compile/compile.hpp"
 #include "compile/network.hpp"
 #include "compile/networks.hpp"

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Checks CONTRIBUTING.md's table against the sources: every activation, operator, shader, planning strategy, pass and command
-has its table row and its test, and the files that the page names exist. The files of vcpkg agree with CMake's.
+"""Checks CONTRIBUTING.md's table against the sources: every activation, operator, shader, planning strategy, pass, trait of
+devices and command has its table row, its use and its test, and the files that the page names exist. The files of vcpkg agree
+with CMake's.
 
     contributing_test.py REPOSITORY
 """
@@ -108,6 +109,28 @@ def check_passes():
         require(has_word(name, page), f"pass {name}: no page of docs/ names it")
     for function in found(r"^void (\w+)\(Graph& graph\);", header, "declaration of a pass"):
         require(function in passes, f"pass {function} is in no row of runtime/passes/optimise.cpp")
+
+
+def check_traits():
+    header = text_of("runtime/cost/device_traits.hpp")
+    struct = re.sub(r"//.*", "", header[header.index("struct DeviceTraits {"):header.index("\n};")])
+    members = found(r"\b(\w+) = [^;,]*[;,]", re.sub(r"static constexpr.*", "", struct), "trait")
+    visited = found(r"VELLUM_TRAIT\((\w+)", header, "line of visit_traits()")
+    # Caps files have these as members of their own.
+    set_by_caps = text_of("runtime/caps_file/caps_json.cpp")
+    sources = {file: file.read_text() for file in sorted((root / "runtime").rglob("*.[ch]pp"))}
+    own = [root / "runtime/cost/device_traits.hpp", root / "runtime/cost/device_traits.cpp"]
+    uses = "\n".join(text for file, text in sources.items() if file not in own)
+    for trait in members:
+        require(trait in visited or has_word(trait, set_by_caps), f"trait {trait}: visit_traits() does not name it")
+        require(has_word(trait, uses), f"trait {trait}: nothing in runtime/ uses it")
+    vendors = found(r"constexpr uint32_t (k\w+)", text_of("runtime/caps/vendors.hpp"), "vendor")
+    allowed = {"cost/device_traits.cpp", "cost/device_rates.cpp", "caps/driver_quirks.cpp", "caps/vendors.hpp"}
+    for file, text in sources.items():
+        name = file.relative_to(root / "runtime").as_posix()
+        for vendor in vendors:
+            require(name in allowed or not has_word(vendor, text),
+                    f"runtime/{name} names {vendor}: what differs between vendors is a trait (runtime/cost/device_traits.hpp)")
 
 
 def check_commands():
@@ -221,8 +244,8 @@ def check_versions():
             "vcpkg.json and packaging/vcpkg/ports/vellum/vcpkg.json have different dependencies")
 
 
-for check in (check_operators, check_activations, check_shaders, check_strategies, check_passes, check_commands, check_names,
-              check_rooms, check_following_a_convolution, check_page, check_versions):
+for check in (check_operators, check_activations, check_shaders, check_strategies, check_passes, check_traits, check_commands,
+              check_names, check_rooms, check_following_a_convolution, check_page, check_versions):
     check()
 for problem in problems:
     print(problem)

@@ -18,8 +18,8 @@
 #include <dlfcn.h>
 #endif
 
-#include "caps/caps_json.hpp"
 #include "caps/device_caps.hpp"
+#include "caps_file/caps_json.hpp"
 #include "cost/device_traits.hpp"
 #include "support/environment.hpp"
 

@@ -8,7 +8,8 @@
 
 namespace vellum {
 
-// {"vellum_caps": version, one member for each field of DeviceCaps under its own name}
+// {"vellum_caps": version, one member for each field of DeviceCaps under its own name, "traits": {those of
+// visit_traits() (cost/device_traits.hpp) that differ from the vendor's}}
 std::string to_json(const DeviceCaps& caps);
 
 // Parses a caps file. `source` is its name in messages. Throws Error(invalid_argument) that names the member

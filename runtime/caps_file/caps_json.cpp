@@ -1,13 +1,16 @@
-#include "caps/caps_json.hpp"
+#include "caps_file/caps_json.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <type_traits>
 
+#include "cost/device_traits.hpp"
 #include "platform/json_value.hpp"
 #include "vellum/error.hpp"
 
@@ -18,6 +21,7 @@ using platform::JsonValue;
 
 constexpr uint32_t kVersion = 3;
 constexpr const char* kVersionKey = "vellum_caps";
+constexpr const char* kTraitsKey = "traits";
 constexpr const char* kTypes[] = {"other", "integrated GPU", "discrete GPU", "virtual GPU", "CPU"};
 constexpr size_t kMostBytes = 1 << 20;
 constexpr uint32_t kMostMatrixSide = 4096;
@@ -217,6 +221,67 @@ void read(const JsonValue& from, std::vector<CooperativeMatrix>& matrices) {
   }
 }
 
+template <typename T>
+void read_trait(const JsonValue& from, T& value, const TraitRange& range) {
+  if constexpr (std::is_same_v<T, bool>) {
+    read(from, value);
+  } else {
+    const std::optional<double> number = from.number();
+    if (!number || !(*number >= range.least && *number <= range.most) ||
+        (std::is_integral_v<T> && *number != std::floor(*number)))
+      throw std::invalid_argument(std::string("is no ") + (std::is_integral_v<T> ? "whole " : "") +
+                                  "number from " + JsonValue(static_cast<uint64_t>(range.least)).text(0) +
+                                  " to " + JsonValue(static_cast<uint64_t>(range.most)).text(0));
+    value = static_cast<T>(*number);
+  }
+}
+
+JsonValue written_trait(bool value) { return value; }
+JsonValue written_trait(double value) { return value; }
+template <std::integral T>
+JsonValue written_trait(T value) {
+  return static_cast<uint64_t>(value);
+}
+
+// The traits that differ from those of the vendor.
+JsonValue::Object written_traits(const DeviceCaps& caps) {
+  std::vector<std::string> usual;
+  visit_traits(vendor_traits(caps), [&](const char*, const auto& value, const TraitRange&) {
+    usual.push_back(written_trait(value).text(0));
+  });
+  JsonValue::Object traits;
+  auto next = usual.begin();
+  visit_traits(*caps.traits, [&](const char* name, const auto& value, const TraitRange&) {
+    if (written_trait(value).text(0) != *next++) traits.emplace_back(name, written_trait(value));
+  });
+  return traits;
+}
+
+// Returns the traits of the vendor of `caps` with those that the file states; null: it states none.
+std::shared_ptr<const DeviceTraits> read_traits(const JsonValue& from, const DeviceCaps& caps,
+                                                const std::string& source) {
+  const auto refuse_trait = [&](const std::string& name, const std::string& why) {
+    refuse(source, "'" + std::string(kTraitsKey) + "." + name + "' " + why);
+  };
+  if (!from.object()) refuse(source, "'" + std::string(kTraitsKey) + "' is no object");
+  if (from.object()->empty()) return nullptr;
+  auto traits = std::make_shared<DeviceTraits>(vendor_traits(caps));
+  std::set<std::string> known;
+  visit_traits(*traits, [&](const char* name, auto& value, const TraitRange& range) {
+    known.insert(name);
+    const JsonValue* found = from.find(name);
+    if (!found) return;
+    try {
+      read_trait(*found, value, range);
+    } catch (const std::invalid_argument& why) {
+      refuse_trait(name, why.what());
+    }
+  });
+  for (const auto& [key, value] : *from.object())
+    if (!known.contains(key)) refuse_trait(key, "is no trait of this version");
+  return traits;
+}
+
 // Checks the values that the planner divides by or rounds up to.
 void check_ranges(const DeviceCaps& caps, const std::string& source) {
   const auto power_of_two = [&](const char* name, uint64_t value) {
@@ -267,6 +332,8 @@ std::string to_json(const DeviceCaps& caps) {
     visit_process(*caps.process, write);
     visit_later_process(*caps.process, write);
   }
+  if (JsonValue::Object traits = caps.traits ? written_traits(caps) : JsonValue::Object(); !traits.empty())
+    document.emplace_back(kTraitsKey, std::move(traits));
   return JsonValue(std::move(document)).text(2) + "\n";
 }
 
@@ -281,7 +348,7 @@ DeviceCaps caps_from_json(std::string_view text, const std::string& source) {
                        "; `vellum devices --save-caps FILE` on the device writes it anew");
   const JsonValue& document = *parsed;
   DeviceCaps caps;
-  std::set<std::string> known{kVersionKey};
+  std::set<std::string> known{kVersionKey, kTraitsKey};
   const auto read_field = [&](const char* name, auto& value) {
     known.insert(name);
     const JsonValue* found = document.find(name);
@@ -304,6 +371,7 @@ DeviceCaps caps_from_json(std::string_view text, const std::string& source) {
   for (const auto& [key, value] : *document.object())
     if (!known.contains(key)) refuse(source, "has '" + key + "', which no caps file of this version has");
   check_ranges(caps, source);
+  if (const JsonValue* traits = document.find(kTraitsKey)) caps.traits = read_traits(*traits, caps, source);
   return caps;
 }
 
