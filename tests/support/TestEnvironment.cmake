@@ -161,6 +161,10 @@ function(vellum_register_on_driver name run driver icd)
     if(arg_EXPECT)
       set_tests_properties(${entry} PROPERTIES PASS_REGULAR_EXPRESSION "${arg_EXPECT}")
     endif()
+    # What is long enough to be in parts begins first, so that no core is idle at the end.
+    if(arg_SHARDS GREATER 1)
+      set_tests_properties(${entry} PROPERTIES COST 1000)
+    endif()
     # Most of a run's time is lavapipe's compiler. Runs with other limits find many of their pipelines in its cache afterwards.
     if(driver STREQUAL "lavapipe" AND NOT run STREQUAL "lavapipe")
       string(REPLACE "${name}.${run}" "${name}.lavapipe" first ${entry})
