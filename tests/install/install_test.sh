@@ -57,11 +57,15 @@ if [[ -e $libdir/libvellum.a ]]; then
   functions=$(grep -oE "^ +vellum_[a-z0-9_]+" "$here/../../runtime/c_api/vellum.map" | sed 's/ */-Wl,-u,/')
   # shellcheck disable=SC2086 # one word for each function
   "$CXX" -shared -o "$scratch/liball.so" $functions "${libs[@]}"
+  echo '{ global: vellum_*; app_*; local: *; };' >"$scratch/exports.map"  # as docs/using.md has it
+  "$CXX" -shared -o "$scratch/libwhole.so" -Wl,--version-script="$scratch/exports.map" \
+    "-L$libdir" -Wl,--whole-archive -lvellum -Wl,--no-whole-archive "${libs[@]}"
+  check "vellum_session_run T" nm -D --defined-only -P "$scratch/libwhole.so"
   mkdir "$scratch/plugin_build"
   "$CMAKE" -S "$here/plugin" -B "$scratch/plugin_build" "-DCMAKE_PREFIX_PATH=$prefix" "-DCMAKE_C_COMPILER=$CC" \
     "-DCMAKE_CXX_COMPILER=$CXX" -DCMAKE_BUILD_TYPE=Release
   "$CMAKE" --build "$scratch/plugin_build"
-  for library in "$scratch/liball.so" "$scratch/plugin_build/libplugin.so"; do
+  for library in "$scratch/liball.so" "$scratch/libwhole.so" "$scratch/plugin_build/libplugin.so"; do
     # Templates of the standard library are weak symbols of every library in C++.
     if nm -D --defined-only -P "$library" | grep -vE "^vellum_|^plugin_| [VWu] "; then
       echo "$library exports the symbols above, which are of what Vellum is made of" >&2
