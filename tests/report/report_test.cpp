@@ -143,7 +143,8 @@ TEST(LiveBytes, ThePageAndTheTraceHaveTheSame) {
   const std::vector<uint64_t> live = live_bytes(report.memory, report.layers.size());
   EXPECT_EQ(json::parse(between(profile_html(report), "id=\"data\">", "</script>"))["live"], live);
   std::vector<uint64_t> counters;
-  for (const json& event : json::parse(profile_trace(report))["traceEvents"])
+  const json trace = json::parse(profile_trace(report));
+  for (const json& event : trace["traceEvents"])
     if (event["ph"] == "C") counters.push_back(event["args"]["bytes"]);
   EXPECT_EQ(counters, live);
 }
