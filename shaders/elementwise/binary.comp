@@ -1,10 +1,10 @@
-// FUNCTION (binary.glsl) of two tensors, then an activation. With LINEAR all tensors are linear and are broadcast as in
-// numpy; else all are channels4, and BROADCAST is defined if their shapes differ.
+// FUNCTION (binary.glsl) of two tensors, then an activation. With LINEAR_LAYOUT all tensors are linear and are
+// broadcast as in numpy; else all are channels4, and BROADCAST is defined if their shapes differ.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define FINITE_HALVES 1
 
-#ifdef LINEAR
+#ifdef LINEAR_LAYOUT
 #include "binary_linear.h"
 #else
 #include "binary.h"
@@ -20,7 +20,7 @@ void note_lowest(vec4 a, vec4 b) {
   for (int i = 0; i < 4; ++i) has_lowest_operand[i] = a[i] == LOWEST_HALF || b[i] == LOWEST_HALF;
 }
 
-#ifdef LINEAR
+#ifdef LINEAR_LAYOUT
 
 LINEAR_IN(a)
 LINEAR_IN(b)

@@ -6,8 +6,8 @@ vec4 Add(vec4 a, vec4 b) { return a + b; }
 vec4 Sub(vec4 a, vec4 b) { return a - b; }
 vec4 Mul(vec4 a, vec4 b) { return a * b; }
 vec4 Div(vec4 a, vec4 b) { return a / b; }
-// First function: division by a norm, where a row of zeros is unchanged. Second: division by the square root
-// of a variance, for batch normalisation.
+// DivByNorm divides by a norm and leaves a row of zeros unchanged. DivBySqrt divides by the square root of a
+// variance, for batch normalisation.
 vec4 DivByNorm(vec4 a, vec4 b) { return mix(a / b, a, equal(b, vec4(0))); }
 vec4 DivBySqrt(vec4 a, vec4 b) { return a / sqrt(b); }
 // If either operand is NaN, the result is NaN, as in numpy.
@@ -15,8 +15,8 @@ vec4 Max(vec4 a, vec4 b) { return mix(mix(b, a, greaterThan(a, b)), a, isnan(a))
 vec4 Min(vec4 a, vec4 b) { return mix(mix(b, a, lessThan(a, b)), a, isnan(a)); }
 vec4 PRelu(vec4 a, vec4 slope) { return mix(a, slope * a, lessThan(a, vec4(0))); }
 
-// Mod has the sign of the divisor (Python's %), Fmod the sign of the dividend (C's fmod). Both are exact: a -
-// b * trunc(a / b) is not, because the quotient is rounded. Instead the integer mantissas are divided, eight
+// Mod has the sign of the divisor (Python's %), Fmod the sign of the dividend (C's fmod). Both are exact; the formula
+// a - b * trunc(a / b) is not, because the quotient is rounded. Instead the integer mantissas are divided, eight
 // bits of the quotient at a time: at most 35 times, because exponents differ by less than 277.
 uint significand(uint bits) { return (bits & 0x7fffffu) | (bits >= 0x800000u ? 0x800000u : 0u); }
 int exponent_of(uint bits) { return max(int(bits >> 23), 1); }

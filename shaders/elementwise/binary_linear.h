@@ -1,4 +1,4 @@
-// Parameters of binary.comp with LINEAR.
+// Parameters of binary.comp with LINEAR_LAYOUT.
 #pragma once
 
 #include "shaders/common/parameters.h"

@@ -1,10 +1,10 @@
 // A function of one tensor, element by element: FUNCTION names one of unary.glsl, or ACTIVATION one of activation.glsl.
-// With LINEAR both tensors are linear.
+// With LINEAR_LAYOUT both tensors are linear.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define FINITE_HALVES 1
 
-#ifdef LINEAR
+#ifdef LINEAR_LAYOUT
 #include "unary_linear.h"
 #else
 #include "unary.h"
@@ -21,7 +21,7 @@
 #include "unary.glsl"
 #endif
 
-#ifdef LINEAR
+#ifdef LINEAR_LAYOUT
 
 LINEAR_IN(x)
 LINEAR_OUT(y)

@@ -1,4 +1,4 @@
-// Parameters of unary.comp with LINEAR.
+// Parameters of unary.comp with LINEAR_LAYOUT.
 #pragma once
 
 #include "shaders/common/parameters.h"

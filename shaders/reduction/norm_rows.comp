@@ -1,5 +1,5 @@
 // Layer normalisation of rows of whole texels in one dispatch: y = (x - mean) / deviation * scale + bias. An
-// invocation, or several (cooperate.glsl), computes one row: with LINEAR consecutive elements, else the
+// invocation, or several (cooperate.glsl), computes one row: with LINEAR_LAYOUT consecutive elements, else the
 // channels of a pixel of channels4. MASKED: the last texel of a row has unused channels. UNCENTRED: uses a
 // mean of 0 (RMSNormalization).
 #version 450
@@ -12,13 +12,13 @@
 #include "divide.glsl"
 #include "cooperate.glsl"
 
-#ifdef LINEAR
+#ifdef LINEAR_LAYOUT
 QUADS_IN(x)
 #else
 TENSOR_IN(x)
 #endif
 TEXELS_IN(factors)  // row 0: scales, row 1: biases
-#ifdef LINEAR
+#ifdef LINEAR_LAYOUT
 LINEAR_OUT(y)
 #else
 TENSOR_OUT(y)
@@ -27,7 +27,7 @@ TENSOR_OUT(y)
 void main() {
   int row = result_index();
   int length = y_shape.z, texels = slices(length);
-#ifdef LINEAR
+#ifdef LINEAR_LAYOUT
   if (row >= y_shape.w) return;
   int first = row * texels;
 #define LOAD(k) load4_x(first + (k))

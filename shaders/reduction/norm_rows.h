@@ -4,6 +4,6 @@
 #include "shaders/common/parameters.h"
 
 BEGIN_PARAMETERS(NormRowsParameters)
-  ivec4 y_shape;  // with LINEAR (1, 1, length, rows)
+  ivec4 y_shape;  // with LINEAR_LAYOUT (1, 1, length, rows)
   float32 epsilon;
 END_PARAMETERS

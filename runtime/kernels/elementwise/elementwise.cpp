@@ -87,7 +87,7 @@ void combine(Lowering& lowering, const std::string& function, const Activation& 
   define(dispatch, "FUNCTION", function);
   define_activation(dispatch, activation);
   if (layout == Layout::linear)
-    define(dispatch, "LINEAR");
+    define(dispatch, "LINEAR_LAYOUT");
   else if (a.shape != y.shape || b.shape != y.shape)
     define(dispatch, "BROADCAST");
   lowering.dispatch(std::move(dispatch));

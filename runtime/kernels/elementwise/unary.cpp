@@ -26,7 +26,7 @@ Dispatch map_elements(Lowering& lowering, const Activation& activation) {
   const int64_t count4 = groups_of_four(shape);
   Dispatch dispatch = make_dispatch("unary", grid_1d(lowering.caps(), count4), bindings,
                                     UnaryLinearParameters{.activation_params = params, .count4 = count4});
-  define(dispatch, "LINEAR");
+  define(dispatch, "LINEAR_LAYOUT");
   return dispatch;
 }
 

@@ -216,7 +216,7 @@ void normalize_texels(Lowering& lowering, Layout layout, const Shape& shape, flo
   Dispatch dispatch = loop_dispatch(lowering.caps(), "norm_rows", loop, by,
                                     {reads_in_place("x", x), reads("factors", factors), writes("y", y)},
                                     NormRowsParameters{.y_shape = texel_shape(shape), .epsilon = epsilon});
-  if (layout == Layout::linear) define(dispatch, "LINEAR");
+  if (layout == Layout::linear) define(dispatch, "LINEAR_LAYOUT");
   if (length % 4 != 0) define(dispatch, "MASKED");
   if (!centred) define(dispatch, "UNCENTRED");
   lowering.dispatch(std::move(dispatch));
