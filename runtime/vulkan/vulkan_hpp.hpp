@@ -3,8 +3,8 @@
 #pragma once
 
 #define VULKAN_HPP_NAMESPACE vellum_vk
-#define VULKAN_HPP_ENABLE_DYNAMIC_LOADER_TOOL \
-  0  // the Instance opens the loader (platform/dynamic_library.hpp)
+// 0: the Instance opens the loader itself (platform/dynamic_library.hpp).
+#define VULKAN_HPP_ENABLE_DYNAMIC_LOADER_TOOL 0
 #include <vulkan/vulkan_raii.hpp>
 
 namespace vellum::gpu {

@@ -6,9 +6,9 @@
 // outermost columns and rows that a tile reads can be padding, and only these are checked: LEFT and RIGHT
 // columns, TOP and BOTTOM rows.
 //
-// Weights are those of conv_depthwise.comp. With HALF_PRODUCTS the taps of a row are a run. With
-// UNIFORM_SLICES all invocations of a workgroup compute the same slice of the same image: slice and image are
-// the workgroup's y and z.
+// Weights are those of conv_depthwise.comp. With HALF_PRODUCTS the products of a row of taps are summed in
+// fp16, and each such sum is added to an fp32 sum. With UNIFORM_SLICES all invocations of a workgroup compute
+// the same slice of the same image: slice and image are the workgroup's y and z.
 //
 // With MEANS a workgroup also stores the sum of its results, scaled so that the mean over all workgroups of a
 // slice is the mean over its pixels. With GATES the last workgroup computes the gates of

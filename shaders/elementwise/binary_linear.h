@@ -6,7 +6,7 @@
 BEGIN_PARAMETERS(BinaryLinearParameters)
   vec4 activation_params;
   int32 count;  // elements of y
-  int32 grouped;  // 1: each group of four elements of y has four neighbours, or one element, of a and of b
+  int32 grouped;  // 1: each group of four elements of y reads four consecutive elements, or one, of a and of b
   int32 rank;  // of the loops over y; dims[0] is the outermost
   INTS(6) dims;
   INTS(6) a_strides;  // in elements; 0 along a broadcast dimension

@@ -6,5 +6,5 @@
 BEGIN_PARAMETERS(OneHotParameters)
   int32 count;  // elements of y
   int32 depth;  // of the new axis
-  int32 inner;  // elements between neighbours along the new axis
+  int32 inner;  // stride of the new axis, in elements
 END_PARAMETERS

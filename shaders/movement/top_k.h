@@ -6,6 +6,6 @@
 BEGIN_PARAMETERS(TopKParameters)
   int32 rows;
   int32 length;  // of the axis
-  int32 inner;  // elements between neighbours along the axis
+  int32 inner;  // stride of the axis, in elements
   int32 k;
 END_PARAMETERS

@@ -10,5 +10,5 @@ BEGIN_PARAMETERS(TopKMergeParameters)
   int32 span;  // elements of a row from which a run was made
   int32 stride;  // distance of runs: the largest number of elements of a run
   int32 kept;  // elements of a merged run
-  int32 inner;  // LAST: elements between neighbours in a row of y
+  int32 inner;  // LAST: stride between the elements of a row of y, in elements
 END_PARAMETERS

@@ -6,7 +6,7 @@
 BEGIN_PARAMETERS(TopKRunsParameters)
   int32 rows;
   int32 length;  // of a row
-  int32 inner;  // elements between neighbours in a row
+  int32 inner;  // stride between the elements of a row, in elements
   int32 runs;  // of a row
   int32 kept;  // elements of a run
 END_PARAMETERS

@@ -6,7 +6,7 @@
 BEGIN_PARAMETERS(CumSumParameters)
   int32 rows;
   int32 length;
-  int32 inner;  // elements between neighbours along the axis
+  int32 inner;  // stride of the axis, in elements
   int32 exclusive;  // 1: a sum does not include the element itself
   int32 reversed;  // 1: sums start at the end of the axis
   int32 segments;  // SEGMENTED: of a row

@@ -6,5 +6,5 @@
 BEGIN_PARAMETERS(SoftmaxLinearParameters)
   int32 count;  // elements
   int32 length;  // of a row
-  int32 inner;  // elements between neighbours in a row
+  int32 inner;  // stride between the elements of a row, in elements
 END_PARAMETERS

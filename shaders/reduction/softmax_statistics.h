@@ -6,6 +6,6 @@
 BEGIN_PARAMETERS(SoftmaxStatisticsParameters)
   int32 rows;
   int32 length;  // of a row
-  int32 inner;  // elements between neighbours in a row
+  int32 inner;  // stride between the elements of a row, in elements
   int32 segment;  // SEGMENTED: elements of a segment
 END_PARAMETERS

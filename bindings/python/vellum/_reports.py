@@ -24,7 +24,7 @@ class ObjectReport:
     extent: tuple[int, int, int]  # texels: width, height, depth; images only
     bytes: int  # of device memory, padding included
     arena: int  # index into MemoryReport.arenas
-    arena_offset: int  # bytes from the begin of that arena
+    arena_offset: int  # bytes from the start of that arena
     tensors: tuple[str, ...]  # in order of first use
 
     @property
@@ -42,7 +42,7 @@ class TensorReport:
     role: str  # "intermediate", "workspace"
     shape: tuple[int | None, ...]
     object: int  # index into MemoryReport.objects
-    offset: int  # bytes from the begin of that object
+    offset: int  # bytes from the start of that object
     first_task: int
     last_task: int
     bytes: int  # without the device's padding

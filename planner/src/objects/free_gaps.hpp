@@ -48,7 +48,7 @@ class FreeGaps {
   std::vector<uint32_t> next_, previous_;               // neighbours of a placed item in its object
   std::vector<bool> placed_;
   MaxTree end_after_;     // at rank by last: end of the gap that follows the item
-  MaxTree begin_before_;  // at rank by first: minus the begin of the gap that precedes the item
+  MaxTree begin_before_;  // at rank by first: minus the start of the gap that precedes the item
 };
 
 }  // namespace vellum::planner::detail

@@ -20,8 +20,8 @@ struct TensorUsage {
   // Returns the bytes that an image or buffer of this size takes on the device. Use it as
   // PlanOptions::object_bytes.
   std::function<uint64_t(const planner::Size&)> object_bytes;
-  // The same tensors for plans of offsets in an arena: bytes with device padding, and the alignment of
-  // offsets.
+  // Records of the same tensors for plans of offsets in an arena. Sizes are bytes with the device's padding;
+  // offsets are multiples of offset_alignment.
   std::vector<planner::TensorUsageRecord> arena_records;
   uint64_t offset_alignment = 1;
   // A proved lower bound for all orders of the program's tasks: no plan of any order needs fewer bytes. The

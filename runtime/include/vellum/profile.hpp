@@ -17,7 +17,7 @@ struct ObjectReport {
   std::string format;                // "rgba32f", "rgba16f"; empty for buffers
   uint64_t bytes = 0;                // of device memory, padding included
   uint32_t arena = 0;                // index into MemoryReport::arenas
-  uint64_t arena_offset = 0;         // bytes from the begin of that arena
+  uint64_t arena_offset = 0;         // bytes from the start of that arena
   uint32_t reuse_count = 0;          // tensors that it holds in one inference
   std::vector<std::string> tensors;  // in order of first use
 };
@@ -28,7 +28,7 @@ struct TensorReport {
   std::string role;      // "intermediate", "workspace"
   std::vector<int64_t> shape;
   uint32_t object = 0;                    // index into MemoryReport::objects
-  uint64_t offset = 0;                    // bytes from the begin of that object
+  uint64_t offset = 0;                    // bytes from the start of that object
   int64_t first_task = 0, last_task = 0;  // lifetime, both inclusive
   uint64_t bytes = 0;                     // without device padding
 };

@@ -48,7 +48,7 @@ typedef struct vellum_object_report {
   uint64_t bytes;             /* of device memory, padding included */
   const char* const* tensors; /* reuse_count names, in order of first use */
   uint32_t arena;             /* index into vellum_memory_report.arenas */
-  uint64_t arena_offset;      /* bytes from the begin of that arena */
+  uint64_t arena_offset;      /* bytes from the start of that arena */
 } vellum_object_report;
 
 /* The memory of a session. Bytes are those at the time of the call; other sessions of its pool or model may change
@@ -67,7 +67,7 @@ typedef struct vellum_tensor_report {
   const int64_t* dims; /* outermost first */
   size_t rank;
   uint32_t object;  /* index of its object */
-  uint64_t offset;  /* bytes from the begin of that object */
+  uint64_t offset;  /* bytes from the start of that object */
   int64_t first_task, last_task; /* both inclusive; indices as of vellum_session_layer() */
   uint64_t bytes;   /* without the device's padding */
 } vellum_tensor_report;

@@ -1,5 +1,5 @@
-// The same as operator_rows.hpp for the images of a batch: finds operators that compute each image
-// separately, and the operator that computes some of the images. `Rows` are ranges of images here.
+// Finds operators that compute each image of a batch separately, and makes the operator that computes some of
+// the images. operator_rows.hpp does so for rows; here `Rows` are ranges of images.
 #pragma once
 
 #include <memory>

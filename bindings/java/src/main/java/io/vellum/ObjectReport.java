@@ -56,7 +56,7 @@ public final class ObjectReport {
     return arena;
   }
 
-  /** Bytes from the begin of that allocation. */
+  /** Bytes from the start of that allocation. */
   public long arenaOffset() {
     return arenaOffset;
   }

@@ -41,7 +41,7 @@ public final class TensorReport {
     return object;
   }
 
-  /** Bytes from the begin of that object. */
+  /** Bytes from the start of that object. */
   public long offset() {
     return offset;
   }
