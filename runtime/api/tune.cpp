@@ -8,11 +8,9 @@
 
 #include "api/guard.hpp"
 #include "api/impl.hpp"
-#include "compile/fuse_branches.hpp"
-#include "compile/fuse_expand.hpp"
-#include "compile/fuse_separable.hpp"
 #include "compile/tuned_storages.hpp"
 #include "exec/executor.hpp"
+#include "kernels/fused/fused_kernels.hpp"
 #include "tune/one_node.hpp"
 #include "tune/time_network.hpp"
 #include "tune/tune_operators.hpp"
@@ -59,10 +57,8 @@ class Tuner {
         weights_(impl(device)->weights_for(model, options)),
         before_(*impl(device)->tuning()) {
     operators_.context = impl(device)->context;
-    // As sessions do: the layers that one kernel computes are an operator that has candidates.
-    fuse_branches(graph_, operators_.context->caps(), options.precision);
-    fuse_separable(graph_, operators_.context->caps(), options.precision);
-    fuse_expand(graph_, operators_.context->caps(), options.precision);
+    // As sessions do: the layers that one kernel computes are one node, which has candidates.
+    fuse(graph_, operators_.context->caps(), options.precision, compile_options_.wrong_kernels.get());
     operators_.again = tune_options.again;
     operators_.are_right = [this](std::span<const Program> programs) {
       return impl(device_)->have_right_kernels(programs, options_.precision, options_.arithmetic);

@@ -8,16 +8,13 @@
 #include <string>
 #include <utility>
 
-#include "compile/fuse_branches.hpp"
-#include "compile/fuse_expand.hpp"
-#include "compile/fuse_means.hpp"
-#include "compile/fuse_separable.hpp"
 #include "compile/joined_storages.hpp"
 #include "compile/tiles.hpp"
 #include "compile/tuned_storages.hpp"
 #include "cost/device_traits.hpp"
 #include "cost/registers.hpp"
 #include "kernels/framework/lowering.hpp"
+#include "kernels/fused/fused_kernels.hpp"
 #include "passes/split_large_layers.hpp"
 #include "plan/dispatch_model.hpp"
 #include "vellum/error.hpp"
@@ -59,7 +56,7 @@ LayerLimits layer_limits(const DeviceCaps& caps, const CompileOptions& options) 
 bool may_fold(const DeviceCaps& caps, const CompileOptions& options) {
   if (device_traits(caps).weights_in_buffers) return false;
   return !options.wrong_kernels || std::ranges::none_of(*options.wrong_kernels, [](const auto& kernel) {
-    return kernel.first.find("=FOLDED_") != std::string::npos;
+    return kernel.second.uses_folded_images;
   });
 }
 
@@ -77,13 +74,6 @@ void arrange_program(Program& program, const DeviceCaps& caps, const CompileOpti
 // Layers in strips stay apart, and with a budget for weights, of which a task needs all at once.
 bool may_fuse_layers(const CompileOptions& options) {
   return options.fuse_layers && options.tiling.empty() && options.weights_budget == 0;
-}
-
-// Not where a kernel that takes means is wrong: it has no other for both operators.
-bool may_take_means(const CompileOptions& options) {
-  return !options.wrong_kernels || std::ranges::none_of(*options.wrong_kernels, [](const auto& kernel) {
-    return kernel.first.find("MEAN") != std::string::npos;
-  });
 }
 
 bool may_use_buffers(const DeviceCaps& caps, const CompileOptions& options) {
@@ -186,12 +176,7 @@ CompiledModel compile_prepared(Graph graph, const DeviceCaps& caps, const Compil
   check(options.progress);
   CompiledModel model;
   model.graph = std::move(graph);
-  if (may_fuse_layers(options)) {
-    fuse_branches(model.graph, caps, options.precision);
-    fuse_separable(model.graph, caps, options.precision);
-    if (may_take_means(options)) fuse_means(model.graph, caps, options.precision);
-    fuse_expand(model.graph, caps, options.precision);
-  }
+  if (may_fuse_layers(options)) fuse(model.graph, caps, options.precision, options.wrong_kernels.get());
   if (last >= Stage::program || !options.tiling.empty()) add_program(model, caps, options);
   check(options.progress);
   if (last >= Stage::plan)

@@ -44,7 +44,7 @@ struct CompileOptions {
   std::shared_ptr<const TuningTable> tuning;  // measurements of the device; null: the cost model decides
   std::shared_ptr<const WrongKernels> wrong_kernels;   // of the device, to be avoided; null: none is known
   bool in_place = true, views = true, reorder = true;  // ArrangeOptions; the mode is that of `plan`
-  // Whether one kernel may compute two layers (fuse_separable()). Its sums depend on the sizes of images.
+  // Whether one kernel may compute two layers (fuse()). Its sums depend on the sizes of images.
   bool fuse_layers = true;
   PlanMemoryOptions plan;
   // The device's requirements for images and buffers. Empty `need`: they are modelled from the caps.

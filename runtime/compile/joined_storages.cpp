@@ -4,7 +4,8 @@
 #include <span>
 
 #include "graph/operator_support.hpp"
-#include "graph/operators/conv/conv_mean.hpp"
+#include "graph/operators/conv/conv.hpp"
+#include "graph/operators/fused/fused_nodes.hpp"
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/slice.hpp"
 #include "kernels/conv/window.hpp"
@@ -101,8 +102,7 @@ enum class Reader { product, one_pixel, residual, other };
 
 Reader reader_of(const Graph& graph, const Node& node, size_t slot) {
   const auto* conv = dynamic_cast<const Conv*>(node.op.get());
-  const auto* mean = dynamic_cast<const ConvMean*>(node.op.get());
-  if (mean) conv = &mean->conv;
+  if (const FusedNodes* mean = as_fused(node, FusedKernelId::mean)) conv = &mean->op<Conv>(0);
   if (!conv) return Reader::other;
   if (slot == 3) return Reader::residual;
   if (slot != 0 || conv->group != 1) return Reader::other;

@@ -15,8 +15,29 @@ namespace {
 
 using platform::JsonValue;
 
-constexpr uint32_t kVerdictsVersion = 1;
+constexpr uint32_t kVerdictsVersion = 2;
 constexpr uint64_t kMostVerdictBytes = uint64_t{16} << 20;
+
+// {"why": ..., "fused": a FusedKernelId or null, "uses_folded_images": ...}
+JsonValue wrong_kernel_json(const WrongKernel& kernel) {
+  JsonValue::Object object;
+  object.emplace_back("fused", kernel.fused ? JsonValue(std::string(name(*kernel.fused))) : JsonValue());
+  object.emplace_back("uses_folded_images", kernel.uses_folded_images);
+  object.emplace_back("why", kernel.why);
+  return JsonValue(std::move(object));
+}
+
+std::optional<WrongKernel> wrong_kernel_from_json(const JsonValue& json) {
+  const JsonValue *why = json.find("why"), *fused = json.find("fused"),
+                  *folded = json.find("uses_folded_images");
+  if (!json.object() || json.object()->size() != 3 || !why || !why->string() || !fused || !folded ||
+      !folded->boolean())
+    return std::nullopt;
+  WrongKernel kernel{.why = *why->string(), .fused = {}, .uses_folded_images = *folded->boolean()};
+  if (fused->is_null()) return kernel;
+  kernel.fused = fused->string() ? fused_kernel_from_name(*fused->string()) : std::nullopt;
+  return kernel.fused ? std::optional(kernel) : std::nullopt;
+}
 
 }  // namespace
 
@@ -24,7 +45,7 @@ std::string to_json(const KernelVerdicts& verdicts, const DeviceCaps& caps) {
   JsonValue::Object kernels;
   for (const std::string& kernel : verdicts.right) kernels.emplace_back(kernel, true);
   for (const std::string& kernel : verdicts.unchecked) kernels.emplace_back(kernel, JsonValue());
-  for (const auto& [kernel, why] : verdicts.wrong) kernels.emplace_back(kernel, why);
+  for (const auto& [kernel, wrong] : verdicts.wrong) kernels.emplace_back(kernel, wrong_kernel_json(wrong));
   JsonValue::Object document;
   document.emplace_back("device", caps.name);
   document.emplace_back("driver", caps.driver);
@@ -46,8 +67,8 @@ std::optional<KernelVerdicts> verdicts_from_json(std::string_view text, const De
     return std::nullopt;
   KernelVerdicts verdicts;
   for (const auto& [kernel, verdict] : *kernels) {
-    if (const std::string* why = verdict.string())
-      verdicts.wrong.emplace(kernel, *why);
+    if (const std::optional<WrongKernel> wrong = wrong_kernel_from_json(verdict))
+      verdicts.wrong.emplace(kernel, *wrong);
     else if (const bool* right = verdict.boolean(); right && *right)
       verdicts.right.insert(kernel);
     else if (verdict.is_null())

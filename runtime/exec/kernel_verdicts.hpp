@@ -28,7 +28,7 @@ struct KernelVerdicts {
 };
 
 // {"vellum_self_check": version, "key": ..., "device": ..., "driver": ...,
-//  "kernels": {kernel: true (right), null (unchecked), or why it is wrong}}
+//  "kernels": {kernel: true (right), null (unchecked), or an object that says why it is wrong}}
 std::string to_json(const KernelVerdicts& verdicts, const DeviceCaps& caps);
 // Parses the output of to_json(). Returns nothing unless the whole document is valid and for these caps.
 std::optional<KernelVerdicts> verdicts_from_json(std::string_view text, const DeviceCaps& caps);

@@ -137,12 +137,18 @@ uint64_t TensorDesc::byte_size() const {
   return static_cast<uint64_t>(element_count({n, slices(c), h, w, 4})) * size_of(element);
 }
 
+namespace {
+
+constexpr std::string_view kFolded = "FOLDED_";
+
+}  // namespace
+
 std::string storage_macro(const TensorDesc& desc, const Binding& binding) {
   if (desc.layout == Layout::linear) return binding.texel_buffer ? "LINEAR_TEXEL" : "LINEAR";
   const std::string rows = desc.rows_first ? "ROWS_" : "";
   if (binding.texel_buffer) return rows + "TEXEL_BUFFER";
   if (desc.storage == Storage::buffer) return rows + "BUFFER";
-  return std::string(desc.fold > 0 ? "FOLDED_" : "") +
+  return std::string(desc.fold > 0 ? kFolded : "") +
          (desc.storage == Storage::image2d ? "IMAGE2D" : "IMAGE3D") + (binding.sampled ? "_SAMPLED" : "");
 }
 
@@ -154,6 +160,8 @@ std::string element_macro(ElementType element) {
 bool is_tensor_macro(std::string_view macro) {
   return macro.starts_with("STORAGE_") || macro.starts_with("ELEMENT_") || macro.starts_with("BINDING_");
 }
+
+bool is_folded(std::string_view storage_macro) { return storage_macro.starts_with(kFolded); }
 
 const std::string& node_name(const Task& task) {
   return task.dispatch ? task.dispatch->name : task.host->graph->nodes.front().name;

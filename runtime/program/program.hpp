@@ -9,10 +9,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "graph/operators/fused/fused_kernels.hpp"
 #include "graph/tensor.hpp"
 #include "program/parameters.hpp"
 
@@ -137,6 +139,8 @@ std::string storage_macro(const TensorDesc& desc, const Binding& binding);
 std::string element_macro(ElementType element);
 // Returns whether a macro is one of them.
 bool is_tensor_macro(std::string_view macro);
+// Returns whether the value of STORAGE_x is that of a folded image.
+bool is_folded(std::string_view storage_macro);
 
 // Describes a dispatch that only copies bytes between buffers. It can be removed if one of the two tensors
 // becomes a view of the other.
@@ -172,6 +176,8 @@ struct Dispatch {
   uint64_t iterations = 0;
   // The kernel candidate of its node, "pointwise 4x2"; empty if there was no choice.
   std::string candidate = {};
+  // The fused kernel that it is, for nodes that the device computes wrongly (WrongKernel); none: any other.
+  std::optional<FusedKernelId> fused = std::nullopt;
 };
 
 // An input or output of a graph: a linear buffer that the host writes or reads.

@@ -122,7 +122,7 @@ class UsedKernelsCheck {
     };
     std::vector<Form> forms{{StorageChoice::buffer, 0}};
     if (uses_form(used_.kernels, "=IMAGE2D")) forms.push_back({StorageChoice::image2d, 0});
-    if (uses_form(used_.kernels, "=FOLDED_IMAGE2D")) forms.push_back({StorageChoice::image2d, 2});
+    if (std::ranges::any_of(used_.kernels, &KernelId::uses_folded_images)) forms.push_back({StorageChoice::image2d, 2});
     if (uses_form(used_.kernels, "=IMAGE3D")) forms.push_back({StorageChoice::image3d, 0});
     for (size_t i = 0; i < operators_.size(); ++i)
       for (const Form& form : forms)
@@ -256,7 +256,7 @@ class UsedKernelsCheck {
       }
       for (const Match& match : matches_[i])
         if (const auto failure = failures_.find(match.program); failure != failures_.end())
-          verdicts.wrong.emplace(text, failure->second);
+          verdicts.wrong.emplace(text, wrong_kernel(used_.kernels[i], failure->second));
     }
     return verdicts;
   }

@@ -3,16 +3,18 @@
 #include <cmath>
 #include <initializer_list>
 #include <memory>
-#include <span>
 #include <utility>
 
-#include "graph/operators/conv/conv_mean.hpp"
-#include "graph/operators/conv/conv_squeeze_excite.hpp"
-#include "graph/operators/conv/expand_conv.hpp"
-#include "graph/operators/conv/pool_conv.hpp"
-#include "graph/operators/conv/separable_conv.hpp"
+#include "graph/operators/conv/conv.hpp"
 #include "graph/operators/elementwise/unary.hpp"
+#include "graph/operators/reduction/pool.hpp"
 #include "graph/operators/reduction/squeeze_excite.hpp"
+#include "kernels/fused/branches.hpp"
+#include "kernels/fused/expand.hpp"
+#include "kernels/fused/mean.hpp"
+#include "kernels/fused/pool.hpp"
+#include "kernels/fused/separable.hpp"
+#include "kernels/fused/squeeze_excite.hpp"
 
 namespace vellum {
 namespace {
@@ -122,107 +124,109 @@ void add_convolutions(std::vector<SmallOperator>& list) {
                                 {computed({1, 12, 7, 6}), weights({12, 8, 2, 2})}, {{"strides", kTwo}}));
 }
 
-// The operator that fuse_separable() makes for GPUs: `kernel` taps each way, and the padding that keeps the
-// size at steps of one.
-void add_separable_convolutions(std::vector<SmallOperator>& list) {
+// A depthwise convolution with the padding that keeps the size at steps of one.
+std::shared_ptr<Conv> depthwise_conv(int64_t channels, int64_t kernel, int64_t stride) {
+  auto conv = std::make_shared<Conv>();
+  conv->group = channels;
+  conv->window.strides = {stride, stride};
+  conv->window.pads = kernel == 3 ? kPad1 : kPad2;
+  return conv;
+}
+
+std::shared_ptr<Conv> with_relu(std::shared_ptr<Conv> conv) {
+  conv->activation.kind = ActivationKind::relu;
+  return conv;
+}
+
+std::shared_ptr<SqueezeExcite> squeeze_excite() {
+  auto squeeze = std::make_shared<SqueezeExcite>();
+  squeeze->hidden.kind = ActivationKind::relu;
+  squeeze->gate.kind = ActivationKind::sigmoid;
+  return squeeze;
+}
+
+// The node gets a second output.
+SmallOperator with_gates(SmallOperator made) {
+  made.graph.nodes[0].outputs.push_back(made.graph.add_value("gates"));
+  made.graph.outputs = made.graph.nodes[0].outputs;
+  return made;
+}
+
+// --- Nodes that fuse() makes for GPUs ---
+
+void add_separable_nodes(std::vector<SmallOperator>& list) {
   const auto add = [&](const char* name, const Shape& x, int64_t filters, int64_t kernel, int64_t stride) {
-    auto op = std::make_shared<SeparableConv>();
-    op->depthwise.group = x[1];
-    op->depthwise.window.strides = {stride, stride};
-    op->depthwise.window.pads = kernel == 3 ? kPad1 : kPad2;
-    op->depthwise.activation.kind = ActivationKind::relu;
-    list.push_back(small_operator(name, "SeparableConv",
-                                  {computed(x), weights({x[1], 1, kernel, kernel}), weights({x[1]}, 3),
-                                   weights({filters, x[1], 1, 1}, 4), weights({filters}, 5)},
-                                  std::move(op)));
+    list.push_back(small_operator(
+        name, "SeparableConv",
+        {computed(x), weights({x[1], 1, kernel, kernel}), weights({x[1]}, 3),
+         weights({filters, x[1], 1, 1}, 4), weights({filters}, 5)},
+        separable_nodes(with_relu(depthwise_conv(x[1], kernel, stride)), std::make_shared<Conv>())));
   };
   add("SeparableConv 3x3", {1, 20, 13, 11}, 24, 3, 1);
   add("SeparableConv 3x3, steps of two", {1, 20, 13, 11}, 24, 3, 2);
   add("SeparableConv 5x5 of many channels", {1, 140, 7, 7}, 36, 5, 1);
 }
 
-// The operator that fuse_means() makes for GPUs.
-void add_convolutions_with_means(std::vector<SmallOperator>& list) {
+void add_squeeze_excite_nodes(std::vector<SmallOperator>& list) {
   const auto add = [&](const char* name, const Shape& x, int64_t kernel, int64_t stride) {
-    auto op = std::make_shared<ConvSqueezeExcite>();
-    op->conv.group = x[1];
-    op->conv.window.strides = {stride, stride};
-    op->conv.window.pads = kernel == 3 ? kPad1 : kPad2;
-    op->squeeze.hidden.kind = ActivationKind::relu;
-    op->squeeze.gate.kind = ActivationKind::sigmoid;
-    SmallOperator made = small_operator(
+    list.push_back(with_gates(small_operator(
         name, "ConvSqueezeExcite",
         {computed(x), weights({x[1], 1, kernel, kernel}), weights({x[1]}, 3), weights({8, x[1], 1, 1}, 4),
          weights({8}, 5), weights({x[1], 8, 1, 1}, 6), weights({x[1]}, 7)},
-        std::move(op));
-    made.graph.nodes[0].outputs.push_back(made.graph.add_value("gates"));
-    made.graph.outputs = made.graph.nodes[0].outputs;
-    list.push_back(std::move(made));
+        squeeze_excite_nodes(depthwise_conv(x[1], kernel, stride), squeeze_excite()))));
   };
   add("ConvSqueezeExcite 3x3", {1, 20, 13, 11}, 3, 1);
   add("ConvSqueezeExcite 5x5, steps of two", {1, 20, 17, 15}, 5, 2);
 }
 
-// The operator that fuse_expand() makes for GPUs, with gates of `hidden` channels or without.
-void add_expanded_convolutions(std::vector<SmallOperator>& list) {
+// With gates of `hidden` channels or without.
+void add_expand_nodes(std::vector<SmallOperator>& list) {
   const auto add = [&](const char* name, const Shape& x, int64_t channels, int64_t kernel, int64_t stride,
                        int64_t hidden) {
-    auto op = std::make_shared<ExpandConv>();
-    op->pointwise.activation.kind = ActivationKind::relu;
-    op->depthwise.group = channels;
-    op->depthwise.window.strides = {stride, stride};
-    op->depthwise.window.pads = kernel == 3 ? kPad1 : kPad2;
     std::vector<Operand> inputs{computed(x), weights({channels, x[1], 1, 1}), weights({channels}, 3),
                                 weights({channels, 1, kernel, kernel}, 4), weights({channels}, 5)};
-    if (hidden > 0) {
-      op->squeeze.emplace();
-      op->squeeze->hidden.kind = ActivationKind::relu;
-      op->squeeze->gate.kind = ActivationKind::sigmoid;
+    if (hidden > 0)
       for (const Operand& input : {weights({hidden, channels, 1, 1}, 6), weights({hidden}, 7),
                                    weights({channels, hidden, 1, 1}, 8), weights({channels}, 9)})
         inputs.push_back(input);
-    }
-    SmallOperator made = small_operator(name, "ExpandConv", std::move(inputs), std::move(op));
-    if (hidden > 0) {
-      made.graph.nodes[0].outputs.push_back(made.graph.add_value("gates"));
-      made.graph.outputs = made.graph.nodes[0].outputs;
-    }
-    list.push_back(std::move(made));
+    SmallOperator made = small_operator(
+        name, "ExpandConv", std::move(inputs),
+        expand_nodes(with_relu(std::make_shared<Conv>()), depthwise_conv(channels, kernel, stride),
+                     hidden > 0 ? squeeze_excite() : nullptr));
+    list.push_back(hidden > 0 ? with_gates(std::move(made)) : std::move(made));
   };
   add("ExpandConv 3x3", {1, 12, 13, 11}, 20, 3, 1, 0);
   add("ExpandConv 5x5, steps of two", {1, 12, 17, 15}, 20, 5, 2, 0);
   add("ExpandConv 3x3 with gates", {1, 12, 14, 14}, 20, 3, 1, 8);
 }
 
-// The Conv that fuse_branches() makes for GPUs.
-void add_narrow_convolution(std::vector<SmallOperator>& list) {
-  auto op = std::make_shared<Conv>();
-  op->window.pads = kPad1;
-  op->narrow_outputs = 16;
-  Operand w = weights({36, 12, 3, 3});
-  const std::span<float> taps = w.tensor.mutable_as<float>();
-  for (size_t i = 0; i < size_t{16} * 12 * 9; ++i)
-    if (i % 9 != 4) taps[i] = 0;
+void add_branch_nodes(std::vector<SmallOperator>& list) {
+  auto wide = std::make_shared<Conv>();
+  wide->window.pads = kPad1;
   list.push_back(small_operator("Conv 1x1 and 3x3", "Conv",
-                                {computed({1, 12, 13, 11}), std::move(w), weights({36}, 3)}, std::move(op)));
+                                {computed({1, 12, 13, 11}), weights({16, 12, 1, 1}), weights({16}, 3),
+                                 weights({20, 12, 3, 3}, 4), weights({20}, 5)},
+                                branch_nodes(std::make_shared<Conv>(), std::move(wide))));
 }
 
-// Operators that fuse_separable() and fuse_means() make of pools for GPUs.
-void add_pooled_convolutions(std::vector<SmallOperator>& list) {
+void add_pool_nodes(std::vector<SmallOperator>& list) {
   for (const int64_t stride : {1, 2}) {
-    auto op = std::make_shared<PoolConv>();
-    op->pool.window.kernel = {3, 3};
-    op->pool.window.strides = {stride, stride};
-    op->pool.window.pads = kPad1;
+    auto pool = std::make_shared<Pool>();
+    pool->window.kernel = {3, 3};
+    pool->window.strides = {stride, stride};
+    pool->window.pads = kPad1;
     list.push_back(small_operator(stride == 1 ? "PoolConv 3x3" : "PoolConv 3x3, steps of two", "PoolConv",
                                   {computed({1, 20, 13, 11}), weights({24, 20, 1, 1}), weights({24}, 3)},
-                                  std::move(op)));
+                                  pool_nodes(std::move(pool), std::make_shared<Conv>())));
   }
+}
+
+void add_mean_nodes(std::vector<SmallOperator>& list) {
   for (const int64_t channels : {20, 260})
     list.push_back(
         small_operator(channels == 20 ? "ConvMean" : "ConvMean of many channels", "ConvMean",
                        {computed({1, channels, 7, 7}), weights({24, channels, 1, 1}), weights({24}, 3)},
-                       std::make_shared<ConvMean>()));
+                       mean_nodes(std::make_shared<Conv>())));
 }
 
 void add_products(std::vector<SmallOperator>& list) {
@@ -304,13 +308,10 @@ void add_integers(std::vector<SmallOperator>& list) {
 
 // The operator that the pass fuse_squeeze_excite makes.
 void add_squeeze_excite(std::vector<SmallOperator>& list) {
-  auto op = std::make_shared<SqueezeExcite>();
-  op->hidden.kind = ActivationKind::relu;
-  op->gate.kind = ActivationKind::sigmoid;
   list.push_back(small_operator("SqueezeExcite", "SqueezeExcite",
                                 {computed({1, 20, 7, 9}), weights({6, 20, 1, 1}), weights({6}, 3),
                                  weights({20, 6, 1, 1}, 4), weights({20}, 5)},
-                                std::move(op)));
+                                squeeze_excite()));
 }
 
 void add_movement(std::vector<SmallOperator>& list) {
@@ -366,11 +367,12 @@ void add_movement(std::vector<SmallOperator>& list) {
 std::vector<SmallOperator> small_operators() {
   std::vector<SmallOperator> list;
   add_convolutions(list);
-  add_separable_convolutions(list);
-  add_convolutions_with_means(list);
-  add_expanded_convolutions(list);
-  add_narrow_convolution(list);
-  add_pooled_convolutions(list);
+  add_separable_nodes(list);
+  add_squeeze_excite_nodes(list);
+  add_expand_nodes(list);
+  add_branch_nodes(list);
+  add_pool_nodes(list);
+  add_mean_nodes(list);
   add_products(list);
   add_reductions(list);
   add_elementwise(list);

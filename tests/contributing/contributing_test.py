@@ -41,7 +41,7 @@ def has_word(word, text):
 
 def check_operators():
     table = text_of("runtime/graph/operators.def")
-    kernel_tests = text_of("tests/kernels/*_test.cpp")
+    kernel_tests = text_of("tests/kernels/**/*_test.cpp")
     other_tests = text_of("tests/graph/*_test.cpp", "tests/passes/*_test.cpp", "tests/exec/*_test.cpp",
                           "tests/exec/empty_tensors/*_cases.cpp", "tests/api/*_test.cpp")
     for operator, lowering in found(r"^VELLUM_OPERATOR\((\w+), \w+, (\w+)\)", table, "operator"):
@@ -52,11 +52,23 @@ def check_operators():
             require(name in kernel_tests, f"operator {operator}: no test in tests/kernels names it")
 
 
+def check_fused_kernels():
+    table = text_of("runtime/graph/operators/fused/fused_kernels.def")
+    for kernel, match, lower in found(r"^VELLUM_FUSED_KERNEL\((\w+), .*, (\w+), (\w+)\)", table, "fused kernel"):
+        file = root / f"runtime/kernels/fused/{kernel}.cpp"
+        source = file.read_text() if file.exists() else ""
+        for function in match, lower:
+            require(has_word(function, source), f"fused kernel {kernel}: {file.name} in runtime/kernels/fused has no {function}()")
+        test = root / f"tests/kernels/fused/{kernel}_test.cpp"
+        require(test.exists() and f"FusedKernelId::{kernel}" in test.read_text(),
+                f"fused kernel {kernel}: no {test.name} in tests/kernels/fused checks where it is used")
+
+
 def check_activations():
     header = text_of("runtime/graph/operators/elementwise/activation.hpp")
     shader = text_of("shaders/**/activation.glsl")
     table = text_of("runtime/graph/operators/elementwise/activation.cpp")
-    tests = text_of("tests/graph/*_test.cpp", "tests/kernels/*_test.cpp", "tests/passes/*_test.cpp")
+    tests = text_of("tests/graph/*_test.cpp", "tests/kernels/**/*_test.cpp", "tests/passes/*_test.cpp")
     unary = text_of("runtime/graph/operators/elementwise/unary.cpp")
     empty_tensors = text_of("tests/exec/empty_tensors_test.cpp", "tests/exec/empty_tensors/elementwise_cases.cpp")
     for operator in found(r"^VELLUM_OPERATOR\((\w+), make_activation,", text_of("runtime/graph/operators.def"), "activation's operator"):
@@ -244,8 +256,8 @@ def check_versions():
             "vcpkg.json and packaging/vcpkg/ports/vellum/vcpkg.json have different dependencies")
 
 
-for check in (check_operators, check_activations, check_shaders, check_strategies, check_passes, check_traits, check_commands,
-              check_names, check_rooms, check_following_a_convolution, check_page, check_versions):
+for check in (check_operators, check_fused_kernels, check_activations, check_shaders, check_strategies, check_passes, check_traits,
+              check_commands, check_names, check_rooms, check_following_a_convolution, check_page, check_versions):
     check()
 for problem in problems:
     print(problem)

@@ -3,13 +3,10 @@
 
 #include <cmath>
 
-#include "compile/fuse_branches.hpp"
-#include "compile/fuse_expand.hpp"
-#include "compile/fuse_means.hpp"
-#include "compile/fuse_separable.hpp"
 #include "exec/executor.hpp"
 #include "import/import.hpp"
 #include "kernels/framework/lowering.hpp"
+#include "kernels/fused/fused_kernels.hpp"
 #include "passes/passes.hpp"
 #include "support/fetched_model.hpp"
 #include "support/gpu_test.hpp"
@@ -39,8 +36,7 @@ std::string case_name(const testing::TestParamInfo<std::tuple<FetchedModel, Stor
 TEST_P(Layers, AgreeWithTheHostReference) {
   const auto& [which, storage] = GetParam();
   Graph graph = optimise(import_model(which.model()), {});
-  for (const auto fuse : {fuse_branches, fuse_separable, fuse_means, fuse_expand})
-    fuse(graph, test_context()->caps(), Precision::fp32);
+  fuse(graph, test_context()->caps(), Precision::fp32);
   std::vector<std::string> producers;
   graph.outputs.clear();
   for (const Node& node : graph.nodes)

@@ -364,7 +364,10 @@ TEST(FirstUseCheck, ByDefaultGpusAreCheckedAndCpusAreNot) {
 TEST(FirstUseCheck, ADamagedFileIsMadeAnew) {
   const TempFolder folder;
   DeviceCaps caps = test_context()->caps();
-  const KernelVerdicts verdicts{{"right"}, {"unchecked"}, {{"wrong", "an error of 1"}}};
+  const KernelVerdicts verdicts{{"right"},
+                                {"unchecked"},
+                                {{"wrong", {.why = "an error of 1", .fused = FusedKernelId::mean}},
+                                 {"another", {.why = "NaN", .uses_folded_images = true}}}};
   write_verdicts(folder.path(), caps, verdicts);
   EXPECT_EQ(read_verdicts(folder.path(), caps, {}), verdicts);
   const std::string text = to_json(verdicts, caps);

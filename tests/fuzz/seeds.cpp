@@ -150,7 +150,8 @@ void write_seeds(const fs::path& folder) {
   TuningTable table;
   table.operators["Conv 1x1"] = {{"tile 4x2", 12.5}, {"tile 2x2", 20}};
   write(text / "table", "t" + to_json(table, DeviceCaps{}));
-  const KernelVerdicts verdicts{{"conv | 4x2 | x=BUFFER_F32 |"}, {"pool |"}, {{"unary |", "an error of 1"}}};
+  const KernelVerdicts verdicts{
+      {"conv | 4x2 | x=BUFFER_F32 |"}, {"pool |"}, {{"unary |", {.why = "an error of 1"}}}};
   write(text / "verdicts", "v" + to_json(verdicts, DeviceCaps{}));
   write(text / "array", std::string("n\x93NUMPY\x01\x00\x3C\x00", 11) +
                             "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }\n" +

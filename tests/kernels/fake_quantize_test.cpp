@@ -7,9 +7,10 @@
 #include <cmath>
 #include <memory>
 
-#include "graph/operators/conv/separable_conv.hpp"
+#include "graph/operators/conv/conv.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/reduction/squeeze_excite.hpp"
+#include "kernels/fused/separable.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
 
@@ -131,16 +132,16 @@ TEST(FakeQuantize, OfProducts) {
 }
 
 TEST(FakeQuantize, OfBothLayersOfASeparableConvolution) {
-  auto op = std::make_shared<SeparableConv>();
-  op->depthwise.group = 20;
-  op->depthwise.window.pads = {1, 1, 1, 1};
-  op->depthwise.activation = kRounding;
-  op->pointwise.activation = {.step = 15.0f / 64, .least = 0, .most = 5};
+  auto depthwise = std::make_shared<Conv>(), pointwise = std::make_shared<Conv>();
+  depthwise->group = 20;
+  depthwise->window.pads = {1, 1, 1, 1};
+  depthwise->activation = kRounding;
+  pointwise->activation = {.step = 15.0f / 64, .least = 0, .most = 5};
   OperatorCase test{.type = "SeparableConv", .inputs = {}};
   test.inputs = {in_quarters({1, 20, 9, 11}, 1), in_quarters({20, 1, 3, 3}, 2), in_quarters({20}, 3),
                  in_quarters({24, 20, 1, 1}, 4), in_quarters({24}, 5)};
   test.constants = {1, 2, 3, 4};
-  test.op = op;
+  test.op = separable_nodes(depthwise, pointwise);
   EXPECT_FALSE(check_candidates(test, {.caps = caps_as_gpu()}).empty());
 }
 

@@ -40,10 +40,8 @@ void lower_volume(Lowering& lowering) {
 std::vector<KernelCandidate> conv_candidates(const ConvProblem& problem, const DeviceCaps& caps) {
   if (problem.is_depthwise()) return depthwise_candidates(problem, caps);
   if (problem.is_pointwise()) return pointwise_candidates(problem, caps);
-  if (problem.narrow_outputs > 0) return direct_candidates(problem, caps);
-  std::vector<KernelCandidate> all;
-  for (const auto candidates :
-       {direct_candidates, group_candidates, cooperative_candidates, winograd_candidates})
+  std::vector<KernelCandidate> all = direct_candidates(problem, caps);
+  for (const auto candidates : {group_candidates, cooperative_candidates, winograd_candidates})
     std::ranges::move(candidates(problem, caps), std::back_inserter(all));
   return all;
 }

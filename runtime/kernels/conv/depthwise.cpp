@@ -75,9 +75,6 @@ void define_depthwise_window(Dispatch& dispatch, const Window2d& window) {
 // Shared by the two kernels.
 struct DepthwiseTensors {
   TensorId x, grid, y, residual;
-  TensorId means = kNoTensor;
-  LastGates gates = {};  // with means of their own
-  bool takes_means() const { return means != kNoTensor || gates.op; }
 };
 
 TensorId packed_filters(Lowering& lowering, const Filters& filters, size_t input) {
@@ -96,28 +93,26 @@ DepthwiseTensors read_and_write(Lowering& lowering, const Filters& filters, Tens
 }
 
 // All invocations of a workgroup compute the same slice, whose means they share.
-void take_means(Dispatch& dispatch, const std::array<int64_t, 3>& workgroups,
-                const DepthwiseTensors& tensors) {
-  if (tensors.gates.op)
-    add_gates(dispatch, tensors.gates, kRowWorkgroup);
-  else
-    dispatch.bindings.push_back(writes("means", tensors.means));
+void take_means(Dispatch& dispatch, const std::array<int64_t, 3>& workgroups, const DepthwiseMeans& means) {
+  means.add(dispatch);
   dispatch.workgroup_size = {kRowWorkgroup, 1, 1};
   for (size_t i = 0; i < 3; ++i) dispatch.workgroup_count[i] = static_cast<uint32_t>(workgroups[i]);
   define(dispatch, "UNIFORM_SLICES");
   define(dispatch, "MEANS");
+  dispatch.fused = FusedKernelId::squeeze_excite;
 }
 
 // `tiles`: of one slice of one image.
 void dispatch_depthwise(Lowering& lowering, const ConvProblem& problem, const Filters& filters,
-                        const DepthwiseTensors& tensors, int64_t tiles, Dispatch dispatch) {
+                        const DepthwiseTensors& tensors, int64_t tiles, Dispatch dispatch,
+                        const DepthwiseMeans& means = {}) {
   const int64_t planes = slices(problem.outputs);
   dispatch.macs = static_cast<uint64_t>(problem.images * problem.height * problem.width * problem.outputs *
                                         problem.window.taps());
   dispatch.iterations =
       kShortLoops + window_iterations(problem.window.kernel[0], problem.window.kernel[1], 0);
-  if (tensors.takes_means())
-    take_means(dispatch, {divide_up(tiles, kRowWorkgroup), planes, problem.images}, tensors);
+  if (means.add)
+    take_means(dispatch, {divide_up(tiles, kRowWorkgroup), planes, problem.images}, means);
   else
     cover_blocks(dispatch, lowering.caps(), lowering.tensor(tensors.grid).desc.storage, {},
                  {tiles, planes, problem.images}, tiles * planes * problem.images);
@@ -136,7 +131,7 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
   if (window.kernel[0] <= kMostInARun && should_multiply_halves(lowering))
     filters.run = {1, window.kernel[0]};
   const DepthwiseTensors tensors = read_and_write(lowering, filters, output, source);
-  const auto& [x, grid, y, residual, means, gates] = tensors;
+  const auto& [x, grid, y, residual] = tensors;
   const int64_t columns = divide_up(problem.width, tile.pixels) * problem.height;
   Dispatch dispatch = make_dispatch(
       "conv_depthwise", {}, {reads("x", x), reads("w", grid), writes("y", y)},
@@ -166,27 +161,24 @@ int64_t tiles_of(const ConvProblem& problem, const PixelTile& tile) {
 }
 
 void emit_depthwise_tile(Lowering& lowering, const ConvProblem& problem, const PixelTile& tile,
-                         TensorId output, const DepthwiseSource& source, TensorId means_output = kNoTensor,
-                         const LastGates& last = {}) {
+                         TensorId output, const DepthwiseSource& source, const DepthwiseMeans& means = {}) {
   const Window2d& window = problem.window;
   const int64_t channels = problem.outputs, kernel = window.kernel[0];
   Filters filters{channels, window.taps()};
   if (should_multiply_halves(lowering)) filters.run = {1, kernel};
-  DepthwiseTensors tensors = read_and_write(lowering, filters, output, source);
-  tensors.means = means_output;
-  tensors.gates = last;
-  const auto& [x, grid, y, residual, means, gates] = tensors;
+  const DepthwiseTensors tensors = read_and_write(lowering, filters, output, source);
+  const auto& [x, grid, y, residual] = tensors;
   Dispatch dispatch = make_dispatch(
       "conv_depthwise_tile", {}, {reads("x", x), reads("w", grid), writes("y", y)},
       ConvDepthwiseTileParameters{.x_shape = texel_shape(lowering.tensor(x).desc.shape),
                                   .y_shape = texel_shape(lowering.tensor(y).desc.shape),
                                   .activation_params = activation_params_or_bounds(problem.activation),
                                   .residual_shape = residual_shape(lowering, residual),
-                                  .hidden_params = last.hidden_params,
-                                  .gate_params = last.gate_params,
+                                  .hidden_params = means.hidden_params,
+                                  .gate_params = means.gate_params,
                                   .padding = window_pair(window.padding),
-                                  .hidden_channels = last.hidden_channels,
-                                  .counter = last.counter});
+                                  .hidden_channels = means.hidden_channels,
+                                  .counter = means.counter});
   for (const auto& [macro, number] : {std::pair{"TILE_P", tile.pixels},
                                       {"TILE_Q", tile.rows},
                                       {"KERNEL", kernel},
@@ -197,7 +189,8 @@ void emit_depthwise_tile(Lowering& lowering, const ConvProblem& problem, const P
                                       {"TOP", std::max<int64_t>(0, window.padding[1])},
                                       {"BOTTOM", padding_after(window, 1)}})
     dispatch.defines.emplace_back(macro, std::to_string(number));
-  dispatch_depthwise(lowering, problem, filters, tensors, tiles_of(problem, tile), std::move(dispatch));
+  dispatch_depthwise(lowering, problem, filters, tensors, tiles_of(problem, tile), std::move(dispatch),
+                     means);
 }
 
 std::optional<PixelTile> preferred_tile(const ConvProblem& problem, const DeviceCaps& caps) {
@@ -246,18 +239,11 @@ std::optional<MeansTile> means_tile(const ConvProblem& problem, const DeviceCaps
   return wide.pays ? wide : means_of({});
 }
 
-void emit_depthwise_gates(Lowering& lowering, const ConvProblem& problem, const MeansTile& tile,
-                          const SqueezeExcite& op, SqueezeSizes sizes, size_t weights, TensorId y,
-                          TensorId gates, const DepthwiseSource& source) {
-  constexpr uint32_t kBuffers = 3;  // x, filters, y
-  sizes.pixels = tile.parts;
-  if (gates_are_last(lowering.caps(), sizes, kRowWorkgroup, {kBuffers, 0}))
-    return emit_depthwise_tile(lowering, problem, tile.tile, y, source, kNoTensor,
-                               last_gates(lowering, op, sizes, weights, gates));
-  const TensorId means =
-      lowering.workspace_like(y, {problem.images, problem.outputs, 1, tile.parts}, "/means");
+int64_t means_workgroup() { return kRowWorkgroup; }
+
+void emit_depthwise_means(Lowering& lowering, const ConvProblem& problem, const MeansTile& tile, TensorId y,
+                          const DepthwiseSource& source, const DepthwiseMeans& means) {
   emit_depthwise_tile(lowering, problem, tile.tile, y, source, means);
-  squeeze_in_a_workgroup(lowering, op, sizes, means, weights, gates);
 }
 
 TensorId depthwise_filters(Lowering& lowering, size_t filters) {

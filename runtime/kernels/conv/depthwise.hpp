@@ -1,12 +1,13 @@
 // Depthwise convolutions: one filter for each channel (conv_depthwise.comp).
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "cost/depthwise_tile.hpp"
 #include "kernels/conv/problem.hpp"
-#include "kernels/reduction/squeeze_excite.hpp"
 
 namespace vellum {
 
@@ -35,11 +36,18 @@ struct MeansTile {
 };
 // Nothing for windows whose taps are not unrolled.
 std::optional<MeansTile> means_tile(const ConvProblem& problem, const DeviceCaps& caps);
-// y as the node's other kernels compute it, and the gates of squeeze-and-excitation whose weights are the
-// node's inputs from `weights` on; in the same dispatch where the device gains by it.
-void emit_depthwise_gates(Lowering& lowering, const ConvProblem& problem, const MeansTile& tile,
-                          const SqueezeExcite& op, SqueezeSizes sizes, size_t weights, TensorId y,
-                          TensorId gates, const DepthwiseSource& source = {});
+// What becomes of the means: `add` adds a binding for them to the dispatch, and what the last workgroup does
+// with them, whose parameters are the others.
+struct DepthwiseMeans {
+  std::function<void(Dispatch& dispatch)> add = nullptr;  // null: no means
+  vec4 hidden_params{0, 0, 0, 0}, gate_params{0, 0, 0, 0};
+  int64_t hidden_channels = 0, counter = 0;
+};
+// Invocations of a workgroup of that kernel.
+int64_t means_workgroup();
+// y as the node's other kernels compute it, and the means.
+void emit_depthwise_means(Lowering& lowering, const ConvProblem& problem, const MeansTile& tile, TensorId y,
+                          const DepthwiseSource& source, const DepthwiseMeans& means);
 
 // Whether the window is square and has so few taps that kernels unroll the loops over them.
 bool has_unrolled_taps(const Window2d& window);

@@ -62,7 +62,8 @@ void define_loop(ConvKernel& kernel, const DeviceCaps& caps, bool loads_rows_onc
   if (ahead > 1) kernel.defines.emplace_back("AHEAD", std::to_string(ahead));
 }
 
-void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKernel& direct) {
+void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKernel& direct,
+                 const ConvValuesOf& values) {
   const Window2d& window = problem.window;
   const int64_t groups = problem.groups, inputs = problem.group_inputs();
   ConvKernel kernel{"conv", direct.tile, {}, 0, {}};
@@ -85,9 +86,13 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
   if (inputs % 4 != 0 && groups > 1) kernel.defines.emplace_back("UNEVEN_WINDOWS", "1");
   kernel.reads_planes = inputs < 4 && groups == 1;
   if (kernel.reads_planes) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));
-  if (problem.narrow_outputs > 0)
-    kernel.defines.emplace_back("POINTWISE_SLICES", std::to_string(problem.narrow_outputs / 4));
-  dispatch_conv(lowering, kernel, window, problem.activation, conv_values(lowering, kernel.weights));
+  if (problem.pointwise_outputs > 0) {
+    kernel.defines.emplace_back("POINTWISE_SLICES", std::to_string(problem.pointwise_outputs / 4));
+    kernel.fused = FusedKernelId::branches;
+  }
+  kernel.adds_residual = problem.has_residual;
+  dispatch_conv(lowering, kernel, window, problem.activation,
+                values ? values(lowering, kernel.weights) : conv_values(lowering, kernel.weights));
 }
 
 // Whether a tile of a window that is not the common one holds the columns that it reads of a row. With fp16
@@ -109,14 +114,16 @@ int64_t held_slices(const ConvProblem& problem, const OutputTile& tile) {
 
 }  // namespace
 
-std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const DeviceCaps& caps) {
+std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const DeviceCaps& caps,
+                                               const ConvValuesOf& values) {
   std::vector<KernelCandidate> candidates;
   const auto add = [&](const DirectKernel& kernel, double cost, double us = 0) {
     const auto is_this = [&](const KernelCandidate& other) { return other.name == kernel.name(); };
     if (std::ranges::any_of(candidates, is_this)) return;
-    candidates.push_back({kernel.name(), cost,
-                          [problem, kernel](Lowering& lowering) { emit_direct(lowering, problem, kernel); },
-                          us});
+    candidates.push_back(
+        {kernel.name(), cost,
+         [problem, kernel, values](Lowering& lowering) { emit_direct(lowering, problem, kernel, values); },
+         us});
   };
   const bool common = is_common_window(problem.window, 0);
   const auto rows_once = [&](const OutputTile& tile) {
@@ -127,8 +134,10 @@ std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const
   if (common && problem.has_much_of_common_window) demand.row.taps = problem.window.kernel[0];
   demand.loads_ahead = problem.window.kernel[0] == 1 && device_traits(caps).slices_ahead_in_windows;
   std::vector<PricedTile> tiles = output_tiles(caps, demand);
-  // A tile is of narrow outputs or of others.
-  const auto mixes = [&](const OutputTile& tile) { return problem.narrow_outputs % (4 * tile.slices) != 0; };
+  // A tile is of pointwise outputs or of others.
+  const auto mixes = [&](const OutputTile& tile) {
+    return problem.pointwise_outputs % (4 * tile.slices) != 0;
+  };
   std::erase_if(tiles, [&](const PricedTile& tile) { return mixes(tile.tile); });
   std::vector<PricedSplitTile> split_sums;
   if (problem.groups == 1) split_sums = split_tiles(tiles, caps, demand, slices(problem.inputs));
@@ -142,7 +151,7 @@ std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const
   for (const auto& [tile, cost, us] : split_sums) add({rows_once(tile.output), tile}, cost, us);
   // With few tiles, for each candidate takes the tuner a second.
   tiles.resize(std::min<size_t>(2, tiles.size()));
-  if (problem.inputs >= 4 && problem.narrow_outputs == 0)
+  if (problem.inputs >= 4 && problem.pointwise_outputs == 0)
     for (const auto& [tile, cost, us] : tiles_to_broadcast(caps, tiles, demand))
       add({false, {tile, SubgroupBroadcast{}}}, kOnlyIfMeasured * cost);
   return candidates;

@@ -91,7 +91,8 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
   const TensorId x = read_slices_or_planes(lowering, kernel);
   const TensorId grid =
       packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
-  const TensorId y = lowering.write(0, Layout::channels4), residual = read_residual(lowering);
+  const TensorId y = lowering.write(0, Layout::channels4),
+                 residual = kernel.adds_residual ? read_residual(lowering) : kNoTensor;
   const Shape& y_shape = lowering.tensor(y).desc.shape;
   Dispatch dispatch =
       make_dispatch(kernel.shader, {}, {reads("x", x), reads("w", grid), writes("y", y)},
@@ -115,6 +116,7 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
   define_halves(dispatch, weights.run);
   define_activation_or_bounds(dispatch, activation);
   add_extras(dispatch, {.residual = residual}, 1);
+  dispatch.fused = kernel.fused;
   lowering.dispatch(std::move(dispatch));
 }
 

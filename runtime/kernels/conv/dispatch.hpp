@@ -21,7 +21,8 @@ void add_residual(Dispatch& dispatch, TensorId residual);
 ivec4 residual_shape(const Lowering& lowering, TensorId residual);
 
 // Optional inputs of a convolution: `residual` is added before the activation and may have fewer channels
-// than y; `scale` has a factor for each channel of x. `mean`: y has the mean over all pixels (conv_mean.hpp).
+// than y; `scale` has a factor for each channel of x. `mean`: y has the mean over all pixels
+// (kernels/fused/mean.cpp).
 struct ConvExtras {
   TensorId residual = kNoTensor, scale = kNoTensor;
   bool mean = false;
@@ -51,7 +52,9 @@ struct ConvKernel {
   std::vector<std::pair<std::string, std::string>> defines;  // besides those of tile, activation and tensors
   // Blocks of pixels of an image, if the shader knows UNIFORM_SLICES; else 0.
   int64_t image_blocks = 0;
-  bool reads_planes = false;  // of fewer channels than a texel has
+  bool reads_planes = false;                          // of fewer channels than a texel has
+  bool adds_residual = true;                          // input 3 of the node, where there is one
+  std::optional<FusedKernelId> fused = std::nullopt;  // Dispatch::fused
 };
 // For the node's inputs and output; `values` gives the texels of `kernel.weights`.
 void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d& window,

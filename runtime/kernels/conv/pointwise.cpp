@@ -82,6 +82,7 @@ void take_means(Dispatch& dispatch, const DeviceCaps& caps, const InvocationTile
   if (parts > 1 && loads_uniform_weights_cheaply(caps, parts)) dispatch.subgroup_size = caps.subgroup_size;
   define(dispatch, "UNIFORM_SLICES");
   define(dispatch, "MEAN");
+  dispatch.fused = FusedKernelId::mean;
 }
 
 void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,

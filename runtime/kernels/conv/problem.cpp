@@ -2,6 +2,7 @@
 
 #include "cost/device_traits.hpp"
 #include "graph/operators/conv/conv.hpp"
+#include "graph/operators/fused/fused_nodes.hpp"
 #include "kernels/conv/weights.hpp"
 
 namespace vellum {
@@ -11,18 +12,28 @@ bool is_common(int64_t kernel, int64_t stride, int64_t dilation) {
   return kernel == 3 && stride == 1 && dilation == 1;
 }
 
-// Whether dense convolutions of the graph with the common window along x make up `much`
-// multiply-accumulates or more.
+bool has_common_window(const Operator& op, const std::vector<OperatorInput>& inputs) {
+  const auto* conv = dynamic_cast<const Conv*>(&op);
+  if (!conv || conv->group != 1 || inputs[0].type.shape.size() > 4) return false;
+  const WindowPlacement window = conv->place(inputs);
+  return is_common(window.kernel.back(), window.strides.back(), window.dilations.back());
+}
+
+// Whether the node is a dense convolution with the common window along x, or has one.
+bool has_common_window(const Node& node, const std::vector<OperatorInput>& inputs) {
+  const FusedNodes* fused = as_fused(node, FusedKernelId::branches);
+  if (!fused) return has_common_window(*node.op, inputs);
+  for (size_t i = 0; i < fused->body.nodes.size(); ++i)
+    if (has_common_window(*fused->body.nodes[i].op, fused->inputs_of(i, inputs))) return true;
+  return false;
+}
+
+// Whether these convolutions make up `much` multiply-accumulates or more.
 bool has_much_of_common_window(const Graph& graph, uint64_t much) {
   uint64_t macs = 0;
   for (const Node& node : graph.nodes) {
-    const auto* conv = dynamic_cast<const Conv*>(node.op.get());
-    if (!conv || conv->group != 1) continue;
     const std::vector<OperatorInput> inputs = operator_inputs(graph, node);
-    if (inputs[0].type.shape.size() > 4) continue;
-    const WindowPlacement window = conv->place(inputs);
-    if (is_common(window.kernel.back(), window.strides.back(), window.dilations.back()))
-      macs += conv->macs(inputs);
+    if (has_common_window(node, inputs)) macs += node.op->macs(inputs);
     if (macs >= much) return true;  // most networks, after a few layers
   }
   return false;
@@ -39,6 +50,11 @@ bool is_common_window(const Window2d& window, size_t axis) {
   return is_common(window.kernel[axis], window.stride[axis], window.dilation[axis]);
 }
 
+bool has_much_of_common_window(const Lowering& lowering) {
+  const uint64_t much = device_traits(lowering.caps()).macs_worth_a_variant;
+  return has_much_of_common_window(lowering.whole_graph(), much);
+}
+
 ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
   const Conv& conv = lowering.op<Conv>();
   const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
@@ -52,7 +68,6 @@ ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
                       .whole_stays_inside = stays_inside(whole_window(lowering)),
                       .window = window,
                       .groups = conv.group,
-                      .narrow_outputs = conv.narrow_outputs,
                       .activation = conv.activation,
                       .has_residual = lowering.has_input(3),
                       .has_scale = lowering.has_input(4),
@@ -66,9 +81,7 @@ ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
                          : x.storage == Storage::image2d ? width
                                                          : 0;
   }
-  const uint64_t much = device_traits(lowering.caps()).macs_worth_a_variant;
-  problem.has_much_of_common_window =
-      is_common_window(window, 0) && has_much_of_common_window(lowering.whole_graph(), much);
+  problem.has_much_of_common_window = is_common_window(window, 0) && has_much_of_common_window(lowering);
   return problem;
 }
 

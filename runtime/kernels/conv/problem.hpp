@@ -20,7 +20,8 @@ struct ConvProblem {
   bool whole_stays_inside = false;  // its windows (stays_inside())
   Window2d window;
   int64_t groups = 1;
-  int64_t narrow_outputs = 0;  // channels (Conv)
+  // The first output channels, whose window is its pixel in the middle (kernels/fused/branches.cpp).
+  int64_t pointwise_outputs = 0;
   Activation activation;
   bool has_residual = false, has_scale = false;
   bool computes_weights = false;  // at run time
@@ -42,6 +43,9 @@ struct ConvProblem {
 
 // Returns the problem of the Conv that is being lowered; `window` is its window.
 ConvProblem conv_problem(const Lowering& lowering, const Window2d& window);
+
+// ConvProblem::has_much_of_common_window, of a node with that window along x.
+bool has_much_of_common_window(const Lowering& lowering);
 
 // Three pixels side by side: the most frequent window along an axis (0: x, 1: y).
 bool is_common_window(const Window2d& window, size_t axis);

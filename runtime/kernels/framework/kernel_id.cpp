@@ -29,17 +29,27 @@ std::string KernelId::description() const {
 }
 
 KernelId kernel_id(const Dispatch& dispatch) {
-  KernelId id{.shader = dispatch.shader, .candidate = dispatch.candidate};
+  KernelId id{.shader = dispatch.shader,
+              .candidate = dispatch.candidate,
+              .forms = {},
+              .written = {},
+              .variant = {},
+              .fused = dispatch.fused};
   for (const auto& [name, value] : dispatch.defines) {
     if (!is_tensor_macro(name)) append_word(id.variant, name, value);
     if (!name.starts_with(kStorage)) continue;
     const std::string tensor = name.substr(kStorage.size());
     const std::string form = value + "_" + value_of(dispatch, "ELEMENT_" + tensor);
     append_word(id.forms, tensor, form);
+    id.uses_folded_images |= is_folded(value);
     for (const Binding& binding : dispatch.bindings)
       if (id.written.empty() && binding.access != Access::read && binding.name == tensor) id.written = form;
   }
   return id;
+}
+
+WrongKernel wrong_kernel(const KernelId& kernel, std::string why) {
+  return {std::move(why), kernel.fused, kernel.uses_folded_images};
 }
 
 bool is_conversion(const KernelId& kernel) {

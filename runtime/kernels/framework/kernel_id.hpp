@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -18,6 +19,9 @@ struct KernelId {
   std::string forms;      // the element type and storage of each tensor: "x=BUFFER_F32 y=BUFFER_F32"
   std::string written;    // the form of the first tensor that it writes: "BUFFER_F32"
   std::string variant;    // the other macros of the shader: "ACTIVATION=relu TILE_X=4"
+  // What follows from these.
+  std::optional<FusedKernelId> fused = std::nullopt;  // Dispatch::fused
+  bool uses_folded_images = false;
 
   // Equal kernels have equal texts, so that files can identify them.
   std::string text() const;
@@ -30,8 +34,20 @@ KernelId kernel_id(const Dispatch& dispatch);
 // Returns whether the kernel is a layout conversion, which belongs to no operator.
 bool is_conversion(const KernelId& kernel);
 
-// Kernels with wrong results on a device: maps KernelId::text() to the reason.
-using WrongKernels = std::map<std::string, std::string, std::less<>>;
+// A kernel whose results are wrong on a device.
+struct WrongKernel {
+  std::string why = {};
+  // KernelId's.
+  std::optional<FusedKernelId> fused = std::nullopt;
+  bool uses_folded_images = false;
+
+  bool operator==(const WrongKernel&) const = default;
+};
+
+WrongKernel wrong_kernel(const KernelId& kernel, std::string why);
+
+// By KernelId::text().
+using WrongKernels = std::map<std::string, WrongKernel, std::less<>>;
 
 // Kernels of a program that were avoided: maps description() to the reason.
 using AvoidedKernels = std::map<std::string, std::string>;

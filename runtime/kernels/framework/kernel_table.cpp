@@ -1,4 +1,5 @@
-// Operator type -> lowering, from the one table runtime/graph/operators.def.
+// Operator -> lowering, from the tables runtime/graph/operators.def and operators/fused/fused_kernels.def.
+#include "graph/operators/fused/fused_nodes.hpp"
 #include "kernels/framework/lowering.hpp"
 
 namespace vellum {
@@ -9,8 +10,13 @@ void lower_none(Lowering& lowering) { lowering.run_on_host("the operator has no 
 #define VELLUM_OPERATOR(type, maker, lowering) void lowering(Lowering&);
 #include "graph/operators.def"
 #undef VELLUM_OPERATOR
+#define VELLUM_FUSED_KERNEL(id, type, rank, falls_back, match, lower) void lower(Lowering&);
+#include "graph/operators/fused/fused_kernels.def"
+#undef VELLUM_FUSED_KERNEL
 
-LowerOperator find_lowering(std::string_view operator_type) {
+namespace {
+
+LowerOperator find_operator_lowering(std::string_view operator_type) {
   struct Row {
     std::string_view type;
     LowerOperator lower;
@@ -23,6 +29,21 @@ LowerOperator find_lowering(std::string_view operator_type) {
   for (const Row& row : kRows)
     if (row.type == operator_type) return row.lower;
   return lower_none;
+}
+
+// In the order of FusedKernelId.
+constexpr LowerOperator kFusedLowerings[] = {
+#define VELLUM_FUSED_KERNEL(id, type, rank, falls_back, match, lower) lower,
+#include "graph/operators/fused/fused_kernels.def"
+#undef VELLUM_FUSED_KERNEL
+};
+
+}  // namespace
+
+LowerOperator find_lowering(const Operator& op) {
+  if (const auto* fused = dynamic_cast<const FusedNodes*>(&op))
+    return kFusedLowerings[static_cast<size_t>(fused->kernel)];
+  return find_operator_lowering(op.type());
 }
 
 }  // namespace vellum

@@ -179,9 +179,9 @@ class Lowering {
 };
 
 using LowerOperator = void (*)(Lowering& lowering);
-// Looks up the table runtime/graph/operators.def. Returns lower_none for an operator that only the host can
-// run.
-LowerOperator find_lowering(std::string_view operator_type);
+// Looks up the tables runtime/graph/operators.def and, for FusedNodes, operators/fused/fused_kernels.def.
+// Returns lower_none for an operator that only the host can run.
+LowerOperator find_lowering(const Operator& op);
 
 // Lowers a graph to a program. All shapes of `graph` must be known (passes/optimise). Needs no device. Throws
 // Error(unsupported) if only wrong kernels (options.wrong) could convert inputs or outputs.

@@ -142,7 +142,7 @@ void ProgramBuilder::lower_node_once(const Node& node) {
     if (reduces_nothing(graph_, node))
       lowering.run_on_host("the reduction of a tensor without elements has no kernel");
     else
-      find_lowering(node.op->type())(lowering);
+      find_lowering (*node.op)(lowering);
   } catch (const Error& error) {
     if (std::string_view(error.what()).find(node.name) != std::string_view::npos) throw;
     throw Error(error.code(), describe(node) + ": " + error.what());

@@ -51,7 +51,7 @@ bool ProgramBuilder::used_wrong_kernel(size_t first_task) {
     const KernelId id = kernel_id(*program_.tasks[i].dispatch);
     const auto found = options_.wrong->find(id.text());
     if (found == options_.wrong->end()) continue;
-    avoided_.emplace(id.description(), found->second);
+    avoided_.emplace(id.description(), found->second.why);
     wrong = true;
     converts_wrongly_ |= is_conversion(id);
   }

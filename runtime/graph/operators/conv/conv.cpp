@@ -159,10 +159,7 @@ std::vector<HostTensor> Conv::evaluate(HostInputs inputs) const {
 uint64_t Conv::macs(Inputs inputs) const {
   const auto y = infer(inputs)[0];
   const Shape& w = inputs[1].type.shape;
-  const auto all = static_cast<uint64_t>(checked_multiply(element_count(y.shape), product(w, 1, w.size())));
-  if (narrow_outputs == 0) return all;
-  const auto taps = static_cast<uint64_t>(product(w, 2, w.size()));
-  return all - all / static_cast<uint64_t>(w[0]) * static_cast<uint64_t>(narrow_outputs) / taps * (taps - 1);
+  return static_cast<uint64_t>(checked_multiply(element_count(y.shape), product(w, 1, w.size())));
 }
 
 std::shared_ptr<const Operator> Conv::with_activation(const Activation& added) const {
@@ -173,7 +170,6 @@ Attributes Conv::attributes() const {
   Attributes result;
   window.print(result);
   result.set("group", group);
-  if (narrow_outputs > 0) result.set("narrow_outputs", narrow_outputs);
   print_activation(result, activation);
   return result;
 }

@@ -20,9 +20,6 @@ struct Conv : Operator {
   Window window;
   int64_t group = 1;
   Activation activation;
-  // The first output channels, whose weights are zero but for the tap in the middle of the window. Only
-  // compile/fuse_branches.hpp sets it.
-  int64_t narrow_outputs = 0;
 
   WindowPlacement place(Inputs inputs) const;
 

@@ -1,0 +1,147 @@
+#include "kernels/fused/branches.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "caps/cooperative_matrix.hpp"
+#include "cost/fused_layers.hpp"
+#include "graph/operators/conv/conv.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "kernels/conv/direct.hpp"
+#include "kernels/conv/window.hpp"
+#include "kernels/framework/elements.hpp"
+#include "kernels/fused/fused_kernels.hpp"
+#include "kernels/fused/matching.hpp"
+#include "program/divide.hpp"
+
+namespace vellum {
+namespace {
+
+constexpr int64_t kTaps = 9, kMiddle = 4;
+constexpr size_t kWideNode = 1;                        // of the body
+constexpr size_t kPointwiseInput = 1, kWideInput = 3;  // the weights of the two; biases follow
+
+// A convolution with constant weights, without groups, residual and scale, which the node `reader` alone
+// reads.
+std::optional<Match<Conv>> match_branch(const GraphEditor& editor, ValueId value, size_t reader) {
+  auto conv = match_producer<Conv>(editor, value);
+  if (!conv || editor.only_reader(value) != reader || conv->group != 1 || conv.node->inputs.size() > 3)
+    return std::nullopt;
+  if (editor.type(conv.input(0)).shape.size() != 4 || !has_constant_weights(editor, *conv.node))
+    return std::nullopt;
+  return conv;
+}
+
+bool is_3x3(const Window2d& window) {
+  for (const size_t axis : {0u, 1u})
+    if (window.kernel[axis] != 3 || window.stride[axis] != 1 || window.dilation[axis] != 1 ||
+        window.padding[axis] != 1 || window.output[axis] != window.input[axis])
+      return false;
+  return true;
+}
+
+TileDemand demand_of(const Shape& x, int64_t outputs, int64_t taps) {
+  TileDemand demand{x[3], x[0] * x[2], slices(outputs), x[0] * x[2] * x[3] * x[1] * outputs * taps,
+                    {},   taps == 1};
+  if (taps > 1) demand.row = {.taps = 3, .operations = 1};
+  return demand;
+}
+
+// The weights of both as those of one 3x3 convolution: the first are zero but for the tap in the middle.
+WeightValues values_of_both(const Lowering& lowering, const ConvWeights& grid) {
+  const auto bias_or_zeros = [&](size_t weights) {
+    std::vector<float> bias = bias_of(lowering, weights);
+    bias.resize(static_cast<size_t>(lowering.input_type(weights).shape[0]));
+    return bias;
+  };
+  std::vector<float> biases = bias_or_zeros(kPointwiseInput);
+  const std::vector<float> wide_bias = bias_or_zeros(kWideInput);
+  const auto narrow_outputs = static_cast<int64_t>(biases.size());
+  biases.insert(biases.end(), wide_bias.begin(), wide_bias.end());
+  WeightOrigin origin{{PackingScheme::conv, grid.packing_parameters()}, {}};
+  for (size_t slot = kPointwiseInput; slot < kWideInput + 2; ++slot)
+    if (lowering.has_input(slot)) origin.sources.push_back(*lowering.constant(slot));
+  auto make = [grid, narrow_outputs, biases, narrow = weights_of(lowering, kPointwiseInput),
+               wide = weights_of(lowering, kWideInput)] {
+    const std::vector<float> ones = narrow.to_floats(), nines = wide.to_floats();
+    return grid.pack(
+        [&](int64_t m, int64_t c, int64_t tap) {
+          if (m >= narrow_outputs)
+            return nines[static_cast<size_t>(((m - narrow_outputs) * grid.inputs + c) * kTaps + tap)];
+          return tap == kMiddle ? ones[static_cast<size_t>(m * grid.inputs + c)] : 0.0f;
+        },
+        biases);
+  };
+  return {std::move(make), std::move(origin)};
+}
+
+// Both as a 3x3 convolution.
+ConvProblem problem_of_both(const Lowering& lowering) {
+  const auto& wide = lowering.op<FusedNodes>().op<Conv>(kWideNode);
+  const std::vector<OperatorInput> inputs =
+      lowering.op<FusedNodes>().inputs_of(kWideNode, operator_inputs(lowering));
+  const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
+  const Window2d window = to_2d(wide.place(inputs));
+  return {.images = n,
+          .inputs = inputs[0].type.shape[1],
+          .outputs = channels,
+          .height = height,
+          .width = width,
+          .whole_images = n,
+          .whole_height = height,
+          .whole_stays_inside = stays_inside(window),
+          .window = window,
+          .pointwise_outputs = lowering.input_type(kPointwiseInput).shape[0],
+          .activation = wide.activation,
+          .precision = lowering.options().precision,
+          .has_much_of_common_window = has_much_of_common_window(lowering)};
+}
+
+}  // namespace
+
+std::shared_ptr<const FusedNodes> branch_nodes(std::shared_ptr<const Operator> pointwise,
+                                               std::shared_ptr<const Operator> wide) {
+  auto concat = std::make_shared<Concat>();
+  concat->axis = 1;
+  auto op = std::make_shared<FusedNodes>(FusedKernelId::branches);
+  const std::vector<ValueId> in = op->add_inputs(5);
+  const ValueId first = op->add_node("pointwise", std::move(pointwise), {in[0], in[1], in[2]});
+  const ValueId rest = op->add_node("wide", std::move(wide), {in[0], in[3], in[4]});
+  op->add_output(op->add_node("concat", std::move(concat), {first, rest}));
+  return op;
+}
+
+std::optional<FusedMatch> match_branches(const GraphEditor& editor, size_t index,
+                                         const FusionContext& context) {
+  const auto concat = match_node<Concat>(editor, index);
+  if (!concat || concat.node->inputs.size() != 2 || !is_float_value(editor, concat.node->outputs[0]))
+    return std::nullopt;
+  const auto narrow = match_branch(editor, concat.input(0), index),
+             wide = match_branch(editor, concat.input(1), index);
+  if (!narrow || !wide || narrow->input(0) != wide->input(0) || concat->axis != 1) return std::nullopt;
+  if ((*narrow)->activation != (*wide)->activation) return std::nullopt;
+  const Window2d window = window_of(editor, *wide);
+  if (!is_pointwise(window_of(editor, *narrow)) || !is_3x3(window) || !fits_32_bits(window))
+    return std::nullopt;
+  if (context.precision == Precision::fp16 && !half_products(context.caps).empty()) return std::nullopt;
+  const Shape& x = editor.type(wide->input(0)).shape;
+  const int64_t first = editor.type(narrow->input(1)).shape[0], rest = editor.type(wide->input(1)).shape[0];
+  // Slices of either, and at least four input channels: with fewer the kernel is another one.
+  if (first % 16 != 0 || x[1] < 4) return std::nullopt;
+  if (!merges_branches(context.caps, demand_of(x, first, 1), demand_of(x, rest, kTaps))) return std::nullopt;
+  Node node{concat.node->name, branch_nodes(narrow->node->op, wide->node->op),
+            inputs_or_none(*narrow->node, 0, 3), concat.node->outputs};
+  std::ranges::copy(inputs_or_none(*wide->node, 1, 2), std::back_inserter(node.inputs));
+  while (node.inputs.back() == kNoValue) node.inputs.pop_back();
+  return FusedMatch{index, std::move(node), {narrow->index, wide->index}};
+}
+
+void lower_fused_branches(Lowering& lowering) {
+  lowering.emit_best(direct_candidates(problem_of_both(lowering), lowering.caps(), values_of_both));
+}
+
+}  // namespace vellum

@@ -1,0 +1,56 @@
+#include "kernels/fused/fused_kernels.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace vellum {
+
+#define VELLUM_FUSED_KERNEL(id, type, rank, falls_back, match, lower) \
+  std::optional<FusedMatch> match(const GraphEditor&, size_t, const FusionContext&);
+#include "graph/operators/fused/fused_kernels.def"
+#undef VELLUM_FUSED_KERNEL
+
+namespace {
+
+constexpr FusedKernel kFusedKernels[] = {
+#define VELLUM_FUSED_KERNEL(id, type, rank, falls_back, match, lower) \
+  {FusedKernelId::id, rank, falls_back, match},
+#include "graph/operators/fused/fused_kernels.def"
+#undef VELLUM_FUSED_KERNEL
+};
+
+// The kernels that may be used: of those that are wrong, the ones that lowering can avoid.
+std::vector<FusedKernel> usable_kernels(const WrongKernels* wrong) {
+  std::vector<FusedKernel> usable;
+  for (const FusedKernel& kernel : kFusedKernels) {
+    const auto is_wrong = [&](const auto& entry) { return entry.second.fused == kernel.id; };
+    if (kernel.falls_back || !wrong || std::ranges::none_of(*wrong, is_wrong)) usable.push_back(kernel);
+  }
+  return usable;
+}
+
+void apply(GraphEditor& editor, FusedMatch match) {
+  for (const size_t index : match.removed) editor.remove(index);
+  editor.replace(match.index, std::move(match.node));
+}
+
+}  // namespace
+
+void fuse(Graph& graph, const DeviceCaps& caps, Precision precision, const WrongKernels* wrong) {
+  const FusionContext context{caps, precision};
+  const std::vector<FusedKernel> kernels = usable_kernels(wrong);
+  std::set<int> ranks;
+  for (const FusedKernel& kernel : kernels) ranks.insert(kernel.rank);
+  GraphEditor editor(graph);
+  for (const int rank : ranks)
+    for (const size_t index : editor.nodes())
+      for (const FusedKernel& kernel : kernels) {
+        if (kernel.rank != rank || editor.removed(index)) continue;
+        if (std::optional<FusedMatch> match = kernel.match(editor, index, context))
+          apply(editor, std::move(*match));
+      }
+  editor.commit();
+}
+
+}  // namespace vellum

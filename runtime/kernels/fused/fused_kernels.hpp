@@ -1,0 +1,54 @@
+// Fused kernels: one kernel for several nodes, where a device gains by it. Start reading here.
+//
+//   graph --fuse()--> graph with FusedNodes --lower()--> dispatches
+//
+// A kernel's file has its match on the graph, its tiles with their predicted times, what it emits, and how
+// the nodes are computed one by one instead. The rows of the table are in
+// graph/operators/fused/fused_kernels.def.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "caps/device_caps.hpp"
+#include "graph/graph.hpp"
+#include "graph/operators/fused/fused_nodes.hpp"
+#include "kernels/framework/kernel_id.hpp"
+#include "kernels/framework/lowering.hpp"
+#include "passes/rewrite/graph_editor.hpp"
+#include "vellum/options.hpp"
+
+namespace vellum {
+
+struct FusionContext {
+  const DeviceCaps& caps;
+  Precision precision = Precision::fp32;
+};
+
+// Nodes of a graph that one kernel should compute.
+struct FusedMatch {
+  size_t index = 0;             // in the place of this one
+  Node node;                    // with FusedNodes
+  std::vector<size_t> removed;  // the others
+};
+
+// The match of a kernel that ends, in execution order, with the node at `index`; nothing if there is none, or
+// if the device gains nothing. Does not change the graph.
+using MatchFused = std::optional<FusedMatch> (*)(const GraphEditor& editor, size_t index,
+                                                 const FusionContext& context);
+
+// A row of fused_kernels.def, which describes the columns. find_lowering() has the lowerings.
+struct FusedKernel {
+  FusedKernelId id = {};
+  int rank = 0;
+  bool falls_back = false;
+  MatchFused match = nullptr;
+};
+
+// Puts FusedNodes in the place of nodes that one kernel should compute on the device. Depends on the device,
+// so it is no pass of optimise(). Shapes must be known; ids of values stay. `wrong`: kernels that the device
+// computes wrongly; null: none is known.
+void fuse(Graph& graph, const DeviceCaps& caps, Precision precision, const WrongKernels* wrong = nullptr);
+
+}  // namespace vellum

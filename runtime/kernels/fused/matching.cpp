@@ -1,0 +1,34 @@
+#include "kernels/fused/matching.hpp"
+
+namespace vellum {
+
+bool has_constant_weights(const GraphEditor& editor, const Node& conv) {
+  return editor.constant(conv.inputs[1]) != nullptr && is_constant_or_absent(editor, conv, 2);
+}
+
+bool is_depthwise(const GraphEditor& editor, const Match<Conv>& conv) {
+  const Shape& x = editor.type(conv.input(0)).shape;
+  return x.size() <= 4 && conv->group > 1 && conv->group == x[1] && conv.node->inputs.size() <= 3 &&
+         editor.type(conv.input(1)).shape[0] == x[1] && has_constant_weights(editor, *conv.node);
+}
+
+bool is_product(const GraphEditor& editor, const Match<Conv>& conv) {
+  return conv->group == 1 && input_or_none(*conv.node, 4) == kNoValue &&
+         has_constant_weights(editor, *conv.node) && is_pointwise(window_of(editor, conv));
+}
+
+Window2d window_of(const GraphEditor& editor, const Match<Conv>& conv) {
+  return to_2d(conv->place(operator_inputs(editor.graph(), *conv.node)));
+}
+
+ValueId input_or_none(const Node& node, size_t slot) {
+  return slot < node.inputs.size() ? node.inputs[slot] : kNoValue;
+}
+
+std::vector<ValueId> inputs_or_none(const Node& node, size_t first, size_t count) {
+  std::vector<ValueId> inputs;
+  for (size_t slot = first; slot < first + count; ++slot) inputs.push_back(input_or_none(node, slot));
+  return inputs;
+}
+
+}  // namespace vellum

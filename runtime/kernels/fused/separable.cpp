@@ -1,0 +1,252 @@
+#include "kernels/fused/separable.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "caps/cooperative_matrix.hpp"
+#include "graph/operators/conv/conv.hpp"
+#include "kernels/conv/depthwise.hpp"
+#include "kernels/conv/dispatch.hpp"
+#include "kernels/conv/pointwise.hpp"
+#include "kernels/conv/problem.hpp"
+#include "kernels/framework/activation.hpp"
+#include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
+#include "kernels/fused/expand.hpp"
+#include "kernels/fused/fused_kernels.hpp"
+#include "kernels/fused/matching.hpp"
+#include "shaders/conv/conv_separable.h"
+
+namespace vellum {
+namespace {
+
+// Devices promise four buffers for a dispatch; this kernel binds x, two weights, y and a residual.
+bool binds_few_buffers(const SeparableProblem& problem, const DeviceCaps& caps) {
+  return 4u + problem.has_residual - problem.pools <= caps.max_storage_buffers_per_stage;
+}
+
+bool has_workgroups(const SeparableProblem& problem, const DeviceCaps& caps, const SeparableTile& tile) {
+  const SeparableDemand demand = problem.demand();
+  const int64_t tiles = divide_up(demand.width, tile.width) * divide_up(demand.height, tile.height);
+  const std::array<int64_t, 3> counts{tiles, divide_up(demand.outputs, tile.slices), demand.images};
+  for (size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] > caps.max_workgroup_count[i]) return false;
+  return true;
+}
+
+std::string name_of(const SeparableTile& tile) {
+  std::string text = std::to_string(tile.width) + "x" + std::to_string(tile.height) + "x" +
+                     std::to_string(tile.slices) + " by " + std::to_string(tile.tile.pixels) + "x" +
+                     std::to_string(tile.tile.slices);
+  if (tile.split_k > 1) text += " split-K " + std::to_string(tile.split_k);
+  return text;
+}
+
+// The node's first layer, and its first input for the second layer.
+constexpr size_t kFirstLayer = 0, kSecondLayer = 1, kPointwiseWeights = 3;
+
+TensorId residual_of(Lowering& lowering, size_t weights) {
+  const size_t slot = weights + 2;
+  return lowering.has_input(slot) ? lowering.read(slot, Layout::channels4) : kNoTensor;
+}
+
+// Each group of output slices filters all input slices again.
+uint64_t macs_of_filters(const Lowering& lowering, const SeparableProblem& problem) {
+  if (problem.pools) return 0;
+  return lowering.op<FusedNodes>().macs_of(kFirstLayer, operator_inputs(lowering));
+}
+
+void emit_one_kernel(Lowering& lowering, const SeparableProblem& problem, size_t pointwise_weights,
+                     const SeparableTile& tile) {
+  const SeparableDemand demand = problem.demand();
+  ConvWeights weights{problem.inputs, problem.outputs, 1, 1, tile.tile.slices};
+  if (should_multiply_halves(lowering)) weights.run = kRunOfSlices;
+  const TensorId x = lowering.read(0, Layout::channels4);
+  const TensorId filters = problem.pools ? kNoTensor : depthwise_filters(lowering);
+  const TensorId grid = lowering.weight(lowering.node().name + "/pointwise",
+                                        weight_grid(lowering, weights.width(), weights.height()),
+                                        conv_values(lowering, weights, pointwise_weights));
+  const TensorId y = lowering.write(0, Layout::channels4),
+                 residual = residual_of(lowering, pointwise_weights);
+  const int64_t pixel_blocks = tile.pixels() / tile.tile.pixels;
+  const int64_t slice_groups = divide_up(demand.outputs, tile.slices);
+  const auto tiles =
+      static_cast<uint32_t>(divide_up(demand.width, tile.width) * divide_up(demand.height, tile.height));
+  const Grid workgroups{
+      {static_cast<uint32_t>(tile.invocations() / tile.split_k), static_cast<uint32_t>(tile.split_k), 1},
+      {tiles, static_cast<uint32_t>(slice_groups), static_cast<uint32_t>(demand.images)}};
+  Dispatch dispatch =
+      make_dispatch("conv_separable", workgroups, {reads("x", x), reads("w", grid), writes("y", y)},
+                    ConvSeparableParameters{.x_shape = texel_shape(lowering.tensor(x).desc.shape),
+                                            .y_shape = texel_shape(lowering.tensor(y).desc.shape),
+                                            .activation_params = activation_params_or_bounds(problem.last),
+                                            .middle_params = activation_params_or_bounds(problem.middle),
+                                            .residual_shape = residual_shape(lowering, residual),
+                                            .padding = window_pair(problem.window.padding)});
+  dispatch.macs =
+      lowering.macs() + static_cast<uint64_t>(slice_groups - 1) * macs_of_filters(lowering, problem);
+  // Filters four pixels at a time, then multiplies what the workgroup filtered.
+  const int64_t fours = demand.inputs * divide_up(tile.width, 4) * tile.height;
+  dispatch.iterations = kShortLoops + loop_iterations(divide_up(fours, tile.invocations())) +
+                        loop_iterations(demand.inputs, weights.run.of_halves() ? 2 : 0);
+  if (problem.pools)
+    define(dispatch, "POOLED");
+  else
+    dispatch.bindings.push_back(reads("filters", filters));
+  define_tile(dispatch, {tile.tile});
+  for (const auto& [macro, number] : {std::pair{"WIDTH", tile.width},
+                                      {"HEIGHT", tile.height},
+                                      {"PIXEL_BLOCKS", pixel_blocks},
+                                      {"SPLIT_K", tile.split_k},
+                                      {"KERNEL", problem.window.kernel[0]},
+                                      {"STRIDE_X", problem.window.stride[0]},
+                                      {"STRIDE_Y", problem.window.stride[1]},
+                                      {"HELD", divide_up(tile.shared_bytes(demand), 16)},
+                                      {"AHEAD", tile.ahead}})
+    define(dispatch, macro, std::to_string(number));
+  if (problem.precision == Precision::fp16) define(dispatch, "MIDDLE_HALVES");
+  define_halves(dispatch, weights.run);
+  define_activation_or_bounds(dispatch, problem.last);
+  define_activation_or_bounds(dispatch, problem.middle, "MIDDLE");
+  add_extras(dispatch, {.residual = residual}, 1);
+  dispatch.fused = problem.pools ? FusedKernelId::pool : FusedKernelId::separable;
+  lowering.dispatch(std::move(dispatch));
+}
+
+TensorId emit_depthwise_alone(Lowering& lowering, const SeparableProblem& problem) {
+  const TensorId x = lowering.read(0, Layout::channels4);
+  const Shape middle = lowering.op<FusedNodes>().output_of(kFirstLayer, operator_inputs(lowering)).shape;
+  const TensorId filtered = lowering.workspace_like(x, middle, "/depthwise");
+  const ConvProblem depthwise =
+      depthwise_problem(problem.images, problem.inputs, problem.window, problem.middle, problem.precision);
+  lowering.emit_best(depthwise_candidates(depthwise, lowering.caps(), filtered));
+  return filtered;
+}
+
+// The two layers as kernels of their own, each with the best of its candidates.
+void emit_layers_apart(Lowering& lowering, const SeparableProblem& problem, size_t weights,
+                       const std::function<TensorId(Lowering&)>& emit_first) {
+  const Window2d& window = problem.window;
+  const TensorId middle = emit_first(lowering);
+  const TensorId y = lowering.write(0, Layout::channels4);
+  emit_best_pointwise(lowering,
+                      {.pixels = problem.images * window.output[0] * window.output[1],
+                       .inputs = problem.inputs,
+                       .outputs = problem.outputs,
+                       .precision = problem.precision},
+                      middle, y, problem.last, weights, {.residual = residual_of(lowering, weights)});
+}
+
+// For devices whose policy has none: to be measured, and checked.
+constexpr SeparableTile kAnyTile = {8, 4, {4, 1}, 4, 1};
+
+}  // namespace
+
+SeparableDemand SeparableProblem::demand() const {
+  return {.width = window.output[0],
+          .height = window.output[1],
+          .images = images,
+          .inputs = slices(inputs),
+          .outputs = slices(outputs),
+          .kernel = window.kernel[0],
+          .stride_x = window.stride[0],
+          .stride_y = window.stride[1],
+          .texel_bytes = precision == Precision::fp16 ? 8 : 16};
+}
+
+bool is_separable(const SeparableProblem& problem) {
+  const SeparableDemand demand = problem.demand();
+  const int64_t texels = demand.images * demand.height * demand.width * demand.inputs * demand.outputs;
+  return texels > 0 && has_unrolled_taps(problem.window);
+}
+
+std::vector<SeparableTile> tiles_of_one_kernel(const SeparableProblem& problem, const DeviceCaps& caps) {
+  if (!is_separable(problem) || !binds_few_buffers(problem, caps)) return {};
+  // Matrices of halves multiply faster than this kernel.
+  if (problem.precision == Precision::fp16 && !half_products(caps).empty()) return {};
+  std::vector<SeparableTile> tiles = separable_tiles(caps, problem.demand());
+  std::erase_if(tiles, [&](const SeparableTile& tile) { return !has_workgroups(problem, caps, tile); });
+  return tiles;
+}
+
+void emit_separable(Lowering& lowering, const SeparableProblem& problem, size_t weights,
+                    const std::function<TensorId(Lowering&)>& emit_first) {
+  const DeviceCaps& caps = lowering.caps();
+  std::vector<KernelCandidate> candidates;
+  const auto add = [&](const SeparableTile& tile, double cost) {
+    candidates.push_back({{"separable", name_of(tile)}, cost, [problem, weights, tile](Lowering& node) {
+                            emit_one_kernel(node, problem, weights, tile);
+                          }});
+  };
+  const std::vector<SeparableTile> tiles = tiles_of_one_kernel(problem, caps);
+  for (size_t i = 0; i < tiles.size(); ++i) add(tiles[i], 0.5 + 0.1 * static_cast<double>(i));
+  const int64_t most = std::min<int64_t>(caps.max_shared_memory_bytes, 16 << 10);
+  if (tiles.empty() && is_separable(problem) && binds_few_buffers(problem, caps) &&
+      has_workgroups(problem, caps, kAnyTile) && kAnyTile.shared_bytes(problem.demand()) <= most)
+    add(kAnyTile, kOnlyIfMeasured);
+  candidates.push_back({{"layers apart"}, 1, [problem, weights, emit_first](Lowering& node) {
+                          emit_layers_apart(node, problem, weights, emit_first);
+                        }});
+  lowering.emit_best(candidates);
+}
+
+// --- The node and its match ---
+
+std::shared_ptr<const FusedNodes> separable_nodes(std::shared_ptr<const Operator> depthwise,
+                                                  std::shared_ptr<const Operator> pointwise) {
+  auto op = std::make_shared<FusedNodes>(FusedKernelId::separable);
+  const std::vector<ValueId> in = op->add_inputs(6);
+  const ValueId middle = op->add_node("depthwise", std::move(depthwise), {in[0], in[1], in[2]});
+  op->add_output(op->add_node("pointwise", std::move(pointwise), {middle, in[3], in[4], in[5]}));
+  return op;
+}
+
+namespace {
+
+SeparableProblem separable_problem(const FusedNodes& op, const std::vector<OperatorInput>& inputs,
+                                   Precision precision) {
+  const auto& depthwise = op.op<Conv>(kFirstLayer);
+  return {.images = inputs[0].type.shape[0],
+          .inputs = inputs[0].type.shape[1],
+          .outputs = inputs[kPointwiseWeights].type.shape[0],
+          .window = to_2d(depthwise.place(inputs)),
+          .precision = precision,
+          .has_residual = inputs.size() > 5 && inputs[5].present,
+          .middle = depthwise.activation,
+          .last = op.op<Conv>(kSecondLayer).activation};
+}
+
+}  // namespace
+
+std::optional<FusedMatch> match_separable(const GraphEditor& editor, size_t index,
+                                          const FusionContext& context) {
+  const auto product = match_node<Conv>(editor, index);
+  if (!product || !is_float_value(editor, product.node->outputs[0])) return std::nullopt;
+  const auto depthwise = match_producer<Conv>(editor, product.input(0));
+  if (!depthwise || editor.only_reader(product.input(0)) != index) return std::nullopt;
+  if (!is_depthwise(editor, depthwise) || !is_product(editor, product)) return std::nullopt;
+  const auto op = separable_nodes(depthwise.node->op, product.node->op);
+  Node node{product.node->name, op, inputs_or_none(*depthwise.node, 0, 3), product.node->outputs};
+  std::ranges::copy(inputs_or_none(*product.node, 1, 3), std::back_inserter(node.inputs));
+  while (node.inputs.back() == kNoValue) node.inputs.pop_back();
+  const SeparableProblem problem =
+      separable_problem(*op, operator_inputs(editor.graph(), node), context.precision);
+  if (!fits_32_bits(problem.window) || tiles_of_one_kernel(problem, context.caps).empty())
+    return std::nullopt;
+  // Or the depthwise convolution is for one kernel with the 1x1 convolution before it.
+  if (const auto before = demand_of_expand(editor, depthwise.index, context.precision);
+      before && prefers_expand_fusion(context.caps, *before, problem.demand()))
+    return std::nullopt;
+  return FusedMatch{index, std::move(node), {depthwise.index}};
+}
+
+void lower_fused_separable(Lowering& lowering) {
+  const SeparableProblem problem =
+      separable_problem(lowering.op<FusedNodes>(), operator_inputs(lowering), lowering.options().precision);
+  emit_separable(lowering, problem, kPointwiseWeights,
+                 [problem](Lowering& node) { return emit_depthwise_alone(node, problem); });
+}
+
+}  // namespace vellum
