@@ -98,7 +98,7 @@ struct DeviceTraits {
   // Multiply-accumulates of a network for which a quicker shader variant that compiles long pays.
   uint64_t macs_worth_a_variant = uint64_t{1} << 24;
 
-  // --- Tiles and layers by predicted time: cost/tiles.hpp, cost/fused_layers.hpp. ---
+  // --- Tiles and layers by predicted time: cost/tiles.hpp, cost/gates.hpp, kernels/fused/. ---
 
   bool tiles_by_predicted_time = true;   // otherwise by size: loads cost more than products
   bool predicts_winograd = false;        // Winograd's kernels by predicted time; otherwise by products

@@ -13,7 +13,7 @@
 #include "caps_of.hpp"
 #include "cost/depthwise_tile.hpp"
 #include "cost/device_rates.hpp"
-#include "cost/fused_layers.hpp"
+#include "cost/gates.hpp"
 #include "cost/registers.hpp"
 #include "cost/subgroups.hpp"
 #include "cost/tiles.hpp"
@@ -83,7 +83,6 @@ TEST(DeviceTraits, BroadcastsAreCheapOnLavapipeSinceMesa25) {
 TEST(DeviceTraits, TheCpuNeitherMergesLayersNorTilesDepthwiseConvolutions) {
   EXPECT_FALSE(depthwise_tile(kCpu, {56, 56, 16}));
   EXPECT_TRUE(depthwise_tile(kGpu, {56, 56, 16}));
-  EXPECT_TRUE(expand_tiles(kCpu, {.width = 14, .height = 14, .x_width = 14, .x_height = 14}).empty());
   EXPECT_FALSE(computes_gates_last(kCpu, 1, 64));
   EXPECT_FALSE(device_traits(kCpu).cooperative_matrices);
   EXPECT_TRUE(device_traits(kGpu).cooperative_matrices);

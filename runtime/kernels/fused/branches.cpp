@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "caps/cooperative_matrix.hpp"
-#include "cost/fused_layers.hpp"
+#include "cost/device_rates.hpp"
+#include "cost/device_traits.hpp"
+#include "cost/timed_tiles.hpp"
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/movement/concat.hpp"
 #include "kernels/conv/direct.hpp"
@@ -49,6 +51,19 @@ TileDemand demand_of(const Shape& x, int64_t outputs, int64_t taps) {
                     {},   taps == 1};
   if (taps > 1) demand.row = {.taps = 3, .operations = 1};
   return demand;
+}
+
+// Whether one dispatch should take less time than one for each.
+bool merges_branches(const DeviceCaps& caps, const TileDemand& narrow, const TileDemand& wide) {
+  if (!device_traits(caps).merges_branches) return false;
+  constexpr int64_t kMostSplit = 16;
+  TileDemand both = wide;
+  both.slices += narrow.slices;
+  both.macs += narrow.macs;
+  // The second of two dispatches has no barrier before it, for it reads what the first reads.
+  const double apart = quickest(caps, narrow, kMostSplit).us + quickest(caps, wide, kMostSplit).us -
+                       device_rates(caps).barrier_us;
+  return quickest(caps, both, kMostSplit).us < apart;
 }
 
 // The weights of both as those of one 3x3 convolution: the first are zero but for the tap in the middle.

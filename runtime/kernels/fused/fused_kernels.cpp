@@ -4,6 +4,9 @@
 #include <set>
 #include <utility>
 
+#include "cost/device_traits.hpp"
+#include "kernels/fused/predicted_time.hpp"
+
 namespace vellum {
 
 #define VELLUM_FUSED_KERNEL(id, type, rank, falls_back, match, lower) \
@@ -30,6 +33,31 @@ std::vector<FusedKernel> usable_kernels(const WrongKernels* wrong) {
   return usable;
 }
 
+// The predicted time of the nodes of both, where one kernel computes those of `taken` and each other is a
+// kernel of its own.
+double total_us(const FusedMatch& taken, const FusedMatch& other) {
+  double us = taken.us;
+  for (const NodeTime& node : other.layers)
+    if (std::ranges::find(taken.layers, node.index, &NodeTime::index) == taken.layers.end()) us += node.us;
+  return us;
+}
+
+// Whether the nodes of a match take clearly less time where some of them share another kernel, with nodes
+// before.
+bool is_better_otherwise(const GraphEditor& editor, const FusedMatch& match,
+                         const std::vector<FusedKernel>& kernels, const FusionContext& context) {
+  if (!device_traits(context.caps).compares_fusions) return false;
+  for (const NodeTime& node : match.layers)
+    for (const FusedKernel& kernel : kernels) {
+      if (node.index == match.index) continue;
+      const std::optional<FusedMatch> other = kernel.match(editor, node.index, context);
+      if (other && !other->layers.empty() &&
+          total_us(*other, match) < kWorthOneKernel * total_us(match, *other))
+        return true;
+    }
+  return false;
+}
+
 void apply(GraphEditor& editor, FusedMatch match) {
   for (const size_t index : match.removed) editor.remove(index);
   editor.replace(match.index, std::move(match.node));
@@ -47,8 +75,8 @@ void fuse(Graph& graph, const DeviceCaps& caps, Precision precision, const Wrong
     for (const size_t index : editor.nodes())
       for (const FusedKernel& kernel : kernels) {
         if (kernel.rank != rank || editor.removed(index)) continue;
-        if (std::optional<FusedMatch> match = kernel.match(editor, index, context))
-          apply(editor, std::move(*match));
+        std::optional<FusedMatch> match = kernel.match(editor, index, context);
+        if (match && !is_better_otherwise(editor, *match, kernels, context)) apply(editor, std::move(*match));
       }
   editor.commit();
 }

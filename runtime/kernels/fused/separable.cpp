@@ -6,6 +6,12 @@
 #include <utility>
 
 #include "caps/cooperative_matrix.hpp"
+#include "cost/device_rates.hpp"
+#include "cost/device_traits.hpp"
+#include "cost/dispatch_time.hpp"
+#include "cost/registers.hpp"
+#include "cost/subgroups.hpp"
+#include "cost/timed_tiles.hpp"
 #include "graph/operators/conv/conv.hpp"
 #include "kernels/conv/depthwise.hpp"
 #include "kernels/conv/dispatch.hpp"
@@ -14,12 +20,128 @@
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
-#include "kernels/fused/expand.hpp"
 #include "kernels/fused/fused_kernels.hpp"
 #include "kernels/fused/matching.hpp"
 #include "shaders/conv/conv_separable.h"
 
 namespace vellum {
+
+int64_t SeparableTile::shared_bytes(const SeparableDemand& demand) const {
+  // In steps of 4 KiB, so that layers of nearly as many channels share a pipeline.
+  constexpr int64_t kSumBytes = 16, kStep = 4 << 10;
+  const int64_t sums = split_k > 1 ? kSumBytes * invocations() * tile.pixels * tile.slices : 0;
+  return (std::max(demand.texel_bytes * demand.inputs * pixels(), sums) + kStep - 1) / kStep * kStep;
+}
+
+namespace {
+
+// --- Tiles by predicted time ---
+
+// Bytes of the tensors of the two layers: x, what the depthwise convolution computes, y, all weights.
+struct SeparableBytes {
+  double x, middle, y, filters, weights;
+};
+
+SeparableBytes bytes_of(const SeparableDemand& demand) {
+  const auto texel = static_cast<double>(demand.texel_bytes);
+  const double pixels = texel * static_cast<double>(demand.width * demand.height * demand.images);
+  const auto inputs = static_cast<double>(demand.inputs), outputs = static_cast<double>(demand.outputs);
+  return {.x = pixels * inputs * static_cast<double>(demand.stride_x * demand.stride_y),
+          .middle = pixels * inputs,
+          .y = pixels * outputs,
+          .filters = texel * inputs * static_cast<double>(demand.kernel * demand.kernel + 1),
+          .weights = texel * (4 * inputs + 1) * outputs};
+}
+
+// The two layers as dispatches of their own.
+struct SeparableApart {
+  double depthwise_us, pointwise_us;
+};
+
+SeparableApart layers_apart(const DeviceCaps& caps, const DeviceRates& rates, const SeparableDemand& demand) {
+  const SeparableBytes bytes = bytes_of(demand);
+  const auto texels = static_cast<double>(demand.width * demand.height * demand.images * demand.inputs);
+  const auto taps = static_cast<double>(demand.kernel * demand.kernel);
+  return {depthwise_us(caps, rates, texels, taps, bytes.x + bytes.middle + bytes.filters),
+          product_us(caps, rates, demand.width * demand.height * demand.images, demand.width, demand.inputs,
+                     demand.outputs, demand.texel_bytes)};
+}
+
+// The predicted time of both layers in one dispatch.
+double separable_us(const DeviceCaps& caps, const DeviceRates& rates, const SeparableTile& tile,
+                    const SeparableDemand& demand) {
+  const int64_t invocations = tile.invocations();
+  const auto workgroups =
+      static_cast<double>(blocks(demand.width, tile.width) * blocks(demand.height, tile.height) *
+                          demand.images * blocks(demand.outputs, tile.slices));
+  // The groups of four pixels that an invocation filters, and the input slices that it multiplies.
+  const int64_t rounds = blocks(demand.inputs * tile.pixels() / 4, invocations);
+  const int64_t slices = blocks(demand.inputs, tile.split_k);
+  const TileCode code = tile_code(device_traits(caps), tile.tile, false);
+  const double filtered = static_cast<double>(16 * demand.kernel * demand.kernel * rounds);
+  const double multiplied = static_cast<double>(slices) * code.macs_per_step;
+  const SeparableBytes bytes = bytes_of(demand);
+  const uint32_t subgroup = subgroup_of_large_kernels(caps);
+  const auto subgroups = static_cast<double>(blocks(invocations, subgroup));
+  // As many workgroups as the shared memory of a unit holds, which a workgroup may take all of.
+  const double held = std::max(1.0, static_cast<double>(caps.max_shared_memory_bytes) /
+                                        static_cast<double>(tile.shared_bytes(demand)));
+  const double steps = kStepsAround + static_cast<double>(rounds) + kStepsToReduce +
+                       (tile.split_k > 1 ? kStepsToReduce : 0) +
+                       static_cast<double>(blocks(slices, tile.ahead));
+  const double lanes = device_traits(caps).counts_idle_lanes ? subgroups * static_cast<double>(subgroup)
+                                                             : static_cast<double>(invocations);
+  return dispatch_time(rates, {.macs = workgroups * lanes *
+                                       (filtered * code.efficiency / kCheckedEfficiency + multiplied),
+                               .bytes = bytes.x + bytes.y + bytes.filters + bytes.weights,
+                               .subgroups = workgroups * subgroups,
+                               .subgroup_size = subgroup,
+                               .steps = steps,
+                               .resident = std::min(code.resident, std::floor(held) * subgroups)})
+      .total_us(code.efficiency);
+}
+
+bool fits(const DeviceCaps& caps, const SeparableTile& tile, const SeparableDemand& demand) {
+  constexpr int64_t kMostShared = 32 << 10, kMostInvocations = 256;
+  const int64_t most_invocations = std::min(device_traits(caps).most_full_register_group, kMostInvocations);
+  const int64_t columns = tile.invocations() / tile.split_k;
+  return tile.invocations() <= std::min<int64_t>(most_invocations, caps.max_workgroup_invocations) &&
+         columns <= caps.max_workgroup_size[0] && tile.split_k <= caps.max_workgroup_size[1] &&
+         tile.shared_bytes(demand) <= std::min<int64_t>(kMostShared, caps.max_shared_memory_bytes);
+}
+
+// Tiles of 8 to 64 pixels that the device can run and that do not compute twice what there is. Those between
+// them gain little, and each has a pipeline of its own.
+std::vector<SeparableTile> possible_tiles(const DeviceCaps& caps, const SeparableDemand& demand) {
+  std::vector<SeparableTile> tiles;
+  for (const auto& [width, height] : {std::pair{4, 2}, {8, 2}, {8, 4}, {8, 8}})
+    for (const int64_t pixels : {4, 8})
+      for (const int64_t slices : {1, 2})
+        for (int64_t groups = 1; slices * groups < 2 * demand.outputs; groups *= 2)
+          for (int64_t split = 1; split <= std::min<int64_t>(demand.inputs, 16); split *= 4) {
+            const OutputTile sums{pixels, slices};
+            const SeparableTile tile{width,           height, sums,
+                                     slices * groups, split,  weights_ahead(caps, sums, demand.kernel)};
+            const bool wasteful =
+                (width > 4 && width >= 2 * demand.width) || (height > 2 && height >= 2 * demand.height);
+            if (wasteful || pixels * slices > device_traits(caps).most_sums) continue;
+            if (fits(caps, tile, demand)) tiles.push_back(tile);
+          }
+  return tiles;
+}
+
+}  // namespace
+
+std::vector<TimedTile<SeparableTile>> separable_tiles(const DeviceCaps& caps, const SeparableDemand& demand) {
+  if (!device_traits(caps).fuses_separable) return {};
+  const DeviceRates rates = device_rates(caps);
+  std::vector<TimedTile<SeparableTile>> timed;
+  for (const SeparableTile& tile : possible_tiles(caps, demand))
+    timed.push_back({tile, separable_us(caps, rates, tile, demand)});
+  const SeparableApart apart = layers_apart(caps, rates, demand);
+  return quickest_tiles(std::move(timed), kWorthOneKernel * (apart.depthwise_us + apart.pointwise_us));
+}
+
 namespace {
 
 // Devices promise four buffers for a dispatch; this kernel binds x, two weights, y and a residual.
@@ -162,12 +284,13 @@ bool is_separable(const SeparableProblem& problem) {
   return texels > 0 && has_unrolled_taps(problem.window);
 }
 
-std::vector<SeparableTile> tiles_of_one_kernel(const SeparableProblem& problem, const DeviceCaps& caps) {
+std::vector<TimedTile<SeparableTile>> tiles_of_one_kernel(const SeparableProblem& problem,
+                                                          const DeviceCaps& caps) {
   if (!is_separable(problem) || !binds_few_buffers(problem, caps)) return {};
   // Matrices of halves multiply faster than this kernel.
   if (problem.precision == Precision::fp16 && !half_products(caps).empty()) return {};
-  std::vector<SeparableTile> tiles = separable_tiles(caps, problem.demand());
-  std::erase_if(tiles, [&](const SeparableTile& tile) { return !has_workgroups(problem, caps, tile); });
+  std::vector<TimedTile<SeparableTile>> tiles = separable_tiles(caps, problem.demand());
+  std::erase_if(tiles, [&](const auto& timed) { return !has_workgroups(problem, caps, timed.tile); });
   return tiles;
 }
 
@@ -180,8 +303,8 @@ void emit_separable(Lowering& lowering, const SeparableProblem& problem, size_t 
                             emit_one_kernel(node, problem, weights, tile);
                           }});
   };
-  const std::vector<SeparableTile> tiles = tiles_of_one_kernel(problem, caps);
-  for (size_t i = 0; i < tiles.size(); ++i) add(tiles[i], 0.5 + 0.1 * static_cast<double>(i));
+  const std::vector<TimedTile<SeparableTile>> tiles = tiles_of_one_kernel(problem, caps);
+  for (size_t i = 0; i < tiles.size(); ++i) add(tiles[i].tile, 0.5 + 0.1 * static_cast<double>(i));
   const int64_t most = std::min<int64_t>(caps.max_shared_memory_bytes, 16 << 10);
   if (tiles.empty() && is_separable(problem) && binds_few_buffers(problem, caps) &&
       has_workgroups(problem, caps, kAnyTile) && kAnyTile.shared_bytes(problem.demand()) <= most)
@@ -233,13 +356,15 @@ std::optional<FusedMatch> match_separable(const GraphEditor& editor, size_t inde
   while (node.inputs.back() == kNoValue) node.inputs.pop_back();
   const SeparableProblem problem =
       separable_problem(*op, operator_inputs(editor.graph(), node), context.precision);
-  if (!fits_32_bits(problem.window) || tiles_of_one_kernel(problem, context.caps).empty())
-    return std::nullopt;
-  // Or the depthwise convolution is for one kernel with the 1x1 convolution before it.
-  if (const auto before = demand_of_expand(editor, depthwise.index, context.precision);
-      before && prefers_expand_fusion(context.caps, *before, problem.demand()))
-    return std::nullopt;
-  return FusedMatch{index, std::move(node), {depthwise.index}};
+  if (!fits_32_bits(problem.window)) return std::nullopt;
+  const std::vector<TimedTile<SeparableTile>> tiles = tiles_of_one_kernel(problem, context.caps);
+  if (tiles.empty()) return std::nullopt;
+  const SeparableApart apart = layers_apart(context.caps, device_rates(context.caps), problem.demand());
+  return FusedMatch{index,
+                    std::move(node),
+                    {depthwise.index},
+                    tiles.front().us,
+                    {{depthwise.index, apart.depthwise_us}, {index, apart.pointwise_us}}};
 }
 
 void lower_fused_separable(Lowering& lowering) {

@@ -7,10 +7,12 @@
 #include <memory>
 #include <vector>
 
-#include "cost/fused_layers.hpp"
+#include "caps/device_caps.hpp"
+#include "cost/tiles.hpp"
 #include "graph/operators/fused/fused_nodes.hpp"
 #include "kernels/conv/window.hpp"
 #include "kernels/framework/lowering.hpp"
+#include "kernels/fused/predicted_time.hpp"
 #include "vellum/options.hpp"
 
 namespace vellum {
@@ -18,6 +20,34 @@ namespace vellum {
 // The operator: y = pointwise(depthwise(X, W1, B1), W2, B2, residual). B1, B2 and the residual are optional.
 std::shared_ptr<const FusedNodes> separable_nodes(std::shared_ptr<const Operator> depthwise,
                                                   std::shared_ptr<const Operator> pointwise);
+
+// A depthwise separable convolution: `inputs` slices of channels, filtered by a square window and multiplied
+// to `outputs` slices of `images` of width x height pixels.
+struct SeparableDemand {
+  int64_t width = 1, height = 1, images = 1;
+  int64_t inputs = 1, outputs = 1;
+  int64_t kernel = 3, stride_x = 1, stride_y = 1;
+  int64_t texel_bytes = 16;  // of a stored texel of the tensors
+};
+
+// A workgroup of conv_separable.comp computes `slices` slices of width x height pixels, of which
+// an invocation computes `tile`. It filters all input slices of these pixels into shared memory first.
+struct SeparableTile {
+  int64_t width = 8, height = 4;
+  OutputTile tile = {4, 1};  // pixels one after the other, row by row
+  int64_t slices = 1;        // a multiple of those of `tile`
+  int64_t split_k = 1;       // invocations for each sum
+  int64_t ahead = 1;         // input slices whose weights are loaded together
+
+  int64_t pixels() const { return width * height; }
+  int64_t invocations() const { return pixels() / tile.pixels * (slices / tile.slices) * split_k; }
+  // Shared memory: the filtered pixels, and then in the same place the partial sums.
+  int64_t shared_bytes(const SeparableDemand& demand) const;
+  bool operator==(const SeparableTile&) const = default;
+};
+
+// Returns the tiles with which one kernel should take less time than two, the quickest first; empty: none.
+std::vector<TimedTile<SeparableTile>> separable_tiles(const DeviceCaps& caps, const SeparableDemand& demand);
 
 // The two layers as plain values; `window` is that of the depthwise convolution, or of the max pool.
 struct SeparableProblem {
@@ -37,7 +67,8 @@ struct SeparableProblem {
 bool is_separable(const SeparableProblem& problem);
 // Returns the tiles with which one kernel should be quicker than two on the device, the quickest first;
 // empty: the two layers stay apart.
-std::vector<SeparableTile> tiles_of_one_kernel(const SeparableProblem& problem, const DeviceCaps& caps);
+std::vector<TimedTile<SeparableTile>> tiles_of_one_kernel(const SeparableProblem& problem,
+                                                          const DeviceCaps& caps);
 
 // Emits the best candidate. The weights of the 1x1 convolution are input `weights` of the node, followed by
 // its bias and residual. `emit_first` emits the first layer as a kernel of its own and returns what it

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cost/device_traits.hpp"
-#include "cost/fused_layers.hpp"
+#include "cost/gates.hpp"
 #include "kernels/conv/pointwise.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"

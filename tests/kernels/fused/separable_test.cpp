@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "caps/cooperative_matrix.hpp"
+#include "caps/vendors.hpp"
 #include "compile/compile.hpp"
 #include "compile/gpu_caps.hpp"
 #include "graph/operators/conv/conv.hpp"
@@ -252,6 +253,41 @@ TEST(FusedSeparable, ComputesTheSame) {
   ASSERT_EQ(fused.nodes.size() + 1, graph.nodes.size());
   const std::vector<HostTensor> inputs{random_tensor({1, 24, 32, 32}, 9)};
   EXPECT_EQ(evaluate(fused, inputs)[0].to_floats(), evaluate(graph, inputs)[0].to_floats());
+}
+
+// One launch and one barrier less is worth more than what small layers compute, not more than large ones do.
+TEST(FusedSeparable, OneKernelForSmallLayersOfGpus) {
+  DeviceCaps cpu = navi31();
+  cpu.type = DeviceType::cpu;
+  const auto tiles = [&](const SeparableDemand& demand) { return separable_tiles(navi31(), demand); };
+  const SeparableDemand small{.width = 16, .height = 16, .inputs = 24, .outputs = 24};
+  const SeparableDemand large{.width = 56, .height = 56, .inputs = 256, .outputs = 256};
+  EXPECT_FALSE(tiles(small).empty());
+  EXPECT_TRUE(tiles(large).empty());
+  EXPECT_TRUE(separable_tiles(cpu, small).empty());
+}
+
+TEST(FusedSeparable, TilesFitTheDevice) {
+  for (const uint32_t vendor : {kAmd, kNvidia, kIntel, kQualcomm, kArm})
+    for (const uint32_t shared : {16u << 10, 32u << 10, 64u << 10})
+      for (const int64_t inputs : {1, 9, 36, 144, 240, 600})
+        for (const int64_t side : {1, 7, 14, 56}) {
+          DeviceCaps caps;
+          caps.type = DeviceType::integrated_gpu;
+          caps.vendor_id = vendor;
+          caps.max_shared_memory_bytes = shared;
+          const SeparableDemand demand{
+              .width = side, .height = side, .inputs = inputs, .outputs = inputs / 4 + 1, .texel_bytes = 8};
+          for (const auto& [tile, us] : separable_tiles(caps, demand)) {
+            EXPECT_GT(us, 0);
+            EXPECT_LE(tile.shared_bytes(demand), std::min(shared, 32u << 10));
+            EXPECT_GE(tile.shared_bytes(demand), 8 * inputs * tile.pixels());
+            EXPECT_LE(tile.invocations(), caps.max_workgroup_invocations);
+            EXPECT_LE(tile.invocations(), vendor == kQualcomm ? 64 : 256) << "half the registers";
+            EXPECT_EQ(tile.pixels() % tile.tile.pixels, 0);
+            EXPECT_EQ(tile.slices % tile.tile.slices, 0);
+          }
+        }
 }
 
 }  // namespace

@@ -1,0 +1,44 @@
+// Predicted times of kernels, by which fused kernels are compared with those that they replace.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "caps/device_caps.hpp"
+#include "vellum/device_rates.hpp"
+
+namespace vellum {
+
+// The share of the time of the kernels that it replaces which one kernel must take less than: their times
+// were fitted to machine code, its time was not.
+inline constexpr double kWorthOneKernel = 0.9;
+// The share of instructions that multiply, in depthwise parts where every value that is loaded is checked.
+inline constexpr double kCheckedEfficiency = 0.3;
+
+// A tile of a fused kernel and its predicted time.
+template <typename Tile>
+struct TimedTile {
+  Tile tile;
+  double us = 0;
+};
+
+// Returns the first of those that take less than `most`, the quickest first.
+template <typename Tile>
+std::vector<TimedTile<Tile>> quickest_tiles(std::vector<TimedTile<Tile>> timed, double most) {
+  constexpr size_t kMostTiles = 3;  // each is a candidate of `vellum tune`
+  std::erase_if(timed, [&](const auto& row) { return row.us >= most; });
+  std::ranges::stable_sort(timed, {}, &TimedTile<Tile>::us);
+  if (timed.size() > kMostTiles) timed.resize(kMostTiles);
+  return timed;
+}
+
+// Returns the predicted time of a depthwise convolution that stores `texels`.
+double depthwise_us(const DeviceCaps& caps, const DeviceRates& rates, double texels, double taps,
+                    double bytes);
+// Returns the predicted time of a 1x1 convolution of `pixels` in rows of `width`, from slices to slices.
+double product_us(const DeviceCaps& caps, const DeviceRates& rates, int64_t pixels, int64_t width,
+                  int64_t inputs, int64_t outputs, int64_t texel_bytes);
+
+}  // namespace vellum
