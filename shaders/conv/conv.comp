@@ -65,7 +65,8 @@ void add_row(int iy, int origin_x, int row) {
 }
 #elif KERNEL_X > 0
 #ifdef RUN_AT_ONCE
-// A zero that compilers cannot recognise, so that the first product of a run is a multiply-add, too.
+// Returns a zero that compilers do not recognise as one, so that the first product of a run is a
+// multiply-add, too.
 float16_t half_zero = float16_t(min(x_shape.x, 0));
 
 // Adds the products of slice k run by run, so that no run is in registers between two loads.

@@ -1,5 +1,6 @@
-// Conversion between floats and 32-bit integers of linear tensors: FROM_INTEGER (and FROM_UNSIGNED); TO_INTEGER, which
-// rounds towards zero, clamps to [low, high] and makes NaN 0; or TO_BOOL from either, 1 where the element is not zero.
+// Converts between floats and 32-bit integers of linear tensors. FROM_INTEGER: x has integers (with
+// FROM_UNSIGNED unsigned ones). TO_INTEGER rounds towards zero, clamps to [low, high] and converts NaN to 0.
+// TO_BOOL: 1 where the element is not zero.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define FINITE_HALVES 1

@@ -16,9 +16,10 @@ vec4 Shrink(vec4 x) {  // params: lambda, bias
 }
 vec4 Atan(vec4 x) { return atan(x); }
 
-// GLSL promises only an absolute error of 2^-11 for sin and cos (Vulkan spec, "Precision and Operation of SPIR-V
-// Instructions"). Here x = k * pi/2 + r, pi/2 in three parts of few bits so that k times each of them is exact (Cody
-// and Waite), and Taylor's series for |r| <= pi/4. (sine, cosine) of one x.
+// GLSL promises only an absolute error of 2^-11 for sin and cos (Vulkan spec, "Precision and Operation of
+// SPIR-V Instructions"). Here x = k * pi/2 + r. pi/2 is the sum of three numbers of few bits, so that k times
+// each of them is exact (Cody and Waite); Taylor's series gives the functions of r, |r| <= pi/4. Returns
+// (sine, cosine) of x.
 vec2 sine_cosine(float x) {
   float k = round(x * 0.636619772);
   float r = ((x - k * 1.5703125) - k * 4.837512969970703e-4) - k * 7.549789948768648e-8;
@@ -37,8 +38,8 @@ vec4 Cos(vec4 x) {
 }
 vec4 Tan(vec4 x) { return Sin(x) / Cos(x); }
 
-// asin and acos are no better; through atan they inherit its 4096 ULP. The clamp keeps the root real where |x| rounds
-// above 1.
+// The built-in asin and acos are as inexact; computed by atan they have its error of 4096 ULP. The clamp
+// keeps the root real where |x| rounds above 1.
 vec4 Asin(vec4 x) {
   vec4 y = atan(x, sqrt(max((1.0 - x) * (1.0 + x), vec4(0))));
   return mix(y, sqrt(vec4(-1)), greaterThan(abs(x), vec4(1)));
@@ -55,7 +56,8 @@ vec4 Sinh(vec4 x) {
   return mix(0.5 * (exp(x) - exp(-x)), series, lessThan(abs(x), vec4(0.2)));
 }
 vec4 Cosh(vec4 x) { return 0.5 * (exp(x) + exp(-x)); }
-// On |x|, so that no difference cancels; the series near zero, where 1 + small loses the small.
+// Computed for |x|, so that no difference cancels. Near zero, where 1 + x would lose the bits of x, a series
+// is used.
 vec4 Asinh(vec4 x) {
   vec4 a = abs(x), x2 = x * x;
   vec4 series = x * (1.0 + x2 * (-1.0 / 6.0 + x2 * (3.0 / 40.0)));

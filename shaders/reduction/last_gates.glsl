@@ -36,8 +36,8 @@ void store_gates_if_last(int parts, int workgroups, int n) {
   barrier();
   if (lane == 0) {
     is_last = atomicAdd(counters_data[counter + n], 1u) == uint(workgroups - 1);
-    // Vulkan's memory model orders what other workgroups wrote before their atomics only by a fence of the invocation
-    // whose atomic saw theirs (a release sequence ends there).
+    // By Vulkan's memory model the writes of other workgroups before their atomics are visible only after a
+    // fence in the invocation whose atomic read theirs (a release sequence ends there).
     memoryBarrierBuffer();
   }
   barrier();

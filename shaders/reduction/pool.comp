@@ -1,6 +1,6 @@
-// Pooling over windows of a channels4 tensor: MAX, AVERAGE or LP (the norm of order p).
-// TO_POWERS, OF_POWERS: the steps of LP from elements to sums of powers along one axis, and from these to norms.
-// https://onnx.ai/onnx/operators/onnx__MaxPool.html, onnx__AveragePool.html, onnx__LpPool.html
+// Pooling over windows of a channels4 tensor: MAX, AVERAGE or LP (the norm of order p). LP along one axis
+// after the other has two steps: TO_POWERS sums the powers of elements, OF_POWERS sums these and takes the
+// root. https://onnx.ai/onnx/operators/onnx__MaxPool.html, onnx__AveragePool.html, onnx__LpPool.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
