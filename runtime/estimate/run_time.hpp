@@ -10,8 +10,8 @@ namespace vellum {
 // the device waits for streamed weights. Host partitions count as 0. The rates are published or assumed, not
 // measured, so the result only serves to compare configurations of one model on one device.
 //
-//   copies   | 1 | 2   |        | 3  |          3 replaces 1 in memory, so its copy waits until segment 1 has
-//   run device   .   |  1  |  2     |    |  3  |
+//   copies   | 1 | 2   |        | 3  |          3 replaces 1 in memory,
+//   device   .   |  1  |  2     |    |  3  |    so its copy waits until segment 1 has run
 double predicted_run_ms(const EstimateInputs& inputs, const WeightFootprint& weights);
 
 }  // namespace vellum

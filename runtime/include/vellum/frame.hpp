@@ -35,13 +35,12 @@ enum class ColorMatrix : uint8_t { bt601, bt709 };
 enum class ColorRange : uint8_t { limited, full };
 
 // How frames are resampled.
-//   bilinear  interpolates the four nearest pixels of the frame. Its cost depends on the network's size
-//   alone.
-//             It skips pixels if the frame is reduced to less than half.
-//   area      averages the pixels of the frame that a pixel of the network covers, weighted by coverage,
-//   along
-//             each axis that is reduced: at most 64 pixels along an axis. In a rotated frame it averages
-//             bilinear samples, at most a pixel apart. Along an axis that is enlarged it interpolates.
+//   bilinear  interpolates the four nearest pixels of the frame. Its cost depends only on the network's
+//             size. It skips pixels if the frame is reduced to less than half.
+//   area      along each axis that is reduced, averages the pixels of the frame that a pixel of the
+//             network covers, weighted by coverage: at most 64 pixels along an axis. In a rotated frame it
+//             averages bilinear samples, at most a pixel apart. Along an axis that is enlarged it
+//             interpolates.
 enum class FrameFilter : uint8_t { bilinear, area };
 
 struct FramePoint {

@@ -23,8 +23,9 @@ namespace vellum {
 
 // How values are mapped to colours. t is (value - low) / (high - low), clamped to 0..1.
 //   ramp     t interpolates linearly between the colours of the palette, which are evenly spaced
-//   steps    the palette's colour floor(t * n) of n: with two colours the border is midway between low and
-//   high classes  the colour of the channel with the largest value (the first of equal ones). If there is one
+//   steps    the palette's colour floor(t * n) of n: with two colours the border is midway between low
+//            and high
+//   classes  the colour of the channel with the largest value (the first of equal ones). If there is one
 //            channel, its rounded value is the class. The palette repeats for further classes.
 //   rgb      the channels are red, green and blue, and alpha if there are four: 255 * t
 // The colour of a NaN is undefined.

@@ -17,8 +17,8 @@ enum class RecurrentCell : uint8_t { rnn, gru, lstm };
 //   inputs   0 products TxBxDGH: input times W plus biases. Only inputs 0 and 1 are required
 //            1 R DxGHxH
 //            2 candidate_bias DxH: gru with linear_before_reset, added to the product of the gate h with R
-//            3 sequence_lens B    4 initial_h DxBxH    5 initial_c DxBxH    6 P Dx3H: lstm's peepholes i, o,
-//            f
+//            3 sequence_lens B    4 initial_h DxBxH    5 initial_c DxBxH
+//            6 P Dx3H: lstm's peepholes i, o, f
 //   outputs  Y TxDxBxH, Y_h DxBxH, and of an lstm Y_c DxBxH
 // After the end of a sequence Y is 0, and Y_h and Y_c are the values of its last step.
 struct Recurrence : Operator {
