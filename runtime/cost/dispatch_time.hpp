@@ -19,7 +19,7 @@ namespace vellum {
 // Loads of an invocation that wait for one another around its loop: what it computes, the first texels, the
 // bias.
 inline constexpr double kStepsAround = 3;
-// And where a workgroup shares sums (split-K): to write, wait for and read them in shared memory.
+// Steps where a workgroup shares sums (split-K): it writes, waits for and reads them in shared memory.
 inline constexpr double kStepsToReduce = 1;
 
 struct DispatchFigures {
