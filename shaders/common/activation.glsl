@@ -69,7 +69,7 @@ vec4 activation_gelu_tanh(vec4 x) {
 
 // The value after QuantizeLinear and DequantizeLinear: the nearest integer multiple of the step, ties to
 // even, clamped to two bounds. The division is that of quantize.comp. The bounds are integers, so rounding
-// may be the last operation. A NaN becomes 0. It is detected by its bits, because isnan() would need
+// may be the last operation. A NaN becomes 0. It is detected by its bits, because isnan would need
 // inf_nan.glsl, with which Metal optimises all kernels with an activation less.
 vec4 activation_steps(vec4 x) {
   vec4 steps = x / activation_constants.w;
