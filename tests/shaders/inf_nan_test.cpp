@@ -9,22 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "included_files.hpp"
 #include "shaders/sources.hpp"
 #include "vulkan/glslang_compiler.hpp"
 
 namespace vellum::test {
 namespace {
-
-// The names of a source and of all that it includes.
-void collect(const std::string& name, std::set<std::string>& files) {
-  if (!files.insert(name).second) return;
-  const std::string text(find_shader_source(name).value_or(""));
-  constexpr std::string_view directive = "#include \"";
-  for (size_t at = text.find(directive); at != text.npos; at = text.find(directive, at + 1)) {
-    const size_t begin = at + directive.size();
-    collect(text.substr(begin, text.find('"', begin) - begin), files);
-  }
-}
 
 bool depends_on_them(const std::string& file) {
   const std::string_view text = find_shader_source(file).value_or("");  // headers of C++ are not embedded
@@ -40,7 +30,7 @@ TEST(InfNan, ShadersThatDependOnThemIncludeTheDeclaration) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(shaders)) {
     if (entry.path().extension() != ".comp") continue;
     std::set<std::string> files;
-    collect(entry.path().filename().string(), files);
+    add_with_includes(entry.path().filename().string(), files);
     const bool depends = std::ranges::any_of(files, depends_on_them);
     dependent += depends;
     EXPECT_LE(depends, files.contains("inf_nan.glsl")) << entry.path();

@@ -3,15 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <optional>
 #include <regex>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "caps/vendors.hpp"
 #include "cost/device_traits.hpp"
+#include "included_files.hpp"
 #include "kernels/framework/lowering.hpp"
 #include "passes/passes.hpp"
 #include "selfcheck/operator_cases.hpp"
@@ -25,22 +24,19 @@ class ShaderWords {
  public:
   const std::set<std::string>& of(const std::string& shader) {
     std::set<std::string>& words = words_[shader];
-    if (words.empty()) add(shader + ".comp", words);
+    if (!words.empty()) return words;
+    std::set<std::string> files;
+    add_with_includes(shader + ".comp", files);
+    for (const std::string& file : files) {
+      const std::string source(find_shader_source(file).value_or(""));
+      const std::string text = std::regex_replace(source, std::regex("//[^\n]*"), "");
+      static const std::regex word("[A-Za-z_][A-Za-z_0-9]*");
+      for (std::sregex_iterator i(text.begin(), text.end(), word), end; i != end; ++i) words.insert(i->str());
+    }
     return words;
   }
 
  private:
-  static void add(const std::string& file, std::set<std::string>& words) {
-    const std::string name = file.substr(file.rfind('/') + 1);
-    if (!words.insert("file " + name).second) return;
-    const std::optional<std::string_view> source = find_shader_source(name);
-    if (!source) return;  // parameters.h, which has no switches
-    const std::string text = std::regex_replace(std::string(*source), std::regex("//[^\n]*"), "");
-    static const std::regex word("[A-Za-z_][A-Za-z_0-9]*"), include("#include \"([^\"]+)\"");
-    for (std::sregex_iterator i(text.begin(), text.end(), word), end; i != end; ++i) words.insert(i->str());
-    for (std::sregex_iterator i(text.begin(), text.end(), include), end; i != end; ++i) add((*i)[1], words);
-  }
-
   std::map<std::string, std::set<std::string>> words_;
 };
 

@@ -51,11 +51,7 @@ namespace {
 // --- Tiles by predicted time ---
 
 // The layers as dispatches of their own, the second with the gates.
-struct ExpandApart {
-  double pointwise_us, depthwise_us;
-};
-
-ExpandApart layers_apart(const DeviceCaps& caps, const DeviceRates& rates, const ExpandDemand& demand) {
+LayersApart layers_apart(const DeviceCaps& caps, const DeviceRates& rates, const ExpandDemand& demand) {
   const auto texel = static_cast<double>(demand.texel_bytes), slices = static_cast<double>(demand.slices);
   const double middle =
       texel * static_cast<double>(demand.x_width * demand.x_height * demand.images) * slices;
@@ -64,9 +60,10 @@ ExpandApart layers_apart(const DeviceCaps& caps, const DeviceRates& rates, const
   const double gates = demand.gates > 0 ? rates.launch_us + rates.barrier_us +
                                               1e-3 * rates.latency_ns * gate_steps(demand.gates, 256)
                                         : 0;
-  return {product_us(caps, rates, demand.x_width * demand.x_height * demand.images, demand.x_width,
-                     demand.inputs, demand.slices, demand.texel_bytes),
-          gates + depthwise_us(caps, rates, outputs, taps, middle + texel * (outputs + taps * slices))};
+  return {.depthwise_us =
+              gates + depthwise_us(caps, rates, outputs, taps, middle + texel * (outputs + taps * slices)),
+          .pointwise_us = product_us(caps, rates, demand.x_width * demand.x_height * demand.images,
+                                     demand.x_width, demand.inputs, demand.slices, demand.texel_bytes)};
 }
 
 // The predicted time of both layers in one dispatch, with the gates.
@@ -145,11 +142,10 @@ std::vector<ExpandTile> possible_tiles(const DeviceCaps& caps, const ExpandDeman
 std::vector<TimedTile<ExpandTile>> expand_tiles(const DeviceCaps& caps, const ExpandDemand& demand) {
   if (!device_traits(caps).fuses_expand) return {};
   const DeviceRates rates = device_rates(caps);
-  std::vector<TimedTile<ExpandTile>> timed;
-  for (const ExpandTile& tile : possible_tiles(caps, demand))
-    timed.push_back({tile, expand_us(caps, rates, tile, demand)});
-  const ExpandApart apart = layers_apart(caps, rates, demand);
-  return quickest_tiles(std::move(timed), kWorthOneKernel * (apart.depthwise_us + apart.pointwise_us));
+  return quickest_tiles(
+      possible_tiles(caps, demand),
+      [&](const ExpandTile& tile) { return expand_us(caps, rates, tile, demand); },
+      layers_apart(caps, rates, demand));
 }
 
 namespace {
@@ -435,7 +431,7 @@ std::optional<FusedMatch> match_expand(const GraphEditor& editor, size_t index,
   const ExpandProblem problem = expand_problem(editor, *match, context.precision);
   const std::vector<TimedTile<ExpandTile>> tiles = tiles_with_gates(problem, context.caps);
   if (tiles.empty()) return std::nullopt;
-  const ExpandApart apart = layers_apart(context.caps, device_rates(context.caps), problem.demand());
+  const LayersApart apart = layers_apart(context.caps, device_rates(context.caps), problem.demand());
   match->us = tiles.front().us;
   match->layers = {{match->removed.front(), apart.pointwise_us}, {index, apart.depthwise_us}};
   return match;

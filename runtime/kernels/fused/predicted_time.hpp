@@ -17,6 +17,11 @@ inline constexpr double kWorthOneKernel = 0.9;
 // The share of instructions that multiply, in depthwise parts where every value that is loaded is checked.
 inline constexpr double kCheckedEfficiency = 0.3;
 
+// The predicted times of a depthwise and a 1x1 convolution as dispatches of their own.
+struct LayersApart {
+  double depthwise_us = 0, pointwise_us = 0;
+};
+
 // A tile of a fused kernel and its predicted time.
 template <typename Tile>
 struct TimedTile {
@@ -24,11 +29,16 @@ struct TimedTile {
   double us = 0;
 };
 
-// Returns the first of those that take less than `most`, the quickest first.
-template <typename Tile>
-std::vector<TimedTile<Tile>> quickest_tiles(std::vector<TimedTile<Tile>> timed, double most) {
+// Returns the quickest of the tiles with which one kernel takes less than kWorthOneKernel of the time of the
+// layers apart, the quickest first. `us_of`: the predicted time of the kernel with a tile.
+template <typename Tile, typename Time>
+std::vector<TimedTile<Tile>> quickest_tiles(const std::vector<Tile>& tiles, const Time& us_of,
+                                            const LayersApart& apart) {
   constexpr size_t kMostTiles = 3;  // each is a candidate of `vellum tune`
-  std::erase_if(timed, [&](const auto& row) { return row.us >= most; });
+  const double most = kWorthOneKernel * (apart.depthwise_us + apart.pointwise_us);
+  std::vector<TimedTile<Tile>> timed;
+  for (const Tile& tile : tiles)
+    if (const double us = us_of(tile); us < most) timed.push_back({tile, us});
   std::ranges::stable_sort(timed, {}, &TimedTile<Tile>::us);
   if (timed.size() > kMostTiles) timed.resize(kMostTiles);
   return timed;

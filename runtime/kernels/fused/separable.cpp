@@ -54,11 +54,7 @@ SeparableBytes bytes_of(const SeparableDemand& demand) {
 }
 
 // The two layers as dispatches of their own.
-struct SeparableApart {
-  double depthwise_us, pointwise_us;
-};
-
-SeparableApart layers_apart(const DeviceCaps& caps, const DeviceRates& rates, const SeparableDemand& demand) {
+LayersApart layers_apart(const DeviceCaps& caps, const DeviceRates& rates, const SeparableDemand& demand) {
   const SeparableBytes bytes = bytes_of(demand);
   const auto texels = static_cast<double>(demand.width * demand.height * demand.images * demand.inputs);
   const auto taps = static_cast<double>(demand.kernel * demand.kernel);
@@ -135,11 +131,10 @@ std::vector<SeparableTile> possible_tiles(const DeviceCaps& caps, const Separabl
 std::vector<TimedTile<SeparableTile>> separable_tiles(const DeviceCaps& caps, const SeparableDemand& demand) {
   if (!device_traits(caps).fuses_separable) return {};
   const DeviceRates rates = device_rates(caps);
-  std::vector<TimedTile<SeparableTile>> timed;
-  for (const SeparableTile& tile : possible_tiles(caps, demand))
-    timed.push_back({tile, separable_us(caps, rates, tile, demand)});
-  const SeparableApart apart = layers_apart(caps, rates, demand);
-  return quickest_tiles(std::move(timed), kWorthOneKernel * (apart.depthwise_us + apart.pointwise_us));
+  return quickest_tiles(
+      possible_tiles(caps, demand),
+      [&](const SeparableTile& tile) { return separable_us(caps, rates, tile, demand); },
+      layers_apart(caps, rates, demand));
 }
 
 namespace {
@@ -359,7 +354,7 @@ std::optional<FusedMatch> match_separable(const GraphEditor& editor, size_t inde
   if (!fits_32_bits(problem.window)) return std::nullopt;
   const std::vector<TimedTile<SeparableTile>> tiles = tiles_of_one_kernel(problem, context.caps);
   if (tiles.empty()) return std::nullopt;
-  const SeparableApart apart = layers_apart(context.caps, device_rates(context.caps), problem.demand());
+  const LayersApart apart = layers_apart(context.caps, device_rates(context.caps), problem.demand());
   return FusedMatch{index,
                     std::move(node),
                     {depthwise.index},
