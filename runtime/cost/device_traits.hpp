@@ -124,9 +124,10 @@ struct DeviceTraits {
 
   // --- Workgroups: loops that make one result each, squeeze-and-excitation, TopK ---
 
-  int64_t subgroups_to_fill_a_unit = 4;             // 0: the device is busy with any number of them
-  int64_t most_results_of_shared_loops = kNoBound;  // invocations share the loop of each of so many at most
-  bool loops_by_subgroups = true;                   // subgroups may share a loop
+  int64_t subgroups_to_fill_a_unit = 4;  // 0: the device is busy with any number of them
+  // With up to this many results, invocations share the loop of each.
+  int64_t most_results_of_shared_loops = kNoBound;
+  bool loops_by_subgroups = true;  // subgroups may share a loop
   // Invocations of a workgroup, each of which makes a result; another number up to few_results.
   int64_t loop_workgroup = 64;
   int64_t loop_workgroup_of_few = 64;

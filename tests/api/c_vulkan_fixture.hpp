@@ -61,7 +61,7 @@ class CVulkanDevice : public testing::Test {
     ASSERT_EQ(vellum_session_run(session, &error), VELLUM_OK) << error.message;
     ASSERT_EQ(vellum_session_get_output(session, "y", y.mutable_data(), y.byte_size(), &error), VELLUM_OK);
   }
-  // What the last call returned, and a part of its message.
+  // Expects that the last call returned a status, with a text in its message.
   void expect_status(vellum_status status, vellum_status want, const std::string& part = "") {
     EXPECT_EQ(status, want) << error.message;
     EXPECT_NE(std::string(error.message).find(part), std::string::npos) << error.message;

@@ -11,7 +11,7 @@ namespace vellum {
 class ArenaPool;
 class Device;
 
-// What happens when a run begins while another run of the same pool is under way (submitted and not yet
+// Decides whether a run may begin while another run of the same pool is under way (submitted and not yet
 // waited for).
 enum class PoolOverlap : uint8_t {
   serialise,  // the device executes them one after the other

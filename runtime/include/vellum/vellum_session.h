@@ -42,7 +42,7 @@ typedef enum vellum_winograd {
 
 #define VELLUM_SUBMIT_MS_AUTO UINT32_MAX
 
-/* What happens when a run begins while another run of the same pool is under way. */
+/* Decides whether a run may begin while another run of the same pool is under way. */
 typedef enum vellum_pool_overlap {
   VELLUM_POOL_SERIALISE = 0, /* the device executes them one after the other */
   VELLUM_POOL_REFUSE = 1     /* VELLUM_INVALID_ARGUMENT */

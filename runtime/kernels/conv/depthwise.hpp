@@ -36,8 +36,8 @@ struct MeansTile {
 };
 // Nothing for windows whose taps are not unrolled.
 std::optional<MeansTile> means_tile(const ConvProblem& problem, const DeviceCaps& caps);
-// What becomes of the means: `add` adds a binding for them to the dispatch, and what the last workgroup does
-// with them, whose parameters are the others.
+// The use of the means: `add` adds to the dispatch a binding that stores them, or the gates that the last
+// workgroup computes from them; the other members are parameters of these gates.
 struct DepthwiseMeans {
   std::function<void(Dispatch& dispatch)> add = nullptr;  // null: no means
   vec4 hidden_params{0, 0, 0, 0}, gate_params{0, 0, 0, 0};

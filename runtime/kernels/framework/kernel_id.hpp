@@ -19,7 +19,7 @@ struct KernelId {
   std::string forms;      // the element type and storage of each tensor: "x=BUFFER_F32 y=BUFFER_F32"
   std::string written;    // the form of the first tensor that it writes: "BUFFER_F32"
   std::string variant;    // the other macros of the shader: "ACTIVATION=relu TILE_X=4"
-  // What follows from these.
+  // Facts that follow from the members above.
   std::optional<FusedKernelId> fused = std::nullopt;  // Dispatch::fused
   bool uses_folded_images = false;
 
