@@ -37,6 +37,7 @@
 #                          the loader takes for a portability driver;
 #                          short_loops, by hand: loops end after 100 iterations, so that small tensors take the kernels of
 #                          large ones, or the host
+#   VELLUM_TEST_WORST_DEVICE  by hand, and in `NAME.worst_device`: what of the specification's freedom the device uses (worst_device/)
 include_guard(GLOBAL)
 include(GoogleTest)
 find_package(GTest REQUIRED)

@@ -22,6 +22,7 @@
 #include "caps_file/caps_json.hpp"
 #include "cost/device_traits.hpp"
 #include "support/environment.hpp"
+#include "worst_device/worst_device.hpp"
 
 // The layer's own objects refer to each other in circles; objects of ours that were not destroyed, it reports
 // itself.
@@ -99,6 +100,7 @@ DeviceCaps taken_for_moltenvk(const DeviceCaps& caps) {
   clamped.type = profile.type;
   clamped.vendor_id = profile.vendor_id;
   clamped.declares_inf_nan_preserve = profile.declares_inf_nan_preserve;
+  clamped.portability_driver = profile.portability_driver;
   set_default_traits(clamped);
   return clamped;
 }
@@ -142,6 +144,7 @@ gpu::ContextOptions test_context_options() {
   gpu::ContextOptions options;
   options.validation = with_validation();
   options.adjust_caps = limits_from_environment();
+  options.get_instance_proc_addr = worst_device_functions();
   options.log = [](LogLevel, std::string_view message) {
     // GPU-assisted validation says that it cannot check something on this device: no error.
     if (message.find("UNASSIGNED-GPU-Assisted Validation Warning") != message.npos) return;

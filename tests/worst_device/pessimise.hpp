@@ -1,0 +1,36 @@
+// Rewrites shaders so that they compute what the specification allows a device to compute and drivers for
+// CPUs never do (Vulkan specification, "Precision and Operation of SPIR-V Instructions").
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace vellum::test {
+
+struct Allowances {
+  // a / b is a times a reciprocal that is one unit in the last place too small: within the 2.5 that are
+  // allowed. Divisions of 32-bit floats only.
+  bool division = false;
+  // exp, exp2, log, log2, pow, sqrt and inversesqrt of 32-bit floats are two units in the last place too
+  // small. Fewer are allowed to none of them but sqrt of a device with an exact one.
+  bool functions = false;
+  // Conversion of 32-bit floats to halves rounds toward zero.
+  bool truncating_halves = false;
+  // isnan and isinf are false, unless the shader declares SignedZeroInfNanPreserve.
+  bool no_special_values = false;
+  // Variables have arbitrary values before they are assigned.
+  bool uninitialised_variables = false;
+  // New device memory holds arbitrary values: NaN in floats and halves, -1 in integers.
+  bool uninitialised_memory = false;
+};
+
+// Returns the allowances named by a comma-separated list such as "division,functions", or all of them for
+// "all". Throws std::runtime_error for another name.
+Allowances parse_allowances(std::string_view list);
+
+// Returns the module with the allowances used, all but that of memory.
+std::vector<uint32_t> pessimise(std::span<const uint32_t> module, const Allowances& allowances);
+
+}  // namespace vellum::test

@@ -1,0 +1,42 @@
+// A SPIR-V module as a list of instructions, to be rewritten (SPIR-V specification, 2.3).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace vellum::test {
+
+// Numbers of the instructions that rewriting reads or adds (SPIR-V specification, 3.52), and of the extended
+// instructions of GLSL.std.450.
+namespace spirv {
+inline constexpr uint32_t kExtInstImport = 11, kExtInst = 12, kMemoryModel = 14, kEntryPoint = 15,
+                          kExecutionMode = 16, kTypeBool = 20, kTypeInt = 21, kTypeFloat = 22,
+                          kTypeVector = 23, kTypeMatrix = 24, kTypeArray = 28, kTypeStruct = 30,
+                          kTypePointer = 32, kConstantTrue = 41, kConstantFalse = 42, kConstant = 43,
+                          kConstantComposite = 44, kFunction = 54, kVariable = 59, kStore = 62,
+                          kFConvert = 115, kBitcast = 124, kFMul = 133, kFDiv = 136, kIsNan = 156,
+                          kIsInf = 157, kBitwiseAnd = 199, kLabel = 248;
+inline constexpr uint32_t kSignedZeroInfNanPreserve = 4461;  // an execution mode
+inline constexpr uint32_t kStorageFunction = 7, kStoragePrivate = 6;
+inline constexpr uint32_t kExtPow = 26, kExtExp = 27, kExtLog = 28, kExtExp2 = 29, kExtLog2 = 30,
+                          kExtSqrt = 31, kExtInverseSqrt = 32, kExtPackHalf2x16 = 58;
+}  // namespace spirv
+
+struct Instruction {
+  uint32_t opcode = 0;
+  std::vector<uint32_t> operands;  // the words after the first
+};
+
+struct SpirvModule {
+  std::vector<uint32_t> header;  // five words; the fourth is the bound of ids
+  std::vector<Instruction> instructions;
+
+  uint32_t new_id() { return header[3]++; }
+};
+
+// Throws std::runtime_error for words that are no module.
+SpirvModule read_spirv(std::span<const uint32_t> words);
+std::vector<uint32_t> write_spirv(const SpirvModule& module);
+
+}  // namespace vellum::test

@@ -1,0 +1,116 @@
+// Each emulation of worst_device.hpp changes the results of a shader that relies on what is not promised.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "support/environment.hpp"
+#include "support/gpu_test.hpp"
+#include "vulkan/buffer.hpp"
+#include "vulkan/kernel_run.hpp"
+#include "vulkan/transfer.hpp"
+
+namespace vellum::test {
+namespace {
+
+constexpr const char* kSource = R"(#version 450
+#ifdef INF_NAN_PRESERVE
+#extension GL_EXT_spirv_intrinsics : require
+spirv_execution_mode(extensions = ["SPV_KHR_float_controls"], capabilities = [4466], 4461, 32);
+#endif
+layout(local_size_x = WORKGROUP_X, local_size_y = WORKGROUP_Y, local_size_z = WORKGROUP_Z) in;
+layout(set = 0, binding = 0) readonly buffer X { float x[]; };
+layout(set = 0, binding = 1) writeonly buffer Y { float y[]; };
+float unassigned;
+void main() {
+  int i = int(gl_GlobalInvocationID.x);
+  if (i >= x.length()) return;
+  y[i] = EXPRESSION;
+}
+)";
+
+// Returns the expression of each x[i], as a device with these allowances computes it; "" for none.
+std::vector<float> compute(const char* allowances, const std::string& expression, const std::vector<float>& x,
+                           bool preserves_inf_nan = false) {
+  const EnvironmentVariable environment("VELLUM_TEST_WORST_DEVICE", allowances);
+  const auto context = gpu::Context::create(test_context_options());
+  gpu::PipelineKey key;
+  key.shader = "expression";
+  key.source = kSource;
+  key.defines = {{"EXPRESSION", expression}};
+  if (preserves_inf_nan) key.defines.emplace_back("INF_NAN_PRESERVE", "1");
+  key.bindings = {gpu::BindingType::storage_buffer, gpu::BindingType::storage_buffer};
+  const auto bytes = std::as_bytes(std::span(x));
+  const auto device_buffer = [&] {
+    return gpu::make_buffer(context, bytes.size(), gpu::MemoryKind::device, gpu::MemoryCategory::other);
+  };
+  const gpu::Buffer from = device_buffer(), to = device_buffer();
+  gpu::Uploader uploader(context);
+  uploader.upload(from, 0, bytes);
+  uploader.finish();
+  const gpu::BoundResource resources[] = {from, to};
+  run(context, context->pipelines().get(key), resources, {},
+      {static_cast<uint32_t>((x.size() + 63) / 64), 1, 1});
+  return as<float>(gpu::download(context, to));
+}
+
+std::vector<float> whole_numbers(int count) {
+  std::vector<float> values;
+  for (int i = 1; i <= count; ++i) values.push_back(static_cast<float>(i));
+  return values;
+}
+
+size_t differences(const std::vector<float>& a, const std::vector<float>& b) {
+  size_t count = 0;
+  for (size_t i = 0; i < a.size(); ++i) count += a[i] != b[i];
+  return count;
+}
+
+TEST(WorstDevice, DividesByAReciprocal) {
+  const std::vector<float> x = whole_numbers(1000);
+  for (const float one : compute("", "floor(x[i] / x[i])", x)) ASSERT_EQ(one, 1.0f);
+  const std::vector<float> quotients = compute("division", "floor(x[i] / x[i])", x);
+  EXPECT_GT(std::ranges::count(quotients, 0.0f), 100);
+  const std::vector<float> thirds = compute("division", "x[i] / 3.0", x);
+  for (size_t i = 0; i < x.size(); ++i)  // within 2.5 units in the last place
+    ASSERT_NEAR(thirds[i], x[i] / 3.0f, std::ldexp(2.5f, std::ilogb(x[i] / 3.0f) - 23)) << x[i];
+}
+
+TEST(WorstDevice, HasInexactFunctions) {
+  const std::vector<float> x = whole_numbers(100);
+  for (const char* function : {"exp(x[i] / 10.0)", "log(x[i] + 1.0)", "sqrt(x[i])", "pow(x[i], 1.5)"})
+    EXPECT_GT(differences(compute("functions", function, x), compute("", function, x)), 90u) << function;
+}
+
+TEST(WorstDevice, TruncatesHalves) {
+  const std::vector<float> x{1.0f + 0x1p-11f + 0x1p-13f, -(1.0f + 3 * 0x1p-12f)};
+  const std::string half = "unpackHalf2x16(packHalf2x16(vec2(x[i]))).y";
+  EXPECT_EQ(compute("", half, x), (std::vector{1.0f + 0x1p-10f, -(1.0f + 0x1p-10f)}));
+  EXPECT_EQ(compute("truncating_halves", half, x), (std::vector{1.0f, -1.0f}));
+}
+
+TEST(WorstDevice, KnowsNoSpecialValuesWhereNoneAreDeclared) {
+  const std::vector<float> x{std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+                             1.0f};
+  const std::string test = "float(isnan(x[i])) + 2.0 * float(isinf(x[i]))";
+  const std::vector<float> found{1.0f, 2.0f, 0.0f};
+  EXPECT_EQ(compute("", test, x), found);
+  EXPECT_EQ(compute("no_special_values", test, x), (std::vector{0.0f, 0.0f, 0.0f}));
+  EXPECT_EQ(compute("no_special_values", test, x, true), found);
+}
+
+TEST(WorstDevice, HasVariablesOfArbitraryValues) {
+  EXPECT_NE(compute("uninitialised_variables", "x[i] + unassigned", {1.0f, 2.0f}), (std::vector{1.0f, 2.0f}));
+}
+
+TEST(WorstDevice, HasMemoryOfArbitraryValues) {
+  const EnvironmentVariable environment("VELLUM_TEST_WORST_DEVICE", "uninitialised_memory");
+  const auto context = gpu::Context::create(test_context_options());
+  const gpu::Buffer buffer =
+      gpu::make_buffer(context, 256, gpu::MemoryKind::device, gpu::MemoryCategory::other);
+  for (const std::byte byte : gpu::download(context, buffer)) ASSERT_EQ(byte, std::byte{0xff});
+}
+
+}  // namespace
+}  // namespace vellum::test
