@@ -5,7 +5,7 @@
 #   tests/run.sh quick         those without a device and the essential ones on lavapipe: under 3 minutes after the build
 #   tests/run.sh conformance   ONNX's own tests, and whole models against ONNX Runtime, LiteRT and torch
 #   tests/run.sh bench         no tests: times kernels against the device's ceilings, then three networks with `vellum bench`
-#   tests/run.sh sanitize      a small part with AddressSanitizer and UndefinedBehaviorSanitizer, in a build of its own (tests/sanitize.sh)
+#   tests/run.sh sanitize      a small part with AddressSanitizer, in a build of its own (tests/sanitize.sh)
 #   tests/run.sh gpus          no tests here: what the compilers of GPUs make of the kernels, against the recorded scoreboard
 # Other arguments go to ctest: tests/run.sh -R planner
 set -euo pipefail

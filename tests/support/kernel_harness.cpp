@@ -270,7 +270,7 @@ void run_covering(Runs& runs, const std::vector<Configuration>& configurations, 
 
 // Of the runs of a choice's candidates, those on devices after the first are mostly other tiles of kernels
 // that ran: a part runs, which is another for each case, and one run at least.
-size_t one_in(size_t device) { return in_full() ? 1 : on_swiftshader() ? 3 : device == 0 ? 1 : 2; }
+size_t one_in(size_t device) { return in_full() ? 1 : on_swiftshader() ? 6 : device == 0 ? 1 : 4; }
 
 // Whether a candidate runs in a test's case of that number: all in the first one, half in each of the others.
 // The numbers of loops over two values each are the values' bits: those with an even number of ones have
