@@ -43,10 +43,10 @@ constexpr uint64_t DeviceCaps::*kAlignments[] = {
     &DeviceCaps::min_storage_buffer_offset_alignment, &DeviceCaps::min_texel_buffer_offset_alignment,
     &DeviceCaps::non_coherent_atom_size, &DeviceCaps::buffer_image_granularity};
 // and what kernels use if it is there.
-constexpr bool DeviceCaps::*kFeatures[] = {&DeviceCaps::fp16_arithmetic,     &DeviceCaps::fp16_buffer_storage,
-                                           &DeviceCaps::subgroup_arithmetic, &DeviceCaps::subgroup_broadcast,
-                                           &DeviceCaps::full_subgroups,      &DeviceCaps::rgba32f_images,
-                                           &DeviceCaps::rgba16f_images};
+constexpr bool DeviceCaps::*kFeatures[] = {
+    &DeviceCaps::fp16_arithmetic,    &DeviceCaps::fp16_buffer_storage,      &DeviceCaps::subgroup_arithmetic,
+    &DeviceCaps::subgroup_broadcast, &DeviceCaps::full_subgroups,           &DeviceCaps::rgba32f_images,
+    &DeviceCaps::rgba16f_images,     &DeviceCaps::declares_inf_nan_preserve};
 
 }  // namespace
 
@@ -78,7 +78,7 @@ bool can_run_kernels_for(const DeviceCaps& device, const DeviceCaps& other) {
          std::ranges::all_of(kAlignments, [&](const auto each) { return device.*each <= other.*each; }) &&
          std::ranges::all_of(kFeatures, [&](const auto each) { return device.*each || !(other.*each); }) &&
          (!uses_subgroups || device.subgroup_size == other.subgroup_size) &&
-         device.declares_inf_nan_preserve == other.declares_inf_nan_preserve &&
+         (!device.portability_driver || (other.portability_driver && other.declares_inf_nan_preserve)) &&
          other.cooperative_matrices.empty();
 }
 

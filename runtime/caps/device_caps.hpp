@@ -96,9 +96,13 @@ struct DeviceCaps {
   bool memory_budget = false;
   bool rgba32f_images = true;  // storage and sampled images of this format, 2D and 3D; Vulkan guarantees both
   bool rgba16f_images = true;
-  // Shaders that test for NaN or compute with infinities declare SignedZeroInfNanPreserve: the driver's
-  // compiler would assume that there are neither (MoltenVK).
+  // The device has SignedZeroInfNanPreserve for 32-bit floats: shaders that test for NaN or compute with
+  // infinities declare it, because the driver's compiler may assume otherwise that there are neither.
   bool declares_inf_nan_preserve = false;
+  // The driver translates to another API and follows the portability subset alone (MoltenVK, to Metal).
+  // Metal's compiler does assume that there are no infinities, and Metal has no memory barrier between
+  // workgroups before version 3.2.
+  bool portability_driver = false;
 
   // Traits: the fastest way to use the device. Measured where a measurement exists, else by vendor.
   bool prefers_images = true;            // `storage auto` means images

@@ -30,4 +30,10 @@ void apply_driver_quirks(DeviceCaps& caps) {
   if (kOnArm && is_lavapipe) caps.rgba16f_images = false;
 }
 
+// AMD's proprietary driver for Windows does on integrated GPUs (GPUOpen-Drivers/AMDVLK#422, llama.cpp#22750).
+bool ends_in_cooperative_query(const DeviceCaps& caps) {
+  return caps.vendor_id == kAmd && caps.type == DeviceType::integrated_gpu &&
+         caps.driver.starts_with("AMD proprietary driver");
+}
+
 }  // namespace vellum

@@ -9,4 +9,7 @@ namespace vellum {
 // report.
 void apply_driver_quirks(DeviceCaps& caps);
 
+// Whether vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR may end the process.
+bool ends_in_cooperative_query(const DeviceCaps& caps);
+
 }  // namespace vellum

@@ -15,7 +15,7 @@ double gate_steps(int64_t products, int64_t invocations, int64_t ahead) {
 
 bool computes_gates_last(const DeviceCaps& caps, int64_t products, int64_t invocations) {
   constexpr int64_t kOfItsOwn = 256;  // invocations of squeeze_excite.comp
-  if (!device_traits(caps).computes_gates_last) return false;
+  if (caps.portability_driver || !device_traits(caps).computes_gates_last) return false;
   const DeviceRates rates = device_rates(caps);
   const double longer = 1e-3 * rates.latency_ns *
                         (gate_steps(products, invocations, device_traits(caps).gate_slices_ahead) -

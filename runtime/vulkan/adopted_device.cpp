@@ -94,7 +94,8 @@ PhysicalDevice describe_adopted(const Instance& instance, const VulkanDevice& de
     check_extension_names(device.extensions);
     const EnabledFeatures enabled{device.extensions, device.features};
     require_enabled(describe_device(handle, instance.api_version(), families, nullptr), enabled);
-    return describe_device(handle, instance.api_version(), families, &enabled);
+    return with_cooperative_matrices(describe_device(handle, instance.api_version(), families, &enabled),
+                                     &enabled);
   });
 }
 

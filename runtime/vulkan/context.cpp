@@ -125,7 +125,10 @@ Context::Impl::Impl(const ContextOptions& context_options, const VulkanDevice* a
       instance(adopted ? Instance(adopted_device->physical) : Instance(options, validation)),
       physical(adopted ? describe_adopted(instance, *adopted_device)
                        : translated("listing the Vulkan devices",
-                                    [&] { return select_device(usable_devices(instance), options.device); })),
+                                    [&] {
+                                      return with_cooperative_matrices(
+                                          select_device(usable_devices(instance), options.device));
+                                    })),
       caps(adjusted(physical.caps, options)),
       memory_properties(physical.handle.getMemoryProperties()),
       allocation_callbacks(adopted && adopted_device->allocation_callbacks

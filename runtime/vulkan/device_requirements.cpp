@@ -42,8 +42,8 @@ std::shared_ptr<DeviceRequirements::Impl> gpu::device_requirements(const VulkanP
     vk::raii::PhysicalDevice handle = adopted_physical_device(instance, device);
     auto requirements = std::make_shared<DeviceRequirements::Impl>();
     requirements->families = *choose_queue_families(handle);
-    const PhysicalDevice physical =
-        describe_device(std::move(handle), instance.api_version(), requirements->families, nullptr);
+    const PhysicalDevice physical = with_cooperative_matrices(
+        describe_device(std::move(handle), instance.api_version(), requirements->families, nullptr));
     for (const Use& use : device_uses(physical, physical.caps)) {
       DeviceUse& listed = requirements->uses.emplace_back();
       listed.purpose = use.purpose;

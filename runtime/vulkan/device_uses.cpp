@@ -56,6 +56,8 @@ std::vector<Use> device_uses(const PhysicalDevice& device, const DeviceCaps& cap
     if (device.caps.api_version < VK_API_VERSION_1_2)
       uses.back().extensions.push_back(VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
   }
+  if (caps.declares_inf_nan_preserve && device.caps.api_version < VK_API_VERSION_1_2)  // core since then
+    uses.push_back({"infinities and NaN", false, {VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME}, {}});
   if (caps.full_subgroups) {
     uses.push_back({"full subgroups of a known size", false, {}, {kSubgroupSizeControl, kFullSubgroups}});
     if (device.subgroups.by_extension)

@@ -118,8 +118,10 @@ void fill_features(DeviceCaps& caps, const vk::raii::PhysicalDevice& device, con
   caps.memory_budget = support.has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
 }
 
-bool can_preserve_inf_nan(const vk::raii::PhysicalDevice& device, uint32_t api_version) {
-  if (api_version < VK_API_VERSION_1_2) return false;
+bool can_preserve_inf_nan(const vk::raii::PhysicalDevice& device, const DeviceSupport& support,
+                          uint32_t api_version) {
+  if (api_version < VK_API_VERSION_1_2 && !support.has(VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME))
+    return false;
   using Controls = vk::PhysicalDeviceFloatControlsProperties;
   return device.getProperties2<vk::PhysicalDeviceProperties2, Controls>()
       .get<Controls>()
@@ -274,11 +276,10 @@ PhysicalDevice describe_device(vk::raii::PhysicalDevice handle, uint32_t instanc
   caps.full_subgroups = device.subgroups.full;
   if (device.timestamp_bits > 0) caps.timestamp_period_ns = properties.limits.timestampPeriod;
   caps.unified_memory = has_unified_memory(handle.getMemoryProperties());
-  fill_cooperative_matrices(caps, handle, support);
+  caps.cooperative_obstacle = "unknown before the device is opened";
   device.portability_subset = support.offers(kPortabilitySubset);
-  // Drivers over another API inherit the mathematics of its compiler.
-  caps.declares_inf_nan_preserve =
-      device.portability_subset && can_preserve_inf_nan(handle, caps.api_version);
+  caps.portability_driver = device.portability_subset;
+  caps.declares_inf_nan_preserve = can_preserve_inf_nan(handle, support, caps.api_version);
   for (const char* extension : {VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME})
     if (support.offers(extension)) device.global_priority = extension;
   device.pipeline_statistics = support.has(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME) &&
@@ -297,6 +298,15 @@ PhysicalDevice describe_device(vk::raii::PhysicalDevice handle, uint32_t instanc
   fill_ids(device);
   set_default_traits(caps);
   apply_driver_quirks(caps);
+  return device;
+}
+
+PhysicalDevice with_cooperative_matrices(PhysicalDevice device, const EnabledFeatures* enabled) {
+  device.caps.cooperative_obstacle.clear();
+  if (ends_in_cooperative_query(device.caps))
+    device.caps.cooperative_obstacle = "the driver may end the process when it is asked";
+  else
+    fill_cooperative_matrices(device.caps, device.handle, DeviceSupport(device.handle, enabled));
   return device;
 }
 

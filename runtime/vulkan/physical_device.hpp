@@ -68,9 +68,14 @@ struct QueueFamilies {
 // compute queue.
 std::optional<QueueFamilies> choose_queue_families(const vk::raii::PhysicalDevice& device);
 
-// enabled: the features of an adopted device; null for other devices.
+// Describes all but the cooperative matrices. enabled: the features of an adopted device; null for other
+// devices.
 PhysicalDevice describe_device(vk::raii::PhysicalDevice handle, uint32_t instance_version,
                                const QueueFamilies& families, const EnabledFeatures* enabled);
+
+// Adds the cooperative matrices. Call it for the device that is used alone, not for each device that is
+// listed: a driver of AMD's for Windows ends the process in this query.
+PhysicalDevice with_cooperative_matrices(PhysicalDevice device, const EnabledFeatures* enabled = nullptr);
 
 // Returns the devices with Vulkan 1.1 and a compute queue, in the driver's order.
 std::vector<PhysicalDevice> usable_devices(const Instance& instance);

@@ -6,6 +6,8 @@
 // SUM_BOUNDS (alpha, beta, lower and upper bound of the sum before its residual, see residual.glsl). No
 // intermediate value of a finite result overflows, because the argument of every exp() is bounded from above.
 
+#include "divide.glsl"
+
 vec4 activation_constants = activation_params;  // read once, see EXTENT_DECL_ in tensor.glsl
 
 vec4 activation_none(vec4 x) { return x; }
@@ -69,10 +71,10 @@ vec4 activation_gelu_tanh(vec4 x) {
 
 // The value after QuantizeLinear and DequantizeLinear: the nearest integer multiple of the step, ties to
 // even, clamped to two bounds. The division is that of quantize.comp. The bounds are integers, so rounding
-// may be the last operation. A NaN becomes 0. It is detected by its bits, because isnan would need
-// inf_nan.glsl, with which Metal optimises all kernels with an activation less.
+// may be the last operation. A NaN becomes 0. It is detected by its bits; inf_nan.glsl would make Metal
+// optimise all kernels with an activation less.
 vec4 activation_steps(vec4 x) {
-  vec4 steps = x / activation_constants.w;
+  vec4 steps = exact_halves(x, vec4(activation_constants.w));
   steps = mix(steps, vec4(0), greaterThan(floatBitsToUint(steps) & 0x7fffffffu, uvec4(0x7f800000u)));
   return roundEven(clamp(steps, vec4(activation_constants.y), vec4(activation_constants.z))) * activation_constants.w;
 }

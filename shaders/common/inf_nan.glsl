@@ -1,11 +1,16 @@
 // Included by shaders that test for NaN or compute with infinities. A driver's compiler may assume that
 // neither occurs, unless the entry point declares SignedZeroInfNanPreserve (Vulkan spec, "Precision and
-// Operation of SPIR-V Instructions"). Metal's compiler does, so the declaration is used on MoltenVK. On other
-// drivers it would only prevent optimisations.
-#ifdef INF_NAN_PRESERVE
+// Operation of SPIR-V Instructions"); it is declared on all devices that have it. The tests look at bits, so
+// that they hold on the others, too.
 #ifndef INF_NAN_GLSL
 #define INF_NAN_GLSL
+#ifdef INF_NAN_PRESERVE
 #extension GL_EXT_spirv_intrinsics : require
 spirv_execution_mode(extensions = ["SPV_KHR_float_controls"], capabilities = [4466], 4461, 32);
 #endif
+bool is_nan(float v) { return (floatBitsToInt(v) & 0x7fffffff) > 0x7f800000; }
+bvec2 is_nan(vec2 v) { return greaterThan(floatBitsToInt(v) & 0x7fffffff, ivec2(0x7f800000)); }
+bvec4 is_nan(vec4 v) { return greaterThan(floatBitsToInt(v) & 0x7fffffff, ivec4(0x7f800000)); }
+bool is_inf(float v) { return (floatBitsToInt(v) & 0x7fffffff) == 0x7f800000; }
+bvec4 is_inf(vec4 v) { return equal(floatBitsToInt(v) & 0x7fffffff, ivec4(0x7f800000)); }
 #endif

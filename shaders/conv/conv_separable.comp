@@ -87,7 +87,7 @@ vec4 activate_middle(vec4 v) {
 
 #ifdef POOLED
 // A NaN is kept.
-vec4 larger(vec4 v, vec4 x) { return mix(mix(v, x, greaterThan(x, v)), x, isnan(x)); }
+vec4 larger(vec4 v, vec4 x) { return mix(mix(v, x, greaterThan(x, v)), x, is_nan(x)); }
 #endif
 
 // Filters four pixels, the first at `first`. All loads are before the first branch, so that they overlap.

@@ -11,8 +11,8 @@ vec4 Div(vec4 a, vec4 b) { return a / b; }
 vec4 DivByNorm(vec4 a, vec4 b) { return mix(a / b, a, equal(b, vec4(0))); }
 vec4 DivBySqrt(vec4 a, vec4 b) { return a / sqrt(b); }
 // If either operand is NaN, the result is NaN, as in numpy.
-vec4 Max(vec4 a, vec4 b) { return mix(mix(b, a, greaterThan(a, b)), a, isnan(a)); }
-vec4 Min(vec4 a, vec4 b) { return mix(mix(b, a, lessThan(a, b)), a, isnan(a)); }
+vec4 Max(vec4 a, vec4 b) { return mix(mix(b, a, greaterThan(a, b)), a, is_nan(a)); }
+vec4 Min(vec4 a, vec4 b) { return mix(mix(b, a, lessThan(a, b)), a, is_nan(a)); }
 vec4 PRelu(vec4 a, vec4 slope) { return mix(a, slope * a, lessThan(a, vec4(0))); }
 
 // Mod has the sign of the divisor (Python's %), Fmod the sign of the dividend (C's fmod). Both are exact; the formula

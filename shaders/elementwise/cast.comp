@@ -14,7 +14,7 @@ LINEAR_OUT(y)
 
 #ifdef TO_INTEGER
 int to_integer(float v) {
-  if (isnan(v)) return 0;
+  if (is_nan(v)) return 0;
   // Bounds are not exact as floats: compare before converting.
   return v >= float(high) ? high : v <= float(low) ? low : int(v);
 }

@@ -117,7 +117,7 @@ ivec4 Abs(ivec4 x) { return abs(x); }
 ivec4 Relu(ivec4 x) { return max(x, ivec4(0)); }
 ivec4 Sign(ivec4 x) { return sign(x); }
 #endif
-ivec4 IsNaN(vec4 x) { return ivec4(isnan(x)); }
-ivec4 IsInfPositive(vec4 x) { return ivec4(isinf(x)) * ivec4(greaterThan(x, vec4(0))); }
-ivec4 IsInfNegative(vec4 x) { return ivec4(isinf(x)) * ivec4(lessThan(x, vec4(0))); }
-ivec4 IsInf(vec4 x) { return ivec4(isinf(x)); }
+ivec4 IsNaN(vec4 x) { return ivec4(is_nan(x)); }
+ivec4 IsInfPositive(vec4 x) { return ivec4(is_inf(x)) * ivec4(greaterThan(x, vec4(0))); }
+ivec4 IsInfNegative(vec4 x) { return ivec4(is_inf(x)) * ivec4(lessThan(x, vec4(0))); }
+ivec4 IsInf(vec4 x) { return ivec4(is_inf(x)); }

@@ -27,8 +27,8 @@ float convert(int v, int k) { return float(v - load_zero(k)) * load_scale(k); }
 #define VECTOR ivec4
 int convert(float v, int k) {
   int zero = load_zero(k);
-  float q = roundEven(v / load_scale(k));
-  if (isnan(q)) return zero;
+  float q = roundEven(exact_halves(v, load_scale(k)));
+  if (is_nan(q)) return zero;
   // Clamped to the range of int before the conversion.
   return clamp(int(clamp(q, -65536.0, 65536.0)) + zero, low, high);
 }

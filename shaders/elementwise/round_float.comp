@@ -15,15 +15,15 @@ float power_of_two(int exponent) { return uintBitsToFloat(uint(clamp(exponent, -
 
 float round_float(float v) {
 #ifdef NO_NAN
-  if (isnan(v)) return 0.0;
+  if (is_nan(v)) return 0.0;
 #else
-  if (isnan(v)) return v;
+  if (is_nan(v)) return v;
 #endif
   float magnitude = abs(v);
   int exponent = int(floatBitsToUint(magnitude) >> 23) - 127;
   // A quantum below the normal range of fp32 is left to the device, which may flush it to 0.
   int quantum = max(max(exponent, lowest_exponent) - mantissa_bits, -126);
-  if (!isinf(v)) magnitude = roundEven(magnitude * power_of_two(-quantum)) * power_of_two(quantum);
+  if (!is_inf(v)) magnitude = roundEven(magnitude * power_of_two(-quantum)) * power_of_two(quantum);
 #if defined(SATURATE)
   magnitude = min(magnitude, largest);
 #elif defined(INFINITE)

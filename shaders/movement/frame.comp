@@ -24,7 +24,8 @@ const float MOST_AVERAGED = 64.0;
 // least one), else the two nearest to its centre.
 int first_pixel(float centre, float extent) { return int(floor(centre - (extent > 0.0 ? extent / 2.0 : 0.5))); }
 int pixel_count(float centre, float extent, int first) {
-  return extent > 0.0 ? int(ceil(centre + extent / 2.0)) - first : 2;
+  if (extent <= 0.0) return 2;
+  return clamp(int(ceil(centre + extent / 2.0)) - first, 1, int(MOST_AVERAGED) + 2);  // of a NaN it would be anything
 }
 float weight(float centre, float extent, int at) {
   float begin = float(at);

@@ -7,6 +7,7 @@
 #include "inf_nan.glsl"
 #include "tensor.glsl"
 #include "texel.glsl"
+#include "divide.glsl"
 #include "cubic.glsl"
 
 TENSOR_IN(x)
@@ -17,7 +18,7 @@ TENSOR_OUT(y)
 vec2 reflect_between(vec2 v, vec2 low, vec2 high) {
   vec2 range = max(high - low, vec2(1e-20));
   vec2 distance = abs(v - low);
-  vec2 turns = distance - 2.0 * range * floor(distance / (2.0 * range));
+  vec2 turns = distance - 2.0 * range * floor(exact_halves(distance, 2.0 * range));
   return mix(low + mix(2.0 * range - turns, turns, lessThanEqual(turns, range)), low,
              lessThanEqual(high, low));
 }
@@ -35,12 +36,13 @@ vec2 pad(vec2 v) {
 #else
   vec2 inside = clamp(v, vec2(-2), last + 2.0);
 #endif
-  return mix(inside, vec2(-2), isnan(v));
+  return mix(inside, vec2(-2), is_nan(v));
 }
 
 vec4 read(vec2 position, ivec4 p) {
   ivec2 at = ivec2(position);
   bool inside = all(greaterThanEqual(position, vec2(0))) && all(lessThan(at, x_shape.xy));
+  at = clamp(at, ivec2(0), x_shape.xy - 1);  // the conversion of a NaN is undefined
   return inside ? load_x(ivec4(at, p.zw)) : vec4(0);
 }
 

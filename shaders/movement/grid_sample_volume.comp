@@ -17,7 +17,7 @@ float reflect_between(float v, float low, float high) {
   float range = high - low;
   if (range <= 0.0) return low;
   float turns = abs(v - low);
-  turns -= 2.0 * range * floor(turns / (2.0 * range));
+  turns -= 2.0 * range * floor(exact_halves(turns, 2.0 * range));
   return low + (turns <= range ? turns : 2.0 * range - turns);
 }
 
@@ -33,7 +33,7 @@ float pad(float v, int size) {
 #else
   float inside = clamp(v, -2.0, last + 2.0);
 #endif
-  return isnan(v) ? -2.0 : inside;
+  return is_nan(v) ? -2.0 : inside;
 }
 
 float read(ivec3 p, int plane) {

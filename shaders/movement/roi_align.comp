@@ -8,6 +8,7 @@
 #include "inf_nan.glsl"
 #include "tensor.glsl"
 #include "texel.glsl"
+#include "divide.glsl"
 
 TENSOR_IN(x)
 LINEAR_IN(rois)     // (regions, 4): x1, y1, x2, y2
@@ -34,7 +35,7 @@ void main() {
                  spatial_scale - offset;
   vec2 extent = roi.zw - roi.xy;
   if (half_pixel == 0) extent = max(extent, vec2(1));
-  vec2 bin = extent / vec2(y_shape.xy);
+  vec2 bin = exact_halves(extent, vec2(y_shape.xy));
   ivec2 samples = sampling_ratio > 0 ? ivec2(sampling_ratio) : ivec2(clamp(ceil(bin), vec2(0), vec2(kMostSamples)));
   vec2 size = vec2(x_shape.xy), start = roi.xy + vec2(p.xy) * bin, step = bin / vec2(max(samples, ivec2(1)));
   ivec2 columns = ivec2(0, samples.x), rows = ivec2(0, samples.y);
@@ -50,7 +51,7 @@ void main() {
         bool counts = column + ahead < columns.y;
         bool inside = counts && all(greaterThanEqual(v, vec2(-1))) && all(lessThanEqual(v, size));
         v = inside ? clamp(v, vec2(0), size - 1.0) : vec2(0);
-        ivec2 low = ivec2(v), high = min(low + 1, x_shape.xy - 1);
+        ivec2 low = clamp(ivec2(v), ivec2(0), x_shape.xy - 1), high = min(low + 1, x_shape.xy - 1);
         vec2 t = v - vec2(low);
         [[unroll]] for (int corner = 0; corner < 4; ++corner) {
           bvec2 far = bvec2((corner & 1) != 0, (corner & 2) != 0);

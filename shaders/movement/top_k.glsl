@@ -9,7 +9,7 @@ int key_of(int v) {
   int key = v;
 #else
 int key_of(float v) {
-  if (isnan(v)) return 0x7fffffff;
+  if (is_nan(v)) return 0x7fffffff;
   // The bits of floats are ordered like the floats except for the sign; both zeros are equal.
   int bits = v == 0.0 ? 0 : floatBitsToInt(v);
   int key = bits < 0 ? bits ^ 0x7fffffff : bits;

@@ -15,7 +15,7 @@ Extremum join(Extremum best, Extremum next) {
   bool better = next.value > best.value;
 #endif
 #ifdef SEGMENTED
-  better = better || (isnan(best.value) && best.index > 0);
+  better = better || (is_nan(best.value) && best.index > 0);
 #endif
   if (better || (last != 0 && next.value == best.value)) return next;
   return best;

@@ -24,7 +24,7 @@ int index_of_maximum(int i) {
       ivec2 p = first + ivec2(kx, ky) * dilation;
       if (any(lessThan(p, ivec2(0))) || any(greaterThanEqual(p, x_size))) continue;
       float v = load_x(base + p.y * x_size.x + p.x);
-      if (found >= 0 && !(v > best) && !isnan(v)) continue;
+      if (found >= 0 && !(v > best) && !is_nan(v)) continue;
       found = 0;
       best = v;
       at = p;

@@ -35,7 +35,7 @@ void main() {
     for (int kx = begin.x; kx < end.x; ++kx) {
       vec4 tap = load_x(ivec4(first + ivec2(kx, ky) * dilation, p.zw));
 #ifdef MAX
-      v = mix(mix(v, tap, greaterThan(tap, v)), tap, isnan(tap));  // a NaN is kept
+      v = mix(mix(v, tap, greaterThan(tap, v)), tap, is_nan(tap));  // a NaN is kept
 #elif defined(LP) && !defined(OF_POWERS)
       v += pow(abs(tap), vec4(p_norm));
 #else

@@ -39,7 +39,7 @@ float pooled(int i) {
         ivec3 p = first + ivec3(kz, ky, kx) * TRIPLE(dilation);
         float tap = load_x(((volume.x * size.x + p.x) * size.y + p.y) * size.z + p.z);
 #ifdef MAX
-        v = tap > v || isnan(tap) ? tap : v;  // a NaN is kept
+        v = tap > v || is_nan(tap) ? tap : v;  // a NaN is kept
 #elif defined(LP) && !defined(OF_POWERS)
         v += pow(abs(tap), p_norm);
 #else

@@ -105,7 +105,7 @@ void main() {
   shift = gather_max(shift);
   ACROSS(join_max, shift);
   vec4 largest = shift;
-  shift = mix(largest, vec4(0), isinf(largest));
+  shift = mix(largest, vec4(0), is_inf(largest));
 #endif
   vec4 total = vec4(NEUTRAL);
 #ifdef LOG_SUM_EXP
@@ -117,7 +117,7 @@ void main() {
   ACROSS(JOIN, total);
   total = FINISH(total, count) + shift;
 #ifdef LOG_SUM_EXP
-  total = mix(total, largest, isinf(largest));  // exp(-infinity) need not be 0
+  total = mix(total, largest, is_inf(largest));  // exp(-infinity) need not be 0
 #endif
   if (FIRST_LANE == 0) store_y(result, total);
 }

@@ -53,14 +53,14 @@ void main() {
   for (int k = FIRST_PART; k < END_PART; k += LANES) shift = join_max(shift, load_part(base, k));
   shift = gather_max(shift);
   vec4 largest = shift;
-  shift = mix(largest, vec4(0), isinf(largest));
+  shift = mix(largest, vec4(0), is_inf(largest));
 #endif
   vec4 total = vec4(NEUTRAL);
   for (int k = FIRST_PART; k < END_PART; k += LANES) total = JOIN(total, TERM(load_part(base, k) - shift));
   total = GATHER(total);
   total = FINISH(total, count) + shift;
 #ifdef LOG_SUM_EXP
-  total = mix(total, largest, isinf(largest));  // exp(-infinity) need not be 0
+  total = mix(total, largest, is_inf(largest));  // exp(-infinity) need not be 0
 #endif
   if (FIRST_LANE == 0) store_y(result, total);
 }

@@ -48,5 +48,13 @@ TEST(DeviceCaps, KernelsForMoreThanADeviceHasDoNotRun) {
   EXPECT_TRUE(runs([](DeviceCaps& other) { other.prefers_images = !other.prefers_images; }));
 }
 
+// Metal's compiler assumes that there are no infinities.
+TEST(DeviceCaps, PortabilityDriversRunKernelsThatDeclareTheirInfinities) {
+  DeviceCaps metal = desktop();
+  metal.portability_driver = metal.declares_inf_nan_preserve = true;
+  EXPECT_TRUE(can_run_kernels_for(metal, metal));
+  EXPECT_FALSE(can_run_kernels_for(metal, desktop()));
+}
+
 }  // namespace
 }  // namespace vellum::test

@@ -44,6 +44,19 @@ TEST(Caps, ClampingToAProfileKeepsWhatBothHave) {
   EXPECT_EQ(clamped.max_push_constant_bytes, caps.max_push_constant_bytes);
 }
 
+TEST(Caps, CooperativeMatricesAreNotAskedForWhereThatEndsTheProcess) {
+  DeviceCaps caps;
+  caps.vendor_id = 0x1002;
+  caps.type = DeviceType::integrated_gpu;
+  caps.driver = "AMD proprietary driver 26.3.1 (AMD proprietary shader compiler)";
+  EXPECT_TRUE(ends_in_cooperative_query(caps));
+  caps.type = DeviceType::discrete_gpu;
+  EXPECT_FALSE(ends_in_cooperative_query(caps));
+  caps.type = DeviceType::integrated_gpu;
+  caps.driver = "radv Mesa 25.0.7";
+  EXPECT_FALSE(ends_in_cooperative_query(caps));
+}
+
 TEST(Caps, QuirksSwitchOffWhatDriversGetWrong) {
   DeviceCaps adreno;
   adreno.vendor_id = 0x5143;
