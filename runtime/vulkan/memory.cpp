@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <iterator>
+#include <optional>
 #include <string>
 
 #include "vellum/vulkan.hpp"
@@ -67,15 +68,29 @@ void check_limits(const Context::Impl& context, uint64_t bytes, uint32_t type, u
                                               " allocations; close some sessions");
 }
 
-}  // namespace
-
-uint32_t choose_memory_type(const Context& context, uint32_t memory_type_bits, MemoryKind kind) {
+std::optional<uint32_t> find_memory_type(const Context& context, uint32_t memory_type_bits, MemoryKind kind) {
   const auto& properties = context.impl().memory_properties;
   for (const Flags wanted : preferences(kind))
     for (uint32_t i = 0; i < properties.memoryTypeCount; ++i) {
       const Flags flags = properties.memoryTypes[i].propertyFlags;
       if ((memory_type_bits >> i & 1) && (flags & wanted) == wanted && !(flags & kAvoided)) return i;
     }
+  return std::nullopt;
+}
+
+// Returns the bits of the types that are in another heap than `type`.
+uint32_t types_of_other_heaps(const Context& context, uint32_t type) {
+  const auto& properties = context.impl().memory_properties;
+  uint32_t bits = 0;
+  for (uint32_t i = 0; i < properties.memoryTypeCount; ++i)
+    if (properties.memoryTypes[i].heapIndex != properties.memoryTypes[type].heapIndex) bits |= 1u << i;
+  return bits;
+}
+
+}  // namespace
+
+uint32_t choose_memory_type(const Context& context, uint32_t memory_type_bits, MemoryKind kind) {
+  if (const auto best = find_memory_type(context, memory_type_bits, kind)) return *best;
   throw Error(ErrorCode::unsupported, context.caps().name + ": no memory type suits all resources of " +
                                           (kind == MemoryKind::device ? "device" : "host-visible") +
                                           " memory");
@@ -184,9 +199,21 @@ vk::MappedMemoryRange Arena::Impl::whole_atoms(uint64_t offset, uint64_t count) 
 Arena::Arena(std::shared_ptr<Context> context, uint64_t bytes, uint32_t memory_type_bits, MemoryKind kind,
              const MemoryPurpose& purpose) {
   if (bytes == 0) throw Error(ErrorCode::invalid_argument, "an arena of no bytes was asked for");
-  const uint32_t type = choose_memory_type(*context, memory_type_bits, kind);
-  impl_.reset(new Impl(std::move(context), bytes, type, purpose));
-  impl_->allocate();
+  // The heap that host and device both see is often of 256 MiB, and may be full where the host's is not.
+  // Memory for the device alone is not taken from the host's instead: kernels would run at the speed of the
+  // bus.
+  uint32_t type = choose_memory_type(*context, memory_type_bits, kind);
+  for (uint32_t left = memory_type_bits;;) {
+    impl_.reset(new Impl(context, bytes, type, purpose));
+    left &= types_of_other_heaps(*context, type);
+    const auto next = kind == MemoryKind::device ? std::nullopt : find_memory_type(*context, left, kind);
+    try {
+      return impl_->allocate();
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory || !next) throw;
+    }
+    type = *next;
+  }
 }
 
 Arena::~Arena() = default;

@@ -1,13 +1,19 @@
 #include "vulkan/timestamps.hpp"
 
+#include <chrono>
 #include <limits>
 #include <optional>
+#include <thread>
 
 #include "vulkan/commands.hpp"
 #include "vulkan/context_impl.hpp"
 
 namespace vellum::gpu {
 namespace {
+
+struct QueryResult {
+  uint64_t ticks, available;
+};
 
 // With fewer valid bits the counter wraps around.
 uint64_t valid_mask(uint32_t bits) { return bits >= 64 ? UINT64_MAX : (uint64_t{1} << bits) - 1; }
@@ -22,6 +28,13 @@ struct TimestampQueries::Impl {
   std::shared_ptr<Context> context;
   uint32_t count = 0;
   vk::raii::QueryPool pool{nullptr};
+
+  vk::Result query(std::vector<QueryResult>& results) const {
+    const Context::Impl& owner = context->impl();
+    return static_cast<vk::Result>(owner.device.getDispatcher()->vkGetQueryPoolResults(
+        *owner.device, *pool, 0, count, results.size() * sizeof(QueryResult), results.data(),
+        sizeof(QueryResult), VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT));
+  }
 };
 
 TimestampQueries::TimestampQueries(std::shared_ptr<Context> context, uint32_t count) : impl_(new Impl) {
@@ -53,14 +66,15 @@ void TimestampQueries::write(CommandBuffer& commands, uint32_t index, VkPipeline
 }
 
 std::vector<double> TimestampQueries::read() const {
-  struct Result {
-    uint64_t ticks, available;
-  };
-  std::vector<Result> results(impl_->count);
+  std::vector<QueryResult> results(impl_->count);
   const Context::Impl& context = impl_->context->impl();
-  const vk::Result result = static_cast<vk::Result>(context.device.getDispatcher()->vkGetQueryPoolResults(
-      *context.device, *impl_->pool, 0, impl_->count, results.size() * sizeof(Result), results.data(),
-      sizeof(Result), VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT));
+  vk::Result result = impl_->query(results);
+  // Mali's drivers may answer that results are not ready after the fence of their submit is signalled. Those
+  // of commands that never ran stay so.
+  for (int tries = 0; result == vk::Result::eNotReady && tries < 10; ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    result = impl_->query(results);
+  }
   if (result != vk::Result::eSuccess && result != vk::Result::eNotReady)
     throw Error(result == vk::Result::eErrorDeviceLost ? ErrorCode::device_lost : ErrorCode::out_of_memory,
                 "reading time stamps: Vulkan says " + vk::to_string(result));

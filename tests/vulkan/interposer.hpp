@@ -40,6 +40,7 @@ class Interposer {
   void fail_submits_after(uint32_t successes);      // with VK_ERROR_OUT_OF_HOST_MEMORY
   void lose_device();  // waiting for fences fails with VK_ERROR_DEVICE_LOST, until
   void find_device();
+  void delay_queries(uint32_t calls);  // that many answers are VK_NOT_READY
   void hide_devices();
   void hide_drivers();  // a loader that finds none: no instance can be made
   // The device follows the portability subset alone: it is listed for an instance that enumerates such
@@ -58,6 +59,8 @@ class Interposer {
   void hide_instance_version();  // a loader of Vulkan 1.0
   void hide_coherent_memory();
   void split_memory();  // as on a discrete GPU: buffers in device-local memory that is not host-visible
+  // As on a discrete GPU whose 256 MiB that the host sees are full: allocations from them fail.
+  void fill_mapped_heap();
   // Adds a queue family that only copies, as on discrete GPUs. Its queue is really the device's first queue,
   // so that validation sees the order of submits.
   void add_transfer_queue();

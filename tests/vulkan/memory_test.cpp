@@ -76,6 +76,16 @@ TEST(Memory, AnAllocationThatFailsLeaksNothing) {
   make_buffer(context, 128, MemoryKind::device, MemoryCategory::workspace);
 }
 
+// Where all of a GPU's memory cannot be mapped, 256 MiB can, which other programs use, too.
+TEST(Memory, UploadsUseMemoryOfTheHostWhereTheHeapThatBothSeeIsFull) {
+  test::Interposer vulkan;
+  vulkan.fill_mapped_heap();
+  const auto context = Context::create(interposed(vulkan));
+  const Buffer upload = make_buffer(context, 64, MemoryKind::upload, MemoryCategory::in_out);
+  EXPECT_NE(upload.data(), nullptr);
+  EXPECT_EQ(context->memory_statistics().total.allocations, 1u);
+}
+
 TEST(Memory, ABudgetIsCheckedBeforeAnythingIsAllocated) {
   test::Interposer vulkan;
   const auto context = Context::create(interposed(vulkan));

@@ -157,6 +157,24 @@ TEST(Timestamps, RiseWithTheWork) {
   }
 }
 
+// As on Mali, after the fence was signalled.
+TEST(Timestamps, AreReadAgainWhereTheDriverHasThemLate) {
+  test::Interposer vulkan;
+  vulkan.delay_queries(3);
+  ContextOptions options = test::test_context_options();
+  options.get_instance_proc_addr = vulkan.get_instance_proc_addr();
+  const auto context = Context::create(options);
+  if (!timestamps_supported(*context)) GTEST_SKIP() << "no time stamps on this device";
+  const TimestampQueries queries(context, 1);
+  CommandBuffer commands(context);
+  commands.begin();
+  queries.reset(commands);
+  queries.write(commands, 0);
+  commands.end();
+  submit_and_wait(*context, commands);
+  EXPECT_EQ(queries.read(), std::vector<double>{0});
+}
+
 TEST(Timestamps, ADeviceThatSaysPeriodZeroHasNone) {
   ContextOptions options = test::test_context_options();
   options.adjust_caps = [](const DeviceCaps& caps) {

@@ -98,6 +98,7 @@ void Interposer::fail_allocations_after(uint32_t successes) { state().allocation
 void Interposer::fail_submits_after(uint32_t successes) { state().submits_left = successes; }
 void Interposer::lose_device() { state().device_lost = true; }
 void Interposer::find_device() { state().device_lost = false; }
+void Interposer::delay_queries(uint32_t calls) { state().late_queries = calls; }
 void Interposer::hide_devices() { state().devices_hidden = true; }
 void Interposer::hide_drivers() { state().drivers_hidden = true; }
 void Interposer::make_portability_device() { state().portability_device = true; }
@@ -108,6 +109,7 @@ void Interposer::hide_instance_version() { state().version_hidden = true; }
 void Interposer::miscompile(std::string name) { state().miscompiled_name = std::move(name); }
 uint32_t Interposer::miscompiled() const { return state().miscompiled; }
 void Interposer::skip_dispatches() { state().dispatches_skipped = true; }
+void Interposer::fill_mapped_heap() { state().mapped_heap_full = true; }
 void Interposer::split_memory() { state().memory_split = true; }
 void Interposer::add_transfer_queue() { state().transfer_queue = true; }
 uint32_t Interposer::submits() const { return state().submits; }

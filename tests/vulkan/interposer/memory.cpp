@@ -11,6 +11,8 @@ VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice device, const VkMemoryAllocateI
   ++state().objects_made;
   const std::lock_guard lock(state().mutex);
   if (state().allocations_left == 0) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  if (state().mapped_heap_full && info->memoryTypeIndex == state().memory_types)
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
   --state().allocations_left;
   VkMemoryAllocateInfo real = *info;
   if (real.memoryTypeIndex == state().memory_types) real.memoryTypeIndex = 0;
@@ -52,16 +54,25 @@ VKAPI_ATTR VkResult VKAPI_CALL invalidate(VkDevice device, uint32_t count,
       device, count, ranges);
 }
 
+// Invents a type of memory that is the only one with DEVICE_LOCAL.
+void add_device_local_type(VkPhysicalDeviceMemoryProperties& properties, VkMemoryPropertyFlags flags,
+                           uint32_t heap) {
+  for (uint32_t i = 0; i < properties.memoryTypeCount; ++i)
+    properties.memoryTypes[i].propertyFlags &= ~VkMemoryPropertyFlags{VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
+  properties.memoryTypes[properties.memoryTypeCount++] = {flags | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, heap};
+}
+
 VKAPI_ATTR void VKAPI_CALL memory_properties(VkPhysicalDevice device,
                                              VkPhysicalDeviceMemoryProperties* properties) {
   real_instance_function<PFN_vkGetPhysicalDeviceMemoryProperties>("vkGetPhysicalDeviceMemoryProperties")(
       device, properties);
   state().memory_types = properties->memoryTypeCount;
-  if (state().memory_split) {
-    for (uint32_t i = 0; i < properties->memoryTypeCount; ++i)
-      properties->memoryTypes[i].propertyFlags &= ~VkMemoryPropertyFlags{VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
-    properties->memoryTypes[properties->memoryTypeCount++] = {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
-                                                              properties->memoryTypes[0].heapIndex};
+  if (state().memory_split) add_device_local_type(*properties, 0, properties->memoryTypes[0].heapIndex);
+  if (state().mapped_heap_full) {
+    properties->memoryHeaps[properties->memoryHeapCount] = {256 << 20, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
+    add_device_local_type(*properties,
+                          VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+                          properties->memoryHeapCount++);
   }
   if (state().coherent_hidden)
     for (uint32_t i = 0; i < properties->memoryTypeCount; ++i)
@@ -71,7 +82,7 @@ VKAPI_ATTR void VKAPI_CALL memory_properties(VkPhysicalDevice device,
 
 // The invented type is the first one in disguise.
 void offer_invented_type(VkMemoryRequirements& requirements) {
-  if (state().memory_split)
+  if (state().memory_split || state().mapped_heap_full)
     requirements.memoryTypeBits |= (requirements.memoryTypeBits & 1) << state().memory_types;
 }
 
@@ -93,7 +104,8 @@ VKAPI_ATTR VkResult VKAPI_CALL map_memory(VkDevice device, VkDeviceMemory memory
 PFN_vkVoidFunction memory_function(VkDevice device, std::string_view name) {
   if (name == "vkAllocateMemory") return reinterpret_cast<PFN_vkVoidFunction>(allocate);
   if (name == "vkFreeMemory") return reinterpret_cast<PFN_vkVoidFunction>(free_memory);
-  if (name == "vkGetBufferMemoryRequirements") return reinterpret_cast<PFN_vkVoidFunction>(buffer_requirements);
+  if (name == "vkGetBufferMemoryRequirements")
+    return reinterpret_cast<PFN_vkVoidFunction>(buffer_requirements);
   if (name == "vkFlushMappedMemoryRanges") return reinterpret_cast<PFN_vkVoidFunction>(flush);
   if (name == "vkInvalidateMappedMemoryRanges") return reinterpret_cast<PFN_vkVoidFunction>(invalidate);
   if (name == "vkMapMemory") return wrapped(state().map_memory, map_memory, device, name);
@@ -101,7 +113,8 @@ PFN_vkVoidFunction memory_function(VkDevice device, std::string_view name) {
 }
 
 PFN_vkVoidFunction memory_instance_function(std::string_view name) {
-  if (name == "vkGetPhysicalDeviceMemoryProperties") return reinterpret_cast<PFN_vkVoidFunction>(memory_properties);
+  if (name == "vkGetPhysicalDeviceMemoryProperties")
+    return reinterpret_cast<PFN_vkVoidFunction>(memory_properties);
   return nullptr;
 }
 

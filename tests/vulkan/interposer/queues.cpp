@@ -63,6 +63,16 @@ VKAPI_ATTR VkResult VKAPI_CALL device_wait_idle(VkDevice device) {
   return state().device_wait_idle(device);
 }
 
+VKAPI_ATTR VkResult VKAPI_CALL query_results(VkDevice device, VkQueryPool pool, uint32_t first,
+                                             uint32_t count, size_t bytes, void* data, VkDeviceSize stride,
+                                             VkQueryResultFlags flags) {
+  if (state().late_queries > 0) {
+    --state().late_queries;
+    return VK_NOT_READY;
+  }
+  return state().query_results(device, pool, first, count, bytes, data, stride, flags);
+}
+
 }  // namespace
 
 void note_begin(VkCommandBuffer commands) {
@@ -75,10 +85,12 @@ PFN_vkVoidFunction queue_function(VkDevice device, std::string_view name) {
   if (name == "vkWaitForFences") return wrapped(state().wait_for_fences, wait_for_fences, device, name);
   if (name == "vkQueueWaitIdle") return wrapped(state().queue_wait_idle, queue_wait_idle, device, name);
   if (name == "vkDeviceWaitIdle") return wrapped(state().device_wait_idle, device_wait_idle, device, name);
+  if (name == "vkGetQueryPoolResults") return wrapped(state().query_results, query_results, device, name);
   if (name == "vkCmdDispatch") return wrapped(state().dispatch, dispatch, device, name);
   if (!state().device_function(device, name.data())) return nullptr;
   if (name == "vkCmdBeginDebugUtilsLabelEXT") return wrapped(state().begin_label, begin_label, device, name);
-  if (name == "vkSetDebugUtilsObjectNameEXT") return wrapped(state().set_object_name, set_object_name, device, name);
+  if (name == "vkSetDebugUtilsObjectNameEXT")
+    return wrapped(state().set_object_name, set_object_name, device, name);
   return nullptr;
 }
 

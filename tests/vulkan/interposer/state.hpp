@@ -27,6 +27,7 @@ struct State {
   uint64_t bytes = 0, peak_bytes = 0;
   uint32_t allocations_left = UINT32_MAX;
   bool devices_hidden = false, version_hidden = false, coherent_hidden = false, memory_split = false;
+  bool mapped_heap_full = false;
   bool drivers_hidden = false, portability_device = false, portability_enumerated = false;
   uint32_t memory_types = 0;  // real ones
   bool transfer_queue = false;
@@ -38,6 +39,8 @@ struct State {
   PFN_vkQueueWaitIdle queue_wait_idle = nullptr;
   PFN_vkDeviceWaitIdle device_wait_idle = nullptr;
   PFN_vkWaitForFences wait_for_fences = nullptr;
+  PFN_vkGetQueryPoolResults query_results = nullptr;
+  uint32_t late_queries = 0;
   std::atomic<bool> device_lost = false;
   std::array<PFN_vkVoidFunction, 14> makers{};
   std::vector<VkMappedMemoryRange> ranges;
