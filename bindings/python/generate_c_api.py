@@ -12,6 +12,7 @@ is left to ctypes, which follows the platform's C compiler; tests/test_c_api.py 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from dataclasses import dataclass, field
@@ -37,6 +38,7 @@ class Header:
     handles: set[str] = field(default_factory=set)
     callbacks: dict[str, str] = field(default_factory=dict)
     structs: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    enum_members: dict[tuple[str, str], str] = field(default_factory=dict)  # the enumeration of a struct's member
     types: list[str] = field(default_factory=list)  # callbacks and structs, which use earlier ones of both
     functions: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
 
@@ -119,6 +121,8 @@ def read_struct(header: Header, name: str, body: str) -> None:
             if match.group(3):
                 expression += f" * {header.constants.get(match.group(3), match.group(3))}"
             fields.append((match.group(2), expression))
+            if base in header.enums and expression == "c_int":
+                header.enum_members[name, match.group(2)] = base
     header.structs[name] = fields
     header.types.append(name)
 
@@ -168,6 +172,13 @@ def read_header(header: Header, text: str) -> None:
             read_function(header, match["function"])
 
 
+def choice_names(members: list[tuple[str, str]]) -> list[str]:
+    """The choices of an enumeration as Python calls them: of MEMORY_NAIVE and MEMORY_SHARED_OBJECTS "naive", "shared-objects"."""
+    names = [name for name, _ in members]
+    prefix = len(os.path.commonprefix(names).rpartition("_")[0])
+    return [name[prefix:].strip("_").lower().replace("_", "-") for name in names]
+
+
 def python_type(expression: str) -> str:
     if expression in PYTHON_TYPES:
         return PYTHON_TYPES[expression]
@@ -189,6 +200,11 @@ def write_module(header: Header, names: list[str]) -> str:
         lines += ["    _fields_ = ["]
         lines += [f'        ("{member}", {expression}),' for member, expression in fields]
         lines += ["    ]"]
+    lines += ["", "", "# The enumerations of members, which ctypes takes for integers.", "CHOICES: dict[str, dict[str, type[IntEnum]]] = {"]
+    for name in dict.fromkeys(struct for struct, _ in header.enum_members):
+        members = [f'"{member}": {enum}' for (struct, member), enum in header.enum_members.items() if struct == name]
+        lines += [f'    "{name}": {{{", ".join(members)}}},']
+    lines += ["}"]
     lines += ["", "", "FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {"]
     for name, (result, parameters) in header.functions.items():
         lines += [f'    "{name}": ({result}, [{", ".join(parameters)}]),']

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "c_api/option_members.hpp"
 #include "c_api/support.hpp"
 #include "platform/utf8_path.hpp"
 
@@ -23,20 +24,20 @@ using vellum::platform::utf8_path;
 namespace {
 
 vellum_load_limits limit_defaults() noexcept {
-  const vellum::LoadLimits limits;
-  return {sizeof(vellum_load_limits), limits.nodes,   limits.elements,       limits.folded_bytes,
-          limits.folded_work,         limits.nesting, limits.trusts_shaders, nullptr};
+  const vellum::LoadLimits defaults;
+  vellum_load_limits limits{};
+  limits.size = sizeof limits;
+#define VELLUM_OPTION(kind, name, member, what) vellum::c_api::to_c(defaults.member, limits.name);
+#include "vellum/load_limits.def"
+  return limits;
 }
 
 vellum::LoadLimits to_cpp(const vellum_load_limits* c_limits) {
-  const vellum_load_limits limits = given_or_default(c_limits, limit_defaults());
-  return {limits.nodes,
-          limits.elements,
-          limits.folded_bytes,
-          limits.folded_work,
-          limits.nesting,
-          limits.trusts_shaders != 0,
-          utf8_path(limits.links_within ? limits.links_within : "")};
+  const vellum_load_limits given = given_or_default(c_limits, limit_defaults());
+  vellum::LoadLimits limits;
+#define VELLUM_OPTION(kind, name, member, what) vellum::c_api::from_c(given.name, limits.member, #name);
+#include "vellum/load_limits.def"
+  return limits;
 }
 
 static_assert(static_cast<int>(vellum::DType::i64) == VELLUM_I64);

@@ -5,22 +5,24 @@
 #include <cstddef>
 #include <string>
 
+#include "c_api/option_members.hpp"
 #include "c_api/support.hpp"
 
 namespace {
 
 vellum_tune_options tune_defaults() noexcept {
+  const vellum::TuneOptions defaults;
   vellum_tune_options options{};
   options.size = sizeof options;
-  options.storages = vellum::TuneOptions().storages;
+#define VELLUM_OPTION(kind, name, member, what) vellum::c_api::to_c(defaults.member, options.name);
+#include "vellum/tune_options.def"
   return options;
 }
 
 vellum::TuneOptions to_cpp(const vellum_tune_options& c_options) {
   vellum::TuneOptions options;
-  options.seconds = c_options.seconds;
-  options.again = c_options.again != 0;
-  options.storages = c_options.storages != 0;
+#define VELLUM_OPTION(kind, name, member, what) vellum::c_api::from_c(c_options.name, options.member, #name);
+#include "vellum/tune_options.def"
   if (c_options.progress || c_options.should_stop)
     options.progress = [c_options](const vellum::TuneProgress& progress) {
       if (c_options.progress)

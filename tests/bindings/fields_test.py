@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Compares the fields of options and results, not only the functions that take them: each member of a struct of C++ that
 applications fill in is a member of the struct of C, and each member of a struct of C that may grow is read or written by the
-bindings for Java and Python, unless fields_left_out.txt gives the reason.
+bindings for Java and Python, unless fields_left_out.txt gives the reason. Options with a row in a table vellum/*.def reach
+these languages by bindings/generate_options.py, whose output in the Java sources is compared here.
 
     fields_test.py REPOSITORY
 """
@@ -36,8 +37,8 @@ NESTED = {"planning", "debug"}  # structs whose members are rows of SAME_OPTIONS
 
 
 def generator() -> ModuleType:
-    """The module that reads the headers of C for the Python package."""
-    spec = importlib.util.spec_from_file_location("generate_c_api", ROOT / "bindings/python/generate_c_api.py")
+    """The module that reads the tables and the headers."""
+    spec = importlib.util.spec_from_file_location("generate_options", ROOT / "bindings/generate_options.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # its dataclasses look themselves up
@@ -45,38 +46,20 @@ def generator() -> ModuleType:
     return module
 
 
+GENERATOR = generator()
+
+
 def c_structs() -> dict[str, list[str]]:
     """The members of each struct of the C interface, by its name."""
-    module = generator()
-    header = module.Header()
     # The headers of VkBuffer and VkImage are for applications with a Vulkan device of their own.
     headers = [path for path in sorted(HEADERS.glob("vellum*.h")) if path.name not in ("vellum_vulkan.h", "vellum_external.h")]
-    for text in module.with_includes(headers, {}).values():
-        module.read_header(header, text)
-    return {name: [field for field, _ in fields] for name, fields in header.structs.items()}
+    structs = GENERATOR.read_headers(*headers).structs
+    return {name: [field for field, _ in fields] for name, fields in structs.items()}
 
 
-def cpp_members(struct: str) -> list[str]:
-    """The members of a struct of C++, without its functions."""
-    for file in sorted(HEADERS.glob("*.hpp")):
-        text = re.sub(r"//[^\n]*", "", file.read_text())
-        found = re.search(rf"^struct {struct} \{{\n(.*?)^\}};", text, re.DOTALL | re.MULTILINE)
-        if found:
-            break
-    else:
-        raise SystemExit(f"fields_test.py: no header has struct {struct}")
-    # Values may have commas and braces of their own.
-    body = re.sub(r"\{[^{}]*\}", "{}", found[1])
-    statements = [" ".join(statement.split()) for statement in body.split(";")]
-    members = []
-    for statement in statements:
-        if not statement or statement.startswith(("using ", "static ", "friend ", "bool operator")):
-            continue
-        declared = re.sub(r"<[^<>]*(<[^<>]*>)?[^<>]*>", "", statement)  # the types of templates
-        if "(" in declared.split("=")[0] and "function" not in declared:
-            continue  # a function
-        members += [re.sub(r"[{=].*", "", name).split()[-1].split("[")[0] for name in declared.split(",")]
-    return members
+def rows() -> set[tuple[str, str]]:
+    """The struct of C and its member of each row of a table."""
+    return {(f"vellum_{table}", option.name) for table in GENERATOR.TABLES for option in GENERATOR.read_table(table)}
 
 
 def camel_case(name: str) -> str:
@@ -122,6 +105,7 @@ class Fields(unittest.TestCase):
     def setUp(self) -> None:
         self.structs = c_structs()
         self.left_out = left_out()
+        self.rows = rows()
 
     def missing(self) -> set[tuple[str, str]]:
         found = set()
@@ -131,12 +115,14 @@ class Fields(unittest.TestCase):
             for field in fields:
                 if field == "size" or field.endswith("_user"):
                     continue  # what a callback of the binding is given is the binding's own
+                if (struct, field) in self.rows:
+                    continue
                 if not reaches_java(field):
                     found.add(("java", f"{struct}.{field}"))
                 if not reaches_python(field):
                     found.add(("python", f"{struct}.{field}"))
         for cpp, c in SAME_OPTIONS.items():
-            for member in cpp_members(cpp):
+            for member in GENERATOR.cpp_members(cpp):
                 if member not in NESTED and member not in self.structs[c]:
                     found.add(("c", f"{cpp}.{member}"))
         return found
@@ -144,8 +130,8 @@ class Fields(unittest.TestCase):
     def test_the_sources_are_understood(self) -> None:
         self.assertGreater(sum("size" in fields for fields in self.structs.values()), 30)
         self.assertIn("self_check", self.structs["vellum_device_options"])
-        self.assertEqual(cpp_members("PlanningOptions"), ["strategy", "search_ms", "in_place", "views", "reorder"])
-        self.assertLess({"mean", "scale", "network_shape"}, set(cpp_members("FrameInput")))
+        self.assertEqual(list(GENERATOR.cpp_members("PlanningOptions")), ["strategy", "search_ms", "in_place", "views", "reorder"])
+        self.assertLess({"mean", "scale", "network_shape"}, set(GENERATOR.cpp_members("FrameInput")))
 
     def test_every_field_is_there_or_left_out_with_a_reason(self) -> None:
         self.assertEqual(self.missing() - set(self.left_out), set(), "neither there nor in fields_left_out.txt")
@@ -153,14 +139,19 @@ class Fields(unittest.TestCase):
     def test_what_is_left_out_is_missing(self) -> None:
         self.assertEqual(set(self.left_out) - self.missing(), set(), "fields_left_out.txt lists what is there")
 
-    def test_options_of_java_have_setters(self) -> None:
-        """A field that the native part reads is one that applications can set."""
-        for struct in ("vellum_device_options", "vellum_session_options", "vellum_load_limits", "vellum_tune_options"):
-            for field in self.structs[struct]:
-                name = camel_case(field)
-                if field == "size" or ("java", f"{struct}.{field}") in self.left_out or f'"{name}"' not in NATIVE:
-                    continue
-                self.assertRegex(JAVA, rf"\b{name}\b", f"{struct}.{field}: the class has no '{name}'")
+    def test_generated_java_is_what_the_tables_say(self) -> None:
+        for table in GENERATOR.TABLES:
+            file, text = GENERATOR.renewed_java(table)
+            self.assertEqual(file.read_text(), text, f"run bindings/generate_options.py, which renews {file.name}")
+
+    def test_a_plain_option_has_a_row(self) -> None:
+        """An option that every language could take from a row is not converted by hand."""
+        plain = {"c_int32", "c_uint32", "c_uint64", "c_float", "c_double", "c_int", "c_char_p"}
+        headers = GENERATOR.read_headers(HEADERS / "vellum.h")
+        for table in GENERATOR.TABLES:
+            struct = f"vellum_{table}"
+            without = {field for field, c_type in headers.structs[struct] if c_type in plain} - {row[1] for row in self.rows if row[0] == struct}
+            self.assertEqual(without, set(), f"no rows in {table}.def")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Checks CONTRIBUTING.md's table against the sources: every activation, operator, shader, planning strategy, pass, trait of
-devices and command has its table row, its use and its test, and the files that the page names exist. The files of vcpkg agree
-with CMake's.
+devices, public option and command has its table row, its use and its test, and the files that the page names exist. The files
+of vcpkg agree with CMake's.
 
     contributing_test.py REPOSITORY
 """
@@ -145,6 +145,17 @@ def check_traits():
                     f"runtime/{name} names {vendor}: what differs between vendors is a trait (runtime/cost/device_traits.hpp)")
 
 
+def check_options():
+    tests = text_of("tests/**/*.c", "tests/**/*.cpp", "tests/java/**/*.java", "bindings/python/tests/*.py")
+    page = text_of("docs/*.md", "SECURITY.md")
+    for table in sorted((root / "runtime/include/vellum").glob("*.def")):
+        for option, member in found(r"^VELLUM_OPTION\(\w+, (\w+), (?:\w+\.)?(\w+),", table.read_text(), "option"):
+            first, *rest = option.split("_")
+            names = {option, member, option.replace("_", "-"), first + "".join(word.capitalize() for word in rest)}
+            for place, text in ("test", tests), ("page of docs/", page):
+                require(any(has_word(name, text) for name in names), f"option {option} of {table.name}: no {place} names it")
+
+
 def check_commands():
     header = text_of("tools/vellum/commands.hpp")
     main = text_of("tools/vellum/main.cpp")
@@ -257,7 +268,7 @@ def check_versions():
 
 
 for check in (check_operators, check_fused_kernels, check_activations, check_shaders, check_strategies, check_passes, check_traits,
-              check_commands, check_names, check_rooms, check_following_a_convolution, check_page, check_versions):
+              check_options, check_commands, check_names, check_rooms, check_following_a_convolution, check_page, check_versions):
     check()
 for problem in problems:
     print(problem)

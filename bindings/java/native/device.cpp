@@ -20,6 +20,7 @@ using vellum::jni::SessionOptions;
 using vellum::jni::take_text;
 using vellum::jni::to_java;
 using vellum::jni::to_long;
+using vellum::jni::TuneOptions;
 
 namespace {
 
@@ -173,11 +174,8 @@ VELLUM_JNI(jobject, tune)
   return guarded(env, [&] {
     const SessionOptions session(env, session_options);
     const JavaObject java(env, tune_options);
-    vellum_tune_options options;
-    vellum_tune_options_init(&options);
-    options.seconds = java.get_double("seconds");
-    options.again = java.get_bool("again");
-    options.storages = java.get_bool("storages");
+    TuneOptions given(java);
+    vellum_tune_options& options = given.get();
     std::unique_ptr<Listener> progress, should_stop;
     const Local<jobject> listener = java.get<jobject>("progress", "Lio/vellum/TuneListener;");
     if (listener) {

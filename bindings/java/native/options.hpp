@@ -3,7 +3,7 @@
 
 #include <jni.h>
 
-#include <optional>
+#include <list>
 #include <string>
 #include <vector>
 
@@ -22,7 +22,7 @@ class SessionOptions {
   const vellum_session_options* get() const { return &options_; }
 
  private:
-  std::string strategy_;
+  std::list<std::string> texts_;
   std::vector<std::string> names_, passes_;
   std::vector<std::vector<int64_t>> dims_;
   std::vector<vellum_input_shape> shapes_;
@@ -45,7 +45,7 @@ class DeviceOptions {
   vellum_device_options& get() { return options_; }
 
  private:
-  std::string device_, folder_;
+  std::list<std::string> texts_;
   vellum_device_options options_;
 };
 
@@ -62,8 +62,22 @@ class LoadLimits {
   const vellum_load_limits* get() const { return &limits_; }
 
  private:
-  std::string links_within_;
+  std::list<std::string> texts_;
   vellum_load_limits limits_;
+};
+
+// The C options, without the listener.
+class TuneOptions {
+ public:
+  explicit TuneOptions(const JavaObject& java);
+  TuneOptions(const TuneOptions&) = delete;
+  TuneOptions& operator=(const TuneOptions&) = delete;
+
+  vellum_tune_options& get() { return options_; }
+
+ private:
+  std::list<std::string> texts_;
+  vellum_tune_options options_;
 };
 
 }  // namespace vellum::jni

@@ -48,6 +48,12 @@ def test_errors_have_a_code_and_name_the_cause(make, code) -> None:
     assert str(copy.copy(raised.value)) == str(raised.value)
 
 
+def test_options_are_those_of_the_library() -> None:
+    with pytest.raises(TypeError, match="no option 'colour'"):
+        vellum.Device(colour="red")  # type: ignore[call-arg]
+    assert vellum.Device(cache_folder=None, wait_limit_ms=None, self_check="off").wait_limit_ms == 60_000
+
+
 def test_models_say_what_they_take_and_limits_are_kept(face: vellum.Model, face_file: Path) -> None:
     assert face.inputs[0].shape == (1, 128, 128, 3) and len(face.outputs) == 4
     assert repr(face).startswith("<vellum.Model: input:0 float32[1,128,128,3] -> Identity:0")

@@ -153,7 +153,9 @@ def test_estimates_predict_what_is_allocated(face, device, session) -> None:
 def test_a_bundle_gives_the_same_results(face_file, device, image, expected, tmp_path) -> None:
     summary = vellum.write_bundle(face_file, tmp_path / "face.vlm", device=device)
     assert summary.shaders > 10 and summary.weights > 10 and summary.file_bytes == (tmp_path / "face.vlm").stat().st_size
-    assert same(vellum.Session(tmp_path / "face.vlm", device).run({"input:0": image}), expected)
+    for limits in vellum.LoadLimits(), vellum.LoadLimits(trusts_shaders=True, nesting=0):
+        bundle = vellum.Model(tmp_path / "face.vlm", limits=limits)
+        assert same(vellum.Session(bundle, device).run({"input:0": image}), expected)
 
 
 def test_a_bundle_has_the_shaders_of_frames(face_file, face, device, tmp_path) -> None:

@@ -25,7 +25,7 @@ from ._kernels import (
 )
 from ._large_picture import LargePicture, PictureRegion, PictureTiles
 from ._library import Error, ErrorCode, library
-from ._model import LoadLimits, Model, NodeInfo, graph_passes
+from ._model import Model, NodeInfo, graph_passes
 from ._offline import (
     BundleSummary,
     MemoryEstimate,
@@ -39,6 +39,7 @@ from ._offline import (
     tune,
     write_bundle,
 )
+from ._option_types import DeviceOptions, LoadLimits, TuneOptions
 from ._options import SessionOptions
 from ._picture import PictureOutput
 from ._pool import MemoryPool
@@ -53,6 +54,7 @@ __all__ = [
     "BundleSummary",
     "Device",
     "DeviceInfo",
+    "DeviceOptions",
     "DeviceRates",
     "Error",
     "ErrorCode",
@@ -86,6 +88,7 @@ __all__ = [
     "SessionOptions",
     "TensorInfo",
     "TensorReport",
+    "TuneOptions",
     "TuneResult",
     "bundle_in_memory",
     "check_kernels",

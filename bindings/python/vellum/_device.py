@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from . import _c_api
 from ._html import table
 from ._library import Handle, call, defaults, library, made_text, sized, text
-from ._options import choice, set_field
+from ._option_types import DeviceOptions
+from ._options import set_options
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 _LOG_LEVELS: tuple[LogLevel, ...] = ("debug", "info", "warning", "error")  # as vellum_log_level
-GlobalPriority = Literal["unspecified", "low", "medium", "high", "realtime"]
-SelfCheck = Literal["auto", "off", "on"]
 
 
 @dataclass(frozen=True)
@@ -97,50 +98,27 @@ class Device(Handle):
         self,
         device: int | str | uuid.UUID | None = None,
         *,
-        cache_folder: str | os.PathLike[str] | None = None,
-        validation: bool = False,
-        android_baseline_2022: bool = False,
-        wait_limit_ms: int | None = None,
-        queue_priority: float = 1.0,
-        global_priority: GlobalPriority = "unspecified",
-        debug_labels: bool = False,
-        self_check: SelfCheck = "auto",
         log: Callable[[LogLevel, str], object] | None = None,
+        **options: Unpack[DeviceOptions],
     ) -> None:
         """Opens a device.
 
         device: a number as DeviceInfo.index, a UUID, or a part of a name; None: a discrete GPU, else an integrated one,
             else a CPU.
-        cache_folder: for compiled shaders and measurements of tune(), made if it is missing; None: nothing is kept.
-        validation: the Khronos validation layer; its messages go to `log`.
-        android_baseline_2022: behave as on the least device that Vellum supports.
-        wait_limit_ms: for one submit before the device counts as hanging, Error(DEVICE_LOST); 0: no limit; None: a minute.
-        queue_priority: from 0 to 1, relative to the other queues that the process has on the device.
-        global_priority: relative to all processes; Error(UNSUPPORTED) if the device has none, or this user may not have it.
-        debug_labels: labels of layers and names of objects, for debuggers.
-        self_check: compare kernels with the host at their first use, and use none that is wrong; auto: on GPUs.
         log: called with a level and one line, from any thread.
+        options: see DeviceOptions.
         """
-        options = defaults(_c_api.vellum_device_options)
+        struct = defaults(_c_api.vellum_device_options)
+        set_options(struct, options, DeviceOptions)
         if device is not None:
-            options.device = str(device).encode()
-        if cache_folder is not None:
-            options.cache_folder = os.fspath(cache_folder).encode()
-        options.validation = validation
-        options.android_baseline_2022 = android_baseline_2022
-        if wait_limit_ms is not None:
-            set_field(options, "wait_limit_ms", wait_limit_ms)
-        options.queue_priority = queue_priority
-        options.global_priority = choice("global_priority", global_priority, _c_api.vellum_global_priority, "PRIORITY_")
-        options.debug_labels = debug_labels
-        options.self_check = choice("self_check", self_check, _c_api.vellum_self_check, "SELF_CHECK_")
+            struct.device = str(device).encode()
         callback = _c_api.vellum_log_callback(0)
         if log is not None:
             callback = _c_api.vellum_log_callback(lambda level, message, _: log(_LOG_LEVELS[level], text(message)))
-        options.log = callback
-        self.wait_limit_ms = options.wait_limit_ms
+        struct.log = callback
+        self.wait_limit_ms = struct.wait_limit_ms
         super().__init__(library.vellum_device_destroy, callback)
-        self.make(library.vellum_device_open, ctypes.byref(options))
+        self.make(library.vellum_device_open, ctypes.byref(struct))
         self._callback = callback  # for sessions, which may outlive this object
 
     @property

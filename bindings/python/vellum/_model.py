@@ -13,24 +13,12 @@ from . import _c_api
 from ._frame import FrameInput, c_frame_input
 from ._html import table
 from ._library import Handle, call, defaults, library, made_text, sized, text
-from ._options import c_input_shapes, set_field
+from ._option_types import LoadLimits
+from ._options import c_input_shapes, set_options
 from ._picture import PictureOutput, c_picture_output
 from ._tensor import TensorInfo, find_info, read_infos, read_shape
 
 ModelSource = str | os.PathLike[str] | bytes | bytearray | memoryview
-
-
-@dataclass(frozen=True)
-class LoadLimits:
-    """What a model file may ask of the machine that loads it (SECURITY.md); None: the default."""
-
-    nodes: int | None = None  # of all graphs of the file
-    elements: int | None = None  # of one tensor
-    folded_bytes: int | None = None  # of constants that are computed
-    folded_work: int | None = None  # elementary operations on constants
-    nesting: int | None = None  # of graphs
-    trusts_shaders: bool | None = None  # True: a bundle's SPIR-V is not validated, for the app has made sure where the file comes from
-    links_within: str | os.PathLike[str] | None = None  # external data may be links to files below this folder, as in hubs' caches
 
 
 @dataclass(frozen=True)
@@ -49,9 +37,7 @@ class NodeInfo:
 
 def _c_limits(limits: LoadLimits) -> _c_api.vellum_load_limits:
     struct = defaults(_c_api.vellum_load_limits)
-    for name, value in vars(limits).items():
-        if value is not None:
-            set_field(struct, name, os.fspath(value).encode() if name == "links_within" else value)
+    set_options(struct, vars(limits), LoadLimits)
     return struct
 
 

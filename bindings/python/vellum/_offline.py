@@ -7,7 +7,7 @@ import os
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from . import _c_api
 from ._callbacks import Callbacks
@@ -16,7 +16,8 @@ from ._frame import FrameInput, c_frame_input
 from ._html import size, table
 from ._library import call, defaults, library, made_text, sized, text
 from ._model import Model, ModelSource, as_model
-from ._options import SessionOptions, c_session_options, set_field
+from ._option_types import TuneOptions
+from ._options import SessionOptions, c_session_options, set_options
 from ._picture import PictureOutput, c_picture_output
 from ._progress import Progress, Reporter
 from ._reports import MemoryReport, read_memory
@@ -295,32 +296,31 @@ class TuneResult:
     measured_count: int  # those of them that this call measured
 
 
+class TuneArguments(SessionOptions, TuneOptions, total=False):
+    """Keyword arguments of tune(): those of the session that is tuned, and how it is tuned."""
+
+
 def tune(
     model: Model | ModelSource,
     device: DeviceLike,
     *,
-    seconds: float = 0.0,
-    again: bool = False,
-    storages: bool = True,
     progress: Progress = False,
-    **options: Unpack[SessionOptions],
+    **options: Unpack[TuneArguments],
 ) -> TuneResult:
     """Measures on the device how each operator of a session with these options is computed fastest.
 
     Later sessions use the result. It is kept in the device's cache folder, or as long as the device lives.
 
-    seconds: after these no further operator is measured; a later call continues; 0: no limit.
-    again: what was measured before is measured, too.
-    storages: measure what should hold each tensor.
     progress: True: a line on the terminal; a function: called with ("storages", "operators" or "network", done, total).
+
+    options: see TuneOptions and SessionOptions.
 
     Ctrl-C, and exceptions in `progress`, end it; nothing that this call measured is kept then.
     """
-    struct = c_session_options(options)
+    names = TuneOptions.__annotations__
+    struct = c_session_options(cast(SessionOptions, {name: value for name, value in options.items() if name not in names}))
     tune_options = defaults(_c_api.vellum_tune_options)
-    tune_options.seconds = seconds
-    set_field(tune_options, "again", int(again))
-    set_field(tune_options, "storages", int(storages))
+    set_options(tune_options, {name: value for name, value in options.items() if name in names}, TuneOptions)
     result = sized(_c_api.vellum_tune_result)
     pointers = ctypes.byref(struct), ctypes.byref(tune_options), ctypes.byref(result)
     with Reporter(progress) as report, Callbacks() as callbacks:

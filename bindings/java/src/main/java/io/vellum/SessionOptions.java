@@ -13,16 +13,11 @@ public final class SessionOptions {
   public static final int SUBMIT_MS_AUTO = -1;
 
   // Read by native code, which also sets the defaults of those without an initialiser.
+  // Generated from vellum/session_options.def: fields.
   private int precision;
   private int storage;
   private int memory;
   private String strategy;
-  private String[] shapeNames = {};
-  private long[][] shapes = {};
-  private String[] valueNames = {};
-  private int[] valueTypes = {};
-  private long[][] valueShapes = {};
-  private ByteBuffer[] valueBytes = {};
   private int tasksPerSubmit;
   private boolean profile;
   private int cachedShapes;
@@ -36,11 +31,18 @@ public final class SessionOptions {
   private boolean tuned;
   private int arithmetic;
   private boolean checkFinite;
-  private String[] disabledPasses = {};
   private int maxSubmitMs;
-  private long memoryPool;
   private long memoryBudget;
   private boolean budgetAllowsFp16;
+  // End of generated fields.
+  private String[] shapeNames = {};
+  private long[][] shapes = {};
+  private String[] valueNames = {};
+  private int[] valueTypes = {};
+  private long[][] valueShapes = {};
+  private ByteBuffer[] valueBytes = {};
+  private String[] disabledPasses = {};
+  private long memoryPool;
 
   private MemoryPool pool;
   private final Map<String, long[]> inputShapes = new LinkedHashMap<>();
@@ -51,34 +53,133 @@ public final class SessionOptions {
     Native.sessionDefaults(this);
   }
 
-  /** Of stored intermediates and weights. */
+  // Generated from vellum/session_options.def: setters.
+  /** Element type of stored tensors and weights. {@link Precision#FP32} by default. */
   public @NotNull SessionOptions precision(@NotNull Precision precision) {
     this.precision = Check.notNull(precision, "precision").ordinal();
     return this;
   }
 
-  public @NotNull SessionOptions arithmetic(@NotNull Arithmetic arithmetic) {
-    this.arithmetic = Check.notNull(arithmetic, "arithmetic").ordinal();
-    return this;
-  }
-
-  /** Of intermediate tensors. */
+  /** Storage of intermediate tensors; auto: the device's default. {@link Storage#AUTO} by default. */
   public @NotNull SessionOptions storage(@NotNull Storage storage) {
     this.storage = Check.notNull(storage, "storage").ordinal();
     return this;
   }
 
-  /** Whether tensors share objects. */
+  /**
+   * How intermediate tensors share memory: in shared objects, at offsets of one arena, or not at all (naive). {@link
+   * MemoryMode#SHARED_OBJECTS} by default.
+   */
   public @NotNull SessionOptions memory(@NotNull MemoryMode memory) {
     this.memory = Check.notNull(memory, "memory").ordinal();
     return this;
   }
 
-  /** The planner's strategy, a name from docs/planner.md; {@code null}: "best". */
+  /** Strategy of the memory planner, a name from docs/planner.md. "best" by default. */
   public @NotNull SessionOptions strategy(@Nullable String strategy) {
     this.strategy = strategy;
     return this;
   }
+
+  /** Tasks of a submit; 0: no limit. */
+  public @NotNull SessionOptions tasksPerSubmit(int tasksPerSubmit) {
+    this.tasksPerSubmit = Check.notNegative(tasksPerSubmit, "tasksPerSubmit");
+    return this;
+  }
+
+  /** GPU timestamps around every task, for the times of layers. */
+  public @NotNull SessionOptions profile(boolean profile) {
+    this.profile = profile;
+    return this;
+  }
+
+  /** Combinations of input shapes for which the session stays prepared; at least 1. 4 by default. */
+  public @NotNull SessionOptions cachedShapes(int cachedShapes) {
+    this.cachedShapes = Check.notNegative(cachedShapes, "cachedShapes");
+    return this;
+  }
+
+  /** Milliseconds to search for a smaller memory plan; 0: no search. 100 by default. */
+  public @NotNull SessionOptions searchMs(int searchMs) {
+    this.searchMs = Check.notNegative(searchMs, "searchMs");
+    return this;
+  }
+
+  /** Elementwise operators may overwrite an input that nothing reads afterwards. True by default. */
+  public @NotNull SessionOptions inPlace(boolean inPlace) {
+    this.inPlace = inPlace;
+    return this;
+  }
+
+  /** Concatenations and splits of buffers need no copy. True by default. */
+  public @NotNull SessionOptions views(boolean views) {
+    this.views = views;
+    return this;
+  }
+
+  /** Tasks may run in another order than the model's where that needs less memory. True by default. */
+  public @NotNull SessionOptions reorder(boolean reorder) {
+    this.reorder = reorder;
+    return this;
+  }
+
+  /** Bytes of device memory for weights, which then stream to the device layer by layer; 0: no budget. */
+  public @NotNull SessionOptions weightsBudget(long weightsBudget) {
+    this.weightsBudget = Check.notNegative(weightsBudget, "weightsBudget");
+    return this;
+  }
+
+  /**
+   * Faster 3x3 convolutions whose weights take 1.8 (f2) or 4 (f4) times the memory; auto: where tuning measured it to be faster.
+   * {@link Winograd#AUTO} by default.
+   */
+  public @NotNull SessionOptions winograd(@NotNull Winograd winograd) {
+    this.winograd = Check.notNull(winograd, "winograd").ordinal();
+    return this;
+  }
+
+  /** Submitted runs that may be under way at once, each with its own tensors; at most 64. 1 by default. */
+  public @NotNull SessionOptions inFlight(int inFlight) {
+    this.inFlight = Check.notNegative(inFlight, "inFlight");
+    return this;
+  }
+
+  /** Use the measurements of tuning on this device. True by default. */
+  public @NotNull SessionOptions tuned(boolean tuned) {
+    this.tuned = tuned;
+    return this;
+  }
+
+  /**
+   * Precision of products: fp16 needs fp16 tensors and a device that has it; sums are fp32; auto: fp16 where tuning measured it
+   * to be faster. {@link Arithmetic#FP32} by default.
+   */
+  public @NotNull SessionOptions arithmetic(@NotNull Arithmetic arithmetic) {
+    this.arithmetic = Check.notNull(arithmetic, "arithmetic").ordinal();
+    return this;
+  }
+
+  /** NaN and infinities in inputs and outputs are errors. */
+  public @NotNull SessionOptions checkFinite(boolean checkFinite) {
+    this.checkFinite = checkFinite;
+    return this;
+  }
+
+  /**
+   * Bytes of device memory for everything that the session allocates, never exceeded: the session uses the fastest configuration
+   * that fits, else it is out of memory; 0: no budget; not with {@link #weightsBudget} or a pool.
+   */
+  public @NotNull SessionOptions memoryBudget(long memoryBudget) {
+    this.memoryBudget = Check.notNegative(memoryBudget, "memoryBudget");
+    return this;
+  }
+
+  /** With {@link #memoryBudget}, fp16 tensors and weights are allowed where fp32 does not fit. */
+  public @NotNull SessionOptions budgetAllowsFp16(boolean budgetAllowsFp16) {
+    this.budgetAllowsFp16 = budgetAllowsFp16;
+    return this;
+  }
+  // End of generated setters.
 
   /** The shape of an input whose dimensions the model leaves open, or another batch. */
   public @NotNull SessionOptions inputShape(@NotNull String input, long @NotNull ... shape) {
@@ -108,99 +209,12 @@ public final class SessionOptions {
     return this;
   }
 
-  /** The most tasks of a submit; 0: no limit. */
-  public @NotNull SessionOptions tasksPerSubmit(int tasks) {
-    tasksPerSubmit = Check.notNegative(tasks, "tasksPerSubmit");
-    return this;
-  }
-
   /**
    * Milliseconds of predicted work that a run hands to the device at a time; 0: no limit; {@link #SUBMIT_MS_AUTO}, the
    * default. Results are the same bit for bit.
    */
   public @NotNull SessionOptions maxSubmitMs(int milliseconds) {
     maxSubmitMs = milliseconds == SUBMIT_MS_AUTO ? milliseconds : Check.notNegative(milliseconds, "maxSubmitMs");
-    return this;
-  }
-
-  /** GPU timestamps around every task, for {@link Session#layerTimes}. */
-  public @NotNull SessionOptions profile(boolean profile) {
-    this.profile = profile;
-    return this;
-  }
-
-  /** For how many combinations of input shapes the session stays ready; at least 1. 4 by default. */
-  public @NotNull SessionOptions cachedShapes(int count) {
-    cachedShapes = Check.notNegative(count, "cachedShapes");
-    return this;
-  }
-
-  /** Milliseconds to search for a smaller plan; 0: no search. 100 by default. */
-  public @NotNull SessionOptions searchMs(int milliseconds) {
-    searchMs = Check.notNegative(milliseconds, "searchMs");
-    return this;
-  }
-
-  /** Elementwise operators write over an input that dies there. True by default, as the two below. */
-  public @NotNull SessionOptions inPlace(boolean inPlace) {
-    this.inPlace = inPlace;
-    return this;
-  }
-
-  /** Concatenations and splits of buffers without copies. */
-  public @NotNull SessionOptions views(boolean views) {
-    this.views = views;
-    return this;
-  }
-
-  /** Tasks in another order than the model's where that needs less memory. */
-  public @NotNull SessionOptions reorder(boolean reorder) {
-    this.reorder = reorder;
-    return this;
-  }
-
-  /** Bytes of device memory for weights, which then come layer by layer; 0: all at once. */
-  public @NotNull SessionOptions weightsBudget(long bytes) {
-    weightsBudget = Check.notNegative(bytes, "weightsBudget");
-    return this;
-  }
-
-  /**
-   * Bytes of device memory for everything that the session allocates, never exceeded; 0, the default: no budget. The session
-   * finds the quickest way that fits, or is refused with {@link Status#OUT_OF_MEMORY}, whose message names the smallest budget
-   * that suffices. Not with {@link #weightsBudget} or {@link #memoryPool}.
-   */
-  public @NotNull SessionOptions memoryBudget(long bytes) {
-    memoryBudget = Check.notNegative(bytes, "memoryBudget");
-    return this;
-  }
-
-  /** With {@link #memoryBudget}, {@link Precision#FP16} is one more way to fit. */
-  public @NotNull SessionOptions budgetAllowsFp16(boolean allows) {
-    budgetAllowsFp16 = allows;
-    return this;
-  }
-
-  public @NotNull SessionOptions winograd(@NotNull Winograd winograd) {
-    this.winograd = Check.notNull(winograd, "winograd").ordinal();
-    return this;
-  }
-
-  /** Runs of {@link Session#submit} under way at once, each with tensors of its own. At most 64; 1 by default. */
-  public @NotNull SessionOptions inFlight(int runs) {
-    inFlight = Check.notNegative(runs, "inFlight");
-    return this;
-  }
-
-  /** Use what {@link Device#tune} measured on the device. True by default. */
-  public @NotNull SessionOptions tuned(boolean tuned) {
-    this.tuned = tuned;
-    return this;
-  }
-
-  /** NaN and infinities in inputs and outputs are errors. */
-  public @NotNull SessionOptions checkFinite(boolean check) {
-    checkFinite = check;
     return this;
   }
 
