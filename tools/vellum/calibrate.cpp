@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "common/file_name.hpp"
 #include "device_options.hpp"
 #include "output.hpp"
 
@@ -46,8 +47,9 @@ nlohmann::json to_json(const MemoryCalibration& calibration) {
 #ifdef __linux__
 
 void calibrate_apart(const Options& options) {
-  std::vector<std::string> words{"vellum", "devices", "--calibrate", "--cache", options.cache};
-  if (!options.device.empty()) words.insert(words.end(), {"--device", options.device});
+  std::vector<std::string> words{"vellum", "devices", "--calibrate", "--cache",
+                                 samples::FileName(options.device.cache_folder).text()};
+  if (!options.device.device.empty()) words.insert(words.end(), {"--device", options.device.device});
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

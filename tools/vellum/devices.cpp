@@ -6,6 +6,7 @@
 
 #include "calibrate.hpp"
 #include "commands.hpp"
+#include "common/file_name.hpp"
 #include "common/files.hpp"
 #include "options.hpp"
 #include "output.hpp"
@@ -60,9 +61,8 @@ Command add_devices(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("devices", "List the Vulkan devices, and the features of each that Vellum uses");
   auto save_caps = std::make_shared<std::string>();
-  command->add_option(
-      "--save-caps", *save_caps,
-      "write the caps of --device (default: the one that Vellum would choose) to this file");
+  command->add_option("--save-caps", *save_caps,
+                      "write the caps of --device (default: the one that Vellum would choose) to this file");
   auto calibrates = std::make_shared<bool>(false);
   command->add_flag(
       "--calibrate", *calibrates,
@@ -77,12 +77,13 @@ Command add_devices(CLI::App& app) {
               const std::string text = Caps::of(OpenedDevice(*options).device()).json();
               samples::write_text(*save_caps, text);
             }
-            if (options->device.empty() && options->limits.empty())
+            if (options->device.device.empty() && options->limits.empty())
               found = devices();
             else
               found.push_back(OpenedDevice(*options).device().info());
             if (!options->json) {
-              if (calibration) print(to_text(*calibration, options->cache));
+              if (calibration)
+                print(to_text(*calibration, samples::FileName(options->device.cache_folder).text()));
               return print(table(found));
             }
             nlohmann::json list = nlohmann::json::array();

@@ -82,7 +82,7 @@ std::string text(const EstimateArguments& arguments, const std::vector<Point>& p
 }
 
 void estimate(const EstimateArguments& arguments) {
-  if (!arguments.caps.empty() && !arguments.options.device.empty() && !arguments.measure)
+  if (!arguments.caps.empty() && !arguments.options.device.device.empty() && !arguments.measure)
     throw Error(ErrorCode::invalid_argument,
                 "--caps stands for a device: leave out --device, or --measure on it");
   if (arguments.frontier)
@@ -103,7 +103,7 @@ void estimate(const EstimateArguments& arguments) {
     for (Point& point : points) point.estimate = estimator.estimate(options, point.shapes);
   };
   estimate_points();
-  if (arguments.measure && arguments.caps.empty() && !arguments.options.cache.empty() &&
+  if (arguments.measure && arguments.caps.empty() && !arguments.options.device.cache_folder.empty() &&
       points.front().estimate.interval && points.front().estimate.driver_host.empty()) {
     calibrate_apart(arguments.options);
     estimator = make_estimator();  // a device looks for a calibration once
@@ -140,12 +140,13 @@ Command add_estimate(CLI::App& app) {
       "--caps", arguments->caps,
       "android_baseline_2022, or a file of `vellum devices --save-caps`: estimate for that device; default: "
       "the one of --device or --measure, or Android Baseline 2022");
-  CLI::Option* batch = command
-                           ->add_option("--batch", arguments->batches,
-                                        "1,2,4,8: estimate each of these batch sizes, the first dimension of every input")
-                           ->delimiter(',')
-                           ->allow_extra_args(false)
-                           ->check(CLI::PositiveNumber);
+  CLI::Option* batch =
+      command
+          ->add_option("--batch", arguments->batches,
+                       "1,2,4,8: estimate each of these batch sizes, the first dimension of every input")
+          ->delimiter(',')
+          ->allow_extra_args(false)
+          ->check(CLI::PositiveNumber);
   CLI::Option* sweep =
       command
           ->add_option(
@@ -173,7 +174,8 @@ Command add_estimate(CLI::App& app) {
       ->excludes(budget);
   add_in_flight(*command, arguments->options, "inferences in flight at once, each with its own tensors");
   command->add_option("--svg", arguments->svg, "draw the points, or the frontier, as a curve to this file");
-  add_options(*command, arguments->options, "how tensors are assigned to memory: a strategy of docs/planner.md");
+  add_options(*command, arguments->options,
+              "how tensors are assigned to memory: a strategy of docs/planner.md");
   command->footer(
       "Examples:\n  vellum estimate model.onnx --caps phone.json --batch 1,2,4,8\n"
       "  vellum estimate model.onnx --measure\n"

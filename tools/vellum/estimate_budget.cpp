@@ -89,7 +89,7 @@ Estimator::Estimator(const Options& options, const std::string& caps_file, Model
   if (!caps_file.empty()) {
     caps_ = read_caps(caps_file);
     name_ = samples::FileName(caps_file).stem();
-  } else if (on_device || !options.device.empty()) {
+  } else if (on_device || !options.device.device.empty()) {
     device_.emplace(options);
     name_ = device_->device().info().name;
   } else {

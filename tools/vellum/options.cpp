@@ -6,11 +6,13 @@
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
-#include <limits>
+#include <iterator>
+#include <string_view>
 
 #include "common/files.hpp"
 #include "device_options.hpp"
 #include "help.hpp"
+#include "option_flags.hpp"
 #include "output.hpp"
 
 namespace vellum::cli {
@@ -35,125 +37,118 @@ Shape parse_dimensions(std::string_view text, const std::string& whole) {
 
 namespace {
 
-// Adds options to a command, in a group that --help folds.
-class OptionGroup {
- public:
-  OptionGroup(CLI::App& command, const char* group) : command_(command), group_(group) {}
-
-  template <typename Value>
-  CLI::Option* value(const std::string& name, Value& variable, const std::string& help) {
-    return command_.add_option(name, variable, help)->group(group_);
-  }
-  CLI::Option* choice(const std::string& name, std::string& variable, const std::vector<std::string>& words,
-                      const std::string& help) {
-    return value(name, variable, help)->check(CLI::IsMember(words))->capture_default_str();
-  }
-  void flag(const std::string& name, bool& variable, const std::string& help) {
-    command_.add_flag(name, variable, help)->group(group_);
-  }
-  // --NAME and --no-NAME, for what is on by default.
-  void toggle(const std::string& name, bool& variable, const std::string& help) {
-    flag("--" + name + ",!--no-" + name, variable, help + "; on by default");
-  }
-
- private:
-  CLI::App& command_;
-  const char* group_;
+// Options that every user of the tool meets; --help folds the others into a group for experts.
+constexpr std::string_view kCommon[] = {"device", "cache_folder",   "precision",    "storage",
+                                        "memory", "weights_budget", "memory_budget"};
+// Options of the library without a flag of their name, which is added below, by a command, or not at all.
+constexpr std::string_view kWithoutFlag[] = {
+    "android_baseline_2022",  // --limits
+    "wait_limit_ms",          // --wait-limit, in seconds
+    "in_flight",              // add_in_flight()
+    "profile",                // `vellum profile`
+    "cached_shapes",          // a command runs one combination of shapes
 };
 
-void add_common_options(OptionGroup group, Options& options) {
-  const std::filesystem::path caches = default_cache_folder();
-  if (!caches.empty()) options.cache = samples::FileName(caches / "pipelines").text();
-  group.value("--device", options.device, "number, UUID or part of the name, see `vellum devices`");
-  group.choice("--precision", options.precision, {"fp32", "fp16"},
-               "element type of stored tensors and weights");
-  group.choice("--storage", options.storage, {"auto", "image2d", "image3d", "buffer"},
-               "storage of intermediate tensors; auto: the device's default");
-  group.choice("--memory", options.memory, {"shared-objects", "offsets", "naive"},
-               "how tensors share memory: in shared objects, at offsets of one arena, or not at all");
-  group.value("--shape", options.shapes,
-              "NAME=1x3x224x224: shape of an input that the model leaves open; repeatable");
-  group.value("--value", options.values,
-              "NAME=224,224: values of an input that decides shapes (`vellum inspect` marks it); repeatable");
-  group
-      .value("--weights-budget", options.weights_budget,
-             "bytes (or like 64MiB) of device memory for weights; more than that stream to the device layer "
-             "by layer. 0: no budget")
-      ->transform(CLI::AsSizeValue(false));
-  group
-      .value("--memory-budget", options.memory_budget,
-             "bytes (or like 48MiB) of device memory for weights, tensors and staging together; the session "
-             "finds the "
-             "quickest way that fits. 0: no budget")
-      ->transform(CLI::AsSizeValue(false));
-  group.value("--cache", options.cache, "folder for compiled shaders; an empty name keeps nothing")
-      ->capture_default_str();
-  group.flag("--json", options.json, "print one JSON document and nothing else");
+// What a row of the tables becomes: its flag, and the group that has it.
+struct FlagOfOption {
+  explicit FlagOfOption(std::string_view option)
+      : name(option == "cache_folder"       ? "cache"
+             : option == "tasks_per_submit" ? "submit"
+                                            : dashed(option)),
+        group(std::ranges::find(kCommon, option) != std::end(kCommon) ? kCommonOptions : kExpertOptions),
+        is_left_out(std::ranges::find(kWithoutFlag, option) != std::end(kWithoutFlag)) {}
+
+  std::string name;
+  std::string_view group;
+  bool is_left_out;
+};
+
+// Options that the text of a row names as C does, "memory_budget", become flags.
+std::string with_flags(std::string_view what) {
+  std::string text;
+  for (const std::string& word : CLI::detail::split(std::string(what), ' ')) {
+    const std::string_view name = std::string_view(word).substr(0, word.find_last_not_of(",;.:") + 1);
+    const bool names_option = name.find('_') != name.npos && std::ranges::all_of(name, [](char c) {
+                                return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+                              });
+    if (!text.empty()) text += ' ';
+    text += names_option ? "--" + dashed(word) : word;
+  }
+  return text;
 }
 
-void add_expert_options(OptionGroup group, Options& options, const std::string& strategies) {
-  group.choice("--arithmetic", options.arithmetic, {"fp32", "fp16", "auto"},
-               "precision of products: fp16 needs --precision fp16 and a device that has it; sums are fp32; "
-               "auto: fp16 "
-               "where tuning found it faster");
-  group.choice("--winograd", options.winograd, {"auto", "off", "f2", "f4"},
-               "faster 3x3 convolutions whose weights take 1.8 (f2) or 4 (f4) times the memory; auto: where "
-               "tuning found it faster");
-  group.toggle("tuned", options.tuned, "use what `vellum tune` measured on the device");
-  group.value("--strategy", options.strategy, strategies)->capture_default_str();
-  group.value("--search-ms", options.search_ms, "milliseconds to search for a smaller memory plan; 0: none")
-      ->check(CLI::Range(0u, 3'600'000u))
-      ->capture_default_str();
-  group.toggle("in-place", options.in_place, "elementwise operators may write over an input");
-  group.toggle("views", options.views, "concatenations and splits of buffers need no copy");
-  group.toggle("reorder", options.reorder, "tasks may run in another order than the model's");
-  group.value("--submit", options.tasks_per_submit, "submit every N tasks; 0: the whole network at once")
-      ->capture_default_str();
-  group
+// Adds the flags of the options that the library's tables list.
+void add_library_options(CLI::App& command, const char* group, Options& options,
+                         const std::string& strategies) {
+  OptionFlags flags(command, group);
+  const auto help = [&](std::string_view name, const char* what) {
+    return name == "strategy" ? strategies : with_flags(what);
+  };
+#define VELLUM_OPTION(kind, option, member, what)                           \
+  if (const FlagOfOption of(#option); of.group == group && !of.is_left_out) \
+    flags.kind(of.name, options.device.member, help(#option, what));
+#include "vellum/device_options.def"
+#define VELLUM_OPTION(kind, option, member, what)                           \
+  if (const FlagOfOption of(#option); of.group == group && !of.is_left_out) \
+    flags.kind(of.name, options.session.member, help(#option, what));
+#include "vellum/session_options.def"
+}
+
+void add_common_options(CLI::App& command, Options& options) {
+  OptionFlags flags(command, kCommonOptions);
+  flags.value("--shape", options.shapes,
+              "NAME=1x3x224x224: shape of an input that the model leaves open; repeatable");
+  flags.value("--value", options.values,
+              "NAME=224,224: values of an input that decides shapes (`vellum inspect` marks it); repeatable");
+  flags.flag("json", options.json, "print one JSON document and nothing else");
+}
+
+// The names of --load-limit: "nodes", "folded-bytes".
+std::vector<std::string> load_limit_names() {
+  std::vector<std::string> names;
+#define VELLUM_OPTION(kind, option, member, what) names.push_back(dashed(#option));
+#include "vellum/load_limits.def"
+  return names;
+}
+
+void add_expert_options(CLI::App& command, Options& options) {
+  OptionFlags flags(command, kExpertOptions);
+  flags
       .value(
-          "--max-submit-ms", options.max_submit_ms,
-          "milliseconds of predicted work that a run hands to the device at a time; 0: no limit (default: 16 "
-          "on GPUs that may serve a display)")
-      ->check(CLI::Range(0u, 3'600'000u));
-  group
-      .value(
-          "--disable-pass", options.disabled_passes,
+          "--disable-pass", options.session.debug.disabled_passes,
           "leave out a graph pass, to compare; repeatable. One of " + CLI::detail::join(graph_passes(), ", "))
       ->allow_extra_args(false)
       ->check(CLI::IsMember(graph_passes()));
-  group
+  flags
       .value("--limits", options.limits,
              "android-baseline-2022: assume that the device has only these limits")
       ->check(CLI::IsMember({"android-baseline-2022"}));
-  group
+  flags
       .value("--wait-limit", options.wait_limit,
              "seconds to wait for one submit before the device counts as hanging; 0: no limit")
       ->check(CLI::Range(0.0, 4e6))
       ->capture_default_str();
-  group
+  flags
       .value("--load-limit", options.load_limits,
-             "NAME=N: a limit on the model file; NAME is nodes, elements, folded-bytes, "
-             "folded-work or nesting; trusts-shaders=1: the SPIR-V of a bundle is not validated; "
-             "links-within=FOLDER: external data may be links to files below it; repeatable")
+             "NAME=N: a limit on the model file; NAME is one of " +
+                 CLI::detail::join(load_limit_names(), ", ") +
+                 "; trusts-shaders=1: the SPIR-V of a bundle is not validated; links-within=FOLDER: external "
+                 "data may be links to files below it; repeatable")
       ->allow_extra_args(false);
-  group.value("--signature", options.signature,
+  flags.value("--signature", options.signature,
               "which signature of a TFLite file (`vellum inspect` lists them); serving_default or the first "
               "if left out");
-  group.flag("--budget-allows-fp16", options.budget_allows_fp16,
-             "with --memory-budget: store tensors and weights in fp16 where fp32 does not fit");
-  group.choice(
-      "--self-check", options.self_check, {"auto", "off", "on"},
-      "whether kernels are checked against the host at their first use on the device; auto: on GPUs");
-  group.flag("--check-finite", options.check_finite, "NaN and infinities in inputs and outputs are errors");
-  group.flag("--validation", options.validation,
-             "check with the Vulkan validation layer; any message fails the command");
 }
 
 }  // namespace
 
 void add_options(CLI::App& command, Options& options, const std::string& strategies) {
-  add_common_options({command, kCommonOptions}, options);
-  add_expert_options({command, kExpertOptions}, options, strategies);
+  const std::filesystem::path caches = default_cache_folder();
+  if (!caches.empty()) options.device.cache_folder = caches / "pipelines";
+  add_library_options(command, kCommonOptions, options, strategies);
+  add_common_options(command, options);
+  add_library_options(command, kExpertOptions, options, strategies);
+  add_expert_options(command, options);
 }
 
 CLI::Option* add_model(CLI::App& command, std::string& file) {
@@ -161,7 +156,7 @@ CLI::Option* add_model(CLI::App& command, std::string& file) {
 }
 
 void add_in_flight(CLI::App& command, Options& options, const std::string& help) {
-  command.add_option("--in-flight", options.in_flight, help)
+  command.add_option("--in-flight", options.session.in_flight, help)
       ->check(CLI::Range(1u, 64u))
       ->capture_default_str();
 }
@@ -216,33 +211,43 @@ InputTensors input_values(const Options& options, const Model& model) {
   return values;
 }
 
+namespace {
+
+// Read the value of a --load-limit. Return false if the text is no such value.
+template <typename Number>
+bool read_limit(std::string_view text, Number& limit) {
+  const char* const end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, limit);
+  return failure == std::errc() && stop == end;
+}
+bool read_limit(std::string_view text, bool& limit) {
+  limit = text == "1";
+  return limit || text == "0";
+}
+bool read_limit(std::string_view text, std::filesystem::path& folder) {
+  folder = samples::FileName(std::string(text)).path();
+  return !text.empty();
+}
+
+bool set_limit(std::string_view name, std::string_view value, LoadLimits& limits) {
+#define VELLUM_OPTION(kind, option, member, what) \
+  if (name == dashed(#option)) return read_limit(value, limits.member);
+#include "vellum/load_limits.def"
+  return false;
+}
+
+}  // namespace
+
 LoadLimits load_limits(const Options& options) {
   LoadLimits limits;
   for (const std::string& text : options.load_limits) {
     const size_t equals = std::min(text.find('='), text.size());
-    const std::string name = text.substr(0, equals);
-    if (name == "links-within" && equals + 1 < text.size()) {
-      limits.links_within = samples::FileName(text.substr(equals + 1)).path();
-      continue;
-    }
-    uint64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, failure] = std::from_chars(std::min(text.data() + equals + 1, end), end, number);
-    uint64_t* const limit = name == "nodes"          ? &limits.nodes
-                            : name == "elements"     ? &limits.elements
-                            : name == "folded-bytes" ? &limits.folded_bytes
-                            : name == "folded-work"  ? &limits.folded_work
-                                                     : nullptr;
-    const bool nesting = name == "nesting" && number <= std::numeric_limits<uint32_t>::max();
-    const bool trusts_shaders = name == "trusts-shaders" && number <= 1;
-    if (failure != std::errc() || stop != end || !(limit || nesting || trusts_shaders))
-      throw Error(ErrorCode::invalid_argument,
-                  "--load-limit " + text +
-                      ": write it like nodes=1000; the names are nodes, elements, folded-bytes, folded-work, "
-                      "nesting, trusts-shaders, which is 0 or 1, and links-within, which is a folder");
-    if (limit) *limit = number;
-    if (nesting) limits.nesting = static_cast<uint32_t>(number);
-    if (trusts_shaders) limits.trusts_shaders = number == 1;
+    const std::string_view value = std::string_view(text).substr(std::min(equals + 1, text.size()));
+    if (!set_limit(text.substr(0, equals), value, limits))
+      throw Error(ErrorCode::invalid_argument, "--load-limit " + text +
+                                                   ": write it like nodes=1000; the names are " +
+                                                   CLI::detail::join(load_limit_names(), ", ") +
+                                                   "; trusts-shaders is 0 or 1, links-within a folder");
   }
   return limits;
 }
@@ -252,51 +257,16 @@ Model load_model(const std::string& file, const Options& options) {
 }
 
 SessionOptions session_options(const Options& options, const std::string& model_file) {
-  SessionOptions session;
+  SessionOptions session = options.session;
   if (!options.values.empty() && model_file.empty())
     throw Error(ErrorCode::invalid_argument, "--value is for commands about one model");
   if (!options.values.empty()) session.input_values = input_values(options, load_model(model_file, options));
-  session.precision = options.precision == "fp16" ? Precision::fp16 : Precision::fp32;
-  session.arithmetic = options.arithmetic == "fp16"   ? Arithmetic::fp16
-                       : options.arithmetic == "auto" ? Arithmetic::automatic
-                                                      : Arithmetic::fp32;
-  session.storage = options.storage == "image2d"   ? StorageChoice::image2d
-                    : options.storage == "image3d" ? StorageChoice::image3d
-                    : options.storage == "buffer"  ? StorageChoice::buffer
-                                                   : StorageChoice::automatic;
-  session.memory = options.memory == "naive"     ? MemoryMode::naive
-                   : options.memory == "offsets" ? MemoryMode::offsets
-                                                 : MemoryMode::shared_objects;
-  session.planning.search_ms = options.search_ms;
-  session.planning.in_place = options.in_place;
-  session.planning.views = options.views;
-  session.planning.reorder = options.reorder;
-  session.planning.strategy = options.strategy;
   session.input_shapes = input_shapes(options);
-  session.debug.disabled_passes = options.disabled_passes;
-  session.tasks_per_submit = options.tasks_per_submit;
-  session.max_submit_ms = options.max_submit_ms;
-  session.weights_budget = options.weights_budget;
-  session.memory_budget = options.memory_budget;
-  session.budget_allows_fp16 = options.budget_allows_fp16;
-  session.winograd = options.winograd == "f2"    ? Winograd::f2
-                     : options.winograd == "f4"  ? Winograd::f4
-                     : options.winograd == "off" ? Winograd::off
-                                                 : Winograd::automatic;
-  session.in_flight = options.in_flight;
-  session.tuned = options.tuned;
-  session.check_finite = options.check_finite;
   return session;
 }
 
 DeviceOptions device_options(const Options& options) {
-  DeviceOptions device;
-  device.device = options.device;
-  device.cache_folder = samples::FileName(options.cache).path();
-  device.validation = options.validation;
-  device.self_check = options.self_check == "on"    ? SelfCheck::on
-                      : options.self_check == "off" ? SelfCheck::off
-                                                    : SelfCheck::automatic;
+  DeviceOptions device = options.device;
   device.wait_limit_ms = static_cast<uint32_t>(std::ceil(options.wait_limit * 1e3));
   device.android_baseline_2022 = !options.limits.empty();
   device.log = [](LogLevel level, std::string_view message) {
@@ -309,7 +279,7 @@ DeviceOptions device_options(const Options& options) {
 }
 
 OpenedDevice::OpenedDevice(const Options& options)
-    : validation_(options.validation), device_(Device::open(device_options(options))) {}
+    : validation_(options.device.validation), device_(Device::open(device_options(options))) {}
 
 void OpenedDevice::check_validation() const {
   if (!validation_ || device_->validation_messages() == 0) return;
@@ -318,12 +288,12 @@ void OpenedDevice::check_validation() const {
 }
 
 std::optional<OpenedDevice> open_if_named(const Options& options) {
-  if (options.device.empty()) return std::nullopt;
+  if (options.device.device.empty()) return std::nullopt;
   return std::optional<OpenedDevice>(std::in_place, options);
 }
 
 void require_caps_or_device(const std::string& caps, const Options& options) {
-  if (!caps.empty() && !options.device.empty())
+  if (!caps.empty() && !options.device.device.empty())
     throw Error(ErrorCode::invalid_argument, "--caps stands for a device: leave out --device");
 }
 

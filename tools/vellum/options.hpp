@@ -18,28 +18,10 @@ class Option;
 namespace vellum::cli {
 
 struct Options {
-  std::string device;
-  std::string precision = "fp32";
-  std::string arithmetic = "fp32";
-  std::string storage = "auto";
-  std::string memory = "shared-objects";
-  std::string strategy = "best";
+  DeviceOptions device;
+  SessionOptions session;
   std::string limits;
-  std::string cache;  // empty: no cache
   std::vector<std::string> shapes, values;
-  std::vector<std::string> disabled_passes;
-  uint32_t tasks_per_submit = 0;
-  std::optional<uint32_t> max_submit_ms;
-  uint32_t search_ms = 100;
-  bool in_place = true, views = true, reorder = true;
-  uint64_t weights_budget = 0, memory_budget = 0;
-  bool budget_allows_fp16 = false;
-  std::string winograd = "auto";
-  std::string self_check = "auto";
-  uint32_t in_flight = 1;
-  bool tuned = true;
-  bool validation = false;
-  bool check_finite = false;
   double wait_limit = DeviceOptions().wait_limit_ms / 1e3;  // seconds
   std::vector<std::string> load_limits;                     // NAME=N
   std::string signature;                                    // empty: the file's default

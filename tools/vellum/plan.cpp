@@ -44,7 +44,7 @@ struct Planned {
 planner::PlanOptions plan_options(const PlanArguments& arguments, uint64_t default_alignment) {
   planner::PlanOptions options;
   options.alignment = arguments.alignment ? arguments.alignment : default_alignment;
-  options.search_budget = std::chrono::milliseconds(arguments.options.search_ms);
+  options.search_budget = std::chrono::milliseconds(arguments.options.session.planning.search_ms);
   options.target_bytes = arguments.target;
   return options;
 }
@@ -55,7 +55,7 @@ Planned plan_records(const PlanArguments& arguments) {
   if (!arguments.mode.empty()) mode = planner::plan_mode_from_name(arguments.mode);
   const planner::PlanOptions options = plan_options(arguments, 1);
   planner::PlanReport report =
-      planner::make_plan_report(table.records, arguments.options.strategy, mode, options);
+      planner::make_plan_report(table.records, arguments.options.session.planning.strategy, mode, options);
   return {std::move(table.ids), std::move(table.records), std::move(report)};
 }
 
@@ -80,7 +80,7 @@ Planned plan_model(const PlanArguments& arguments) {
   SessionOptions session = session_options(arguments.options, arguments.model);
   if (arguments.mode == "offsets") session.memory = MemoryMode::offsets;
   const TensorUsage usage = usage_of(arguments, session);
-  const std::string& strategy = arguments.options.strategy;
+  const std::string& strategy = arguments.options.session.planning.strategy;
   const bool objects = arguments.mode == "objects" ||
                        (arguments.mode.empty() && has_strategy(planner::PlanMode::objects, strategy));
   const bool offsets = arguments.mode == "offsets" ||
@@ -148,7 +148,7 @@ void plan(const PlanArguments& arguments) {
 
 Command add_plan(CLI::App& app) {
   auto arguments = std::make_shared<PlanArguments>();
-  arguments->options.strategy = "all";
+  arguments->options.session.planning.strategy = "all";
   CLI::App* command =
       app.add_subcommand("plan", "Plan the memory of a model or of tensor usage records; needs no GPU");
   CLI::Option* model = add_model(*command, arguments->model);
@@ -163,7 +163,7 @@ Command add_plan(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   command
       ->add_option(
-          "--budget", arguments->options.search_ms,
+          "--budget", arguments->options.session.planning.search_ms,
           "milliseconds that exact and best may search in each mode, as --search-ms of sessions; 0: none")
       ->check(CLI::Range(0u, 3'600'000u))
       ->capture_default_str();

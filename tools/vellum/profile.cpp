@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "choice_words.hpp"
 #include "commands.hpp"
 #include "common/files.hpp"
 #include "inputs.hpp"
@@ -206,9 +207,9 @@ ProfileReport profile_report(const ProfileArguments& arguments, const MemoryRepo
   report.model = samples::FileName(arguments.model).last_part();
   report.subtitle = {device.name,
                      device.driver,
-                     options.precision,
-                     "storage " + options.storage,
-                     options.memory,
+                     choice_word(options.session.precision),
+                     "storage " + choice_word(options.session.storage),
+                     choice_word(options.session.memory),
                      memory.strategy,
                      "median of " + std::to_string(arguments.runs) + " runs"};
   report.memory = memory;

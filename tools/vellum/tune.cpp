@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "option_flags.hpp"
 #include "output.hpp"
 #include "tuning.hpp"
 
@@ -16,8 +17,8 @@ namespace {
 struct TuneCommandArguments {
   Options options;
   std::string model;
-  double seconds = 0;
-  bool again = false, storages = true, forget = false, all = false;
+  TuneOptions tuning;
+  bool forget = false, all = false;
 };
 
 double ratio(double before, double after) { return after > 0 ? before / after : 1.0; }
@@ -104,12 +105,9 @@ void tune(const TuneCommandArguments& arguments) {
     if (arguments.options.json) print_json(nlohmann::json{{"forgotten", true}});
     return;
   }
-  TuneOptions how;
-  how.seconds = arguments.seconds;
-  how.again = arguments.again;
-  how.storages = arguments.storages;
-  const TuneReport report = tune_and_show(device.device(), load_model(arguments.model, arguments.options),
-                                          session_options(arguments.options, arguments.model), how);
+  const TuneReport report =
+      tune_and_show(device.device(), load_model(arguments.model, arguments.options),
+                    session_options(arguments.options, arguments.model), arguments.tuning);
   device.check_validation();
   if (arguments.options.json) return print_json(to_json(report));
   print(table_of(report, arguments.all) + summary(report));
@@ -152,13 +150,9 @@ Command add_tune(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "tune", "Measure which kernel computes each operator fastest on the device, and save the result");
   add_model(*command, arguments->model);
-  command
-      ->add_option("--seconds", arguments->seconds,
-                   "measure no further operator after this time; the next call goes on")
-      ->check(CLI::PositiveNumber);
-  command->add_flag("--again", arguments->again, "also measure what was measured before");
-  command->add_flag("--storages,!--no-storages", arguments->storages,
-                    "also measure what should hold each tensor, images or buffers; on by default");
+  OptionFlags flags(*command);
+#define VELLUM_OPTION(kind, name, member, what) flags.kind(dashed(#name), arguments->tuning.member, what);
+#include "vellum/tune_options.def"
   command->add_flag("--forget", arguments->forget, "first discard all measurements of this device");
   command->add_flag("--all", arguments->all, "also show the operators whose kernel does not change");
   add_options(*command, arguments->options,
