@@ -16,6 +16,7 @@
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/reduction/squeeze_excite.hpp"
 #include "kernels/framework/kernel_id.hpp"
+#include "kernels/fused/expand_tiles.hpp"
 #include "kernels/fused/fused_kernels.hpp"
 #include "kernels/gpu_named.hpp"
 #include "support/gpu_test.hpp"
