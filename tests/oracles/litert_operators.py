@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Prints what LiteRT's reference kernels compute for single operators: the values that tests of TFLite operators record.
+
+  pip install ai-edge-litert numpy
+  python3 tests/oracles/litert_operators.py [detection ...]
+"""
+import sys
+
+import flatbuffers
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+from ai_edge_litert.interpreter import Interpreter, OpResolverType
+from flatbuffers import flexbuffers
+
+CUSTOM = schema.BuiltinOperator.CUSTOM
+TYPES = {np.dtype(np.float32): schema.TensorType.FLOAT32, np.dtype(np.int32): schema.TensorType.INT32,
+         np.dtype(np.int8): schema.TensorType.INT8, np.dtype(np.uint8): schema.TensorType.UINT8,
+         np.dtype(np.int16): schema.TensorType.INT16, np.dtype(np.complex64): schema.TensorType.COMPLEX64}
+
+
+class Model:
+    """A model of one graph."""
+
+    def __init__(self):
+        self.model = schema.ModelT()
+        self.model.version = 3
+        self.model.buffers = [schema.BufferT()]
+        self.model.operatorCodes = []
+        self.graph = schema.SubGraphT()
+        self.graph.tensors, self.graph.operators = [], []
+        self.graph.inputs, self.graph.outputs = [], []
+        self.model.subgraphs = [self.graph]
+
+    def tensor(self, shape, dtype=np.float32, data=None, scale=None, zero=0, variable=False):
+        entry = schema.TensorT()
+        entry.shape, entry.type = list(shape), TYPES[np.dtype(dtype)]
+        entry.name = f"t{len(self.graph.tensors)}"
+        entry.isVariable = variable
+        entry.buffer = 0
+        if data is not None:
+            buffer = schema.BufferT()
+            buffer.data = np.frombuffer(np.ascontiguousarray(data, dtype).tobytes(), np.uint8)
+            self.model.buffers.append(buffer)
+            entry.buffer = len(self.model.buffers) - 1
+        if scale is not None:
+            entry.quantization = schema.QuantizationParametersT()
+            scales = np.atleast_1d(np.asarray(scale, np.float32))
+            entry.quantization.scale = scales
+            entry.quantization.zeroPoint = np.broadcast_to(np.int64(zero), scales.shape)
+        self.graph.tensors.append(entry)
+        return len(self.graph.tensors) - 1
+
+    def constant(self, values, dtype=np.float32, scale=None, zero=0):
+        values = np.asarray(values, dtype)
+        return self.tensor(values.shape, dtype, values, scale, zero)
+
+    def op(self, code, inputs, outputs, options_type=0, options=None, custom=None, custom_options=None, version=1):
+        entry = schema.OperatorCodeT()
+        entry.builtinCode, entry.deprecatedBuiltinCode, entry.version = code, min(code, 127), version
+        entry.customCode = custom
+        self.model.operatorCodes.append(entry)
+        op = schema.OperatorT()
+        op.opcodeIndex = len(self.model.operatorCodes) - 1
+        op.inputs, op.outputs = list(inputs), list(outputs)
+        op.builtinOptionsType, op.builtinOptions = options_type, options
+        if custom_options is not None:
+            op.customOptions = np.frombuffer(bytes(flexbuffers.Dumps(custom_options)), np.uint8)
+        self.graph.operators.append(op)
+
+    def run(self, inputs, outputs):
+        """inputs: {tensor: values}"""
+        self.graph.inputs, self.graph.outputs = list(inputs), list(outputs)
+        builder = flatbuffers.Builder(1 << 16)
+        builder.Finish(self.model.Pack(builder), b"TFL3")
+        interpreter = Interpreter(model_content=bytes(builder.Output()),
+                                  experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+        interpreter.allocate_tensors()
+        for detail, values in zip(interpreter.get_input_details(), inputs.values()):
+            interpreter.set_tensor(detail["index"], np.asarray(values, detail["dtype"]).reshape(detail["shape"]))
+        interpreter.invoke()
+        return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
+
+
+def show(name, values):
+    values = np.asarray(values)
+    if np.iscomplexobj(values):
+        values = np.stack([values.real, values.imag], -1)
+    text = ", ".join(f"{v:.9g}" for v in values.reshape(-1).tolist())
+    print(f"{name} {list(values.shape)}: {{{text}}}")
+
+
+# Five boxes, of which 0 and 1, and 2 and 3, overlap. Two boxes have equal scores.
+BOXES = [[[0.5, 0.5, 0, 0, 9], [1, 0, 0.5, -0.5, 9], [0, 0, 1, 1, 9], [0.2, -0.1, 1.2, 0.9, 9], [-3, 2, 0, 2, 9]]]
+ANCHORS = [[0.25, 0.25, 0.5, 0.5], [0.25, 0.25, 0.5, 0.5], [0.75, 0.5, 0.25, 0.5], [0.75, 0.5, 0.25, 0.5],
+           [0.5, 0.75, 0.25, 0.25]]
+SCORES = [[[0.0, 0.875, 0.5], [0.9, 0.25, 0.75], [0.1, 0.5, 0.625], [0.0, 0.625, 0.375], [0.2, 0.5, 0.5]]]
+
+
+def detection():
+    for regular, classes_each, background, most in ((False, 1, 1, 4), (False, 2, 1, 2), (False, 3, 0, 3), (True, 1, 1, 5),
+                                                    (True, 1, 0, 3)):
+        model = Model()
+        scores = np.asarray(SCORES)[:, :, 1 - background:]
+        b, s = model.tensor([1, 5, 5]), model.tensor(scores.shape)
+        a = model.constant(ANCHORS)
+        outputs = [model.tensor([]) for _ in range(4)]
+        options = {"max_detections": most, "max_classes_per_detection": classes_each, "use_regular_nms": regular,
+                   "detections_per_class": 2, "nms_score_threshold": 0.4, "nms_iou_threshold": 0.5,
+                   "num_classes": 2, "y_scale": 10.0, "x_scale": 10.0, "h_scale": 5.0, "w_scale": 5.0}
+        model.op(CUSTOM, [b, s, a], outputs, custom="TFLite_Detection_PostProcess", custom_options=options)
+        print(f"detection regular={regular} classes_each={classes_each} background={background} max={most}")
+        results = model.run({b: BOXES, s: scores}, outputs)
+        for name, values in zip(("boxes", "classes", "scores", "count"), results):
+            show("  " + name, values)
+
+
+CASES = {"detection": detection}
+
+for chosen in sys.argv[1:] or CASES:
+    CASES[chosen]()
