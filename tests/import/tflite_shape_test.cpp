@@ -6,6 +6,7 @@
 
 #include "import/import.hpp"
 #include "passes/passes.hpp"
+#include "support/errors.hpp"
 #include "support/onnx_builder.hpp"
 #include "support/tensors.hpp"
 #include "support/tflite_builder.hpp"
@@ -172,11 +173,11 @@ TEST(TfliteDilation, FoldsIntoTheConvolution) {
   for (const Spelt& spelt : {Spelt{{2, 2, 2, 2}, {0, 0, 0, 0}}, Spelt{{2, 4, 1, 3}, {0, 1, 1, 0}}}) {
     std::string bytes;
     const Graph folded = dilated_graph(spelt, bytes);
-    EXPECT_EQ(count_of(folded, "Reshape"), 0u);
+    EXPECT_EQ(count_of(folded, "SpaceToBatchND"), 0u);
     Spelt twice = spelt;
     twice.read_twice = true;
     const Graph spelt_out = dilated_graph(twice, bytes);
-    EXPECT_GT(count_of(spelt_out, "Reshape"), 0u);
+    EXPECT_EQ(count_of(spelt_out, "SpaceToBatchND"), 1u);
     const std::vector<HostTensor> inputs{counting({1, 6, 8, 2})};
     const auto got = evaluate(optimise(folded, {}), inputs), want = evaluate(optimise(spelt_out, {}), inputs);
     EXPECT_EQ(got[0].shape(), want[0].shape());
@@ -187,7 +188,54 @@ TEST(TfliteDilation, FoldsIntoTheConvolution) {
 // More is cropped than was padded: a convolution has no negative pads.
 TEST(TfliteDilation, CropsBeyondThePaddingStaySpeltOut) {
   std::string bytes;
-  EXPECT_GT(count_of(dilated_graph({{0, 0, 2, 2}, {1, 0, 0, 0}}, bytes), "Reshape"), 0u);
+  EXPECT_EQ(count_of(dilated_graph({{0, 0, 2, 2}, {1, 0, 0, 0}}, bytes), "SpaceToBatchND"), 1u);
+}
+
+// Blocks of 2 x 2 of any size, with paddings of (size mod 2), as TensorFlow writes a dilation for open
+// dimensions.
+std::string blocks_of_any_size() {
+  TfliteModel m;
+  const auto i32 = tfl::TensorType::int32;
+  const auto x = m.tensor("x", {1, -1, -1, 1}), shape = m.tensor("shape", {4}, i32),
+             size = m.tensor("size", {2}, i32), odd = m.tensor("odd", {2}, i32),
+             pads = m.tensor("pads", {2, 2}, i32);
+  const auto parts = m.tensor("parts", {4, -1, -1, 1}), y = m.tensor("y", {1, -1, -1, 1});
+  const auto blocks = m.ints("blocks", {2, 2}), none = m.ints("none", {0, 0});
+  m.op(77, {x}, {shape});
+  m.op(45, {shape, m.ints("begin", {1}), m.ints("end", {3}), m.ints("step", {1})}, {size},
+       tfl::BuiltinOptions::StridedSliceOptions, tfl::CreateStridedSliceOptions(m.builder()).Union());
+  m.op(95, {size, blocks}, {odd});
+  m.op(83, {none, odd}, {pads}, tfl::BuiltinOptions::PackOptions,
+       tfl::CreatePackOptions(m.builder(), 2, 1).Union());
+  m.op(38, {x, blocks, pads}, {parts});
+  m.op(37, {parts, blocks, pads}, {y});
+  return m.finish({x}, {parts, y});
+}
+
+TEST(TfliteShape, BlocksWithComputedPaddings) {
+  const HostTensor x = tensor({1, 1, 3, 1}, {1, 2, 3});
+  const auto odd = run(blocks_of_any_size(), {x}, {{"x", {1, 1, 3, 1}}});
+  EXPECT_TRUE(close(odd[0], tensor({4, 1, 2, 1}, {1, 3, 2, 0, 0, 0, 0, 0}), 0.0));
+  EXPECT_TRUE(close(odd[1], x, 0.0));
+  const auto even = run(blocks_of_any_size(), {counting({1, 2, 2, 1})}, {{"x", {1, 2, 2, 1}}});
+  EXPECT_TRUE(close(even[0], counting({4, 1, 1, 1}), 0.0));
+}
+
+TEST(TfliteShape, BlocksThatDoNotFitAreRefused) {
+  const auto refused = [](const std::vector<int32_t>& blocks, const std::vector<int32_t>& edges,
+                          const char* what, int32_t number) {
+    TfliteModel m;
+    const auto x = m.tensor("x", {1, 3, 3, 1}), y = m.tensor("y", {1, 3, 3, 1});
+    m.op(number, {x, m.ints("blocks", blocks), m.ints("edges", edges)}, {y});
+    const auto bytes = m.finish({x}, {y});
+    EXPECT_VELLUM_ERROR(optimise(import_model(as_bytes(bytes)), {}), ErrorCode::corrupt_model, "'y'", what);
+  };
+  refused({2, 2}, {0, 0, 0, 0}, "blocks of 2 in 3", 38);
+  refused({3, 0}, {0, 0, 0, 0}, "a block size is 0", 38);
+  refused({3, 3}, {0, 0, 0, -3}, "a negative value of paddings", 38);
+  refused({3, 3}, {0, 0}, "do not fit", 38);
+  refused({1, 2}, {0, 0, 0, 0}, "no multiple", 37);
+  refused({1, 1}, {2, 2, 0, 0}, "nothing is left", 37);
 }
 
 }  // namespace

@@ -3,10 +3,9 @@
 #include "graph/operators/elementwise/select.hpp"
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/gather.hpp"
-#include "graph/operators/movement/pad.hpp"
 #include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/movement/slice.hpp"
-#include "graph/operators/movement/transpose.hpp"
+#include "graph/operators/movement/space_to_batch.hpp"
 #include "import/tflite/call.hpp"
 
 namespace vellum::tflite {
@@ -19,37 +18,11 @@ std::shared_ptr<Reshape> reshape_to(Ints shape) {
   return op;
 }
 
-std::shared_ptr<Transpose> transpose_by(Ints perm) {
-  auto op = std::make_shared<Transpose>();
-  op->perm = std::move(perm);
-  return op;
-}
-
-// Inputs x, block sizes (one for each spatial dimension; these follow the batch), and for each of them the
-// begin and end of a padding or a crop.
-struct Blocks {
-  Shape shape;
-  Ints sizes, edges;
-
-  size_t spatial() const { return sizes.size(); }
-};
-
-Blocks read_blocks(const Call& call) {
-  Blocks blocks{call.writer.type(call.input(0)).shape,
-                call.writer.constant_ints(call.input(1), "the block sizes"),
-                call.writer.constant_ints(call.input(2), "paddings or crops")};
-  const size_t spatial = blocks.spatial();
-  if (spatial == 0 || spatial >= blocks.shape.size() || blocks.edges.size() != 2 * spatial) {
-    refuse_model("block sizes and paddings or crops do not fit its input");
-  }
-  for (size_t i = 1; i < blocks.shape.size(); ++i) {
-    if (blocks.shape[i] < 0) refuse_unsupported("open dimensions other than the batch");
-  }
-  for (size_t i = 0; i < spatial; ++i) {
-    if (blocks.sizes[i] < 1) refuse_model("a block size is " + std::to_string(blocks.sizes[i]));
-    if (blocks.edges[2 * i] < 0 || blocks.edges[2 * i + 1] < 0) refuse_model("a negative padding or crop");
-  }
-  return blocks;
+// Inputs x, block sizes, paddings or crops.
+std::vector<ValueId> in_file_order(const Call& call) {
+  std::vector<ValueId> values;
+  for (size_t i = 0; i < 3; ++i) values.push_back(call.writer.in_file_order(call.input(i)));
+  return values;
 }
 
 }  // namespace
@@ -124,62 +97,8 @@ void convert_broadcast_to(const Call& call) {
             false);
 }
 
-// [n, s b, c] becomes [n, s, b, c], then [b, n, s, c], then [b n, s, c], for every s.
-void convert_space_to_batch(const Call& call) {
-  const Blocks blocks = read_blocks(call);
-  const size_t rank = blocks.shape.size(), spatial = blocks.spatial();
-  auto pad = std::make_shared<Pad>();
-  pad->pads = Ints(2 * rank, 0);
-  Ints split{-1}, merged{-1}, perm;
-  for (size_t i = 0; i < spatial; ++i) {
-    const int64_t before = blocks.edges[2 * i], after = blocks.edges[2 * i + 1], block = blocks.sizes[i];
-    (*pad->pads)[1 + i] = before;
-    (*pad->pads)[rank + 1 + i] = after;
-    const int64_t size = checked_add(blocks.shape[1 + i], checked_add(before, after));
-    if (size % block != 0) refuse_model("blocks of " + std::to_string(block) + " in " + std::to_string(size));
-    split.insert(split.end(), {size / block, block});
-    merged.push_back(size / block);
-    perm.push_back(static_cast<int64_t>(2 + 2 * i));
-  }
-  perm.push_back(0);
-  for (size_t i = 0; i < spatial; ++i) perm.push_back(static_cast<int64_t>(1 + 2 * i));
-  for (size_t i = 1 + spatial; i < rank; ++i) {
-    perm.push_back(static_cast<int64_t>(i + spatial));
-    split.push_back(blocks.shape[i]);
-    merged.push_back(blocks.shape[i]);
-  }
-  const ValueId padded = call.emit_inner(std::move(pad), {call.writer.in_file_order(call.input(0))});
-  const ValueId parts = call.emit_inner(reshape_to(split), {padded});
-  call.emit(reshape_to(merged), {call.emit_inner(transpose_by(perm), {parts})}, false);
-}
+void convert_space_to_batch(const Call& call) { call.emit(space_to_batch(), in_file_order(call), false); }
 
-// [b n, s, c] becomes [b, n, s, c], then [n, s, b, c], then [n, s b, c], for every s.
-void convert_batch_to_space(const Call& call) {
-  const Blocks blocks = read_blocks(call);
-  const size_t rank = blocks.shape.size(), spatial = blocks.spatial();
-  const auto count = static_cast<int64_t>(spatial);
-  Ints split = blocks.sizes, merged{-1}, perm{count}, begin(rank, 0), end(rank, INT64_MAX);
-  split.push_back(-1);
-  for (size_t i = 0; i < spatial; ++i) {
-    const auto at = static_cast<int64_t>(i);
-    perm.insert(perm.end(), {count + 1 + at, at});
-    const int64_t size = checked_multiply(blocks.shape[1 + i], blocks.sizes[i]);
-    if (checked_add(blocks.edges[2 * i], blocks.edges[2 * i + 1]) > size) refuse_model("nothing is left");
-    merged.push_back(size);
-    begin[1 + i] = blocks.edges[2 * i];
-    end[1 + i] = size - blocks.edges[2 * i + 1];
-  }
-  for (size_t i = 1; i < rank; ++i) split.push_back(blocks.shape[i]);
-  for (size_t i = 1 + spatial; i < rank; ++i) {
-    perm.push_back(static_cast<int64_t>(i + spatial));
-    merged.push_back(blocks.shape[i]);
-  }
-  const ValueId parts = call.emit_inner(reshape_to(split), {call.writer.in_file_order(call.input(0))});
-  const ValueId whole = call.emit_inner(reshape_to(merged), {call.emit_inner(transpose_by(perm), {parts})});
-  auto slice = std::make_shared<Slice>();
-  slice->starts = begin;
-  slice->ends = end;
-  call.emit(std::move(slice), {whole}, false);
-}
+void convert_batch_to_space(const Call& call) { call.emit(batch_to_space(), in_file_order(call), false); }
 
 }  // namespace vellum::tflite
