@@ -67,8 +67,8 @@ class Model:
             op.customOptions = np.frombuffer(bytes(flexbuffers.Dumps(custom_options)), np.uint8)
         self.graph.operators.append(op)
 
-    def run(self, inputs, outputs):
-        """inputs: {tensor: values}"""
+    def run(self, inputs, outputs, runs=1):
+        """inputs: {tensor: values}. Returns the outputs of each run, one after the other."""
         self.graph.inputs, self.graph.outputs = list(inputs), list(outputs)
         builder = flatbuffers.Builder(1 << 16)
         builder.Finish(self.model.Pack(builder), b"TFL3")
@@ -77,8 +77,11 @@ class Model:
         interpreter.allocate_tensors()
         for detail, values in zip(interpreter.get_input_details(), inputs.values()):
             interpreter.set_tensor(detail["index"], np.asarray(values, detail["dtype"]).reshape(detail["shape"]))
-        interpreter.invoke()
-        return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
+        results = []
+        for _ in range(runs):
+            interpreter.invoke()
+            results += [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
+        return results
 
 
 def show(name, values):
@@ -114,7 +117,59 @@ def detection():
             show("  " + name, values)
 
 
-CASES = {"detection": detection}
+def fourier():
+    """Rows of 3 x 5, padded or cut to the size of the transform."""
+    x = np.asarray([[1, 2, -1, 0.5, 3], [0, -2, 1, 4, 1], [2, 2, 0, -1, -3]], np.float32)
+    for size in ((1, 8), (4, 4), (2, 2)):
+        model = Model()
+        i, c = model.tensor([3, 5]), model.tensor([size[0], size[1] // 2 + 1], np.complex64)
+        length = model.tensor([size[0], size[1] // 2 + 1])
+        model.op(131, [i, model.constant(size, np.int32)], [c], 105, schema.Rfft2dOptionsT())
+        model.op(135, [c], [length], 0, None)
+        print(f"fourier {size}")
+        spectrum, absolute = model.run({i: x}, [c, length])
+        show("  spectrum", spectrum)
+        show("  absolute", absolute)
+
+
+def values(shape, seed):
+    """Numbers in eighths in -1...1, as tests make them."""
+    count = int(np.prod(shape))
+    return (((np.arange(count) * 7 + seed * 5) % 17 - 8) / 8).astype(np.float32).reshape(shape)
+
+
+def lstm():
+    steps, batches, width, cells = 3, 2, 3, 2
+    for name in ("plain", "coupled with peepholes", "time major", "int8 weights", "clipped cells"):
+        coupled, time_major, hybrid = name.startswith("coupled"), name == "time major", name == "int8 weights"
+        model = Model()
+        x = model.tensor([steps, batches, width] if time_major else [batches, steps, width])
+
+        def matrix(shape, seed):
+            if not hybrid:
+                return model.constant(values(shape, seed))
+            return model.constant(np.round(values(shape, seed) * 8), np.int8, 0.125)
+
+        inputs = [x] + [matrix([cells, width], g) for g in range(4)]
+        inputs += [matrix([cells, cells], 4 + g) for g in range(4)]
+        inputs += [model.constant(values([cells], 8 + g)) if coupled else -1 for g in range(3)]
+        inputs += [model.constant(values([cells], 11 + g)) for g in range(4)]
+        if coupled:
+            inputs[1] = inputs[5] = inputs[9] = inputs[12] = -1
+        inputs += [-1, -1] + [model.tensor([batches, cells], variable=True) for _ in range(2)] + [-1] * 4
+        y = model.tensor([steps, batches, cells] if time_major else [batches, steps, cells])
+        options = schema.UnidirectionalSequenceLSTMOptionsT()
+        options.fusedActivationFunction = 4  # tanh
+        options.timeMajor = time_major
+        options.cellClip = 0.125 if name == "clipped cells" else 0.0
+        model.op(44, inputs, [y], 71, options)
+        given = values([steps, batches, width], 20)
+        print(f"lstm {name}")
+        for i, result in enumerate(model.run({x: given if time_major else given.transpose(1, 0, 2)}, [y], runs=2)):
+            show(f"  run {i}", result)
+
+
+CASES = {"detection": detection, "fourier": fourier, "lstm": lstm}
 
 for chosen in sys.argv[1:] or CASES:
     CASES[chosen]()

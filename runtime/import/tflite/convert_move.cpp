@@ -47,6 +47,8 @@ void pad_symmetrically(const Call& call, const Ints& before, const Ints& after) 
 void convert_reshape(const Call& call) {
   const Shape from = call.writer.type(call.input(0)).shape;
   Shape to = call.writer.type(call.output()).shape;
+  const bool is_complex = call.writer.is_complex(call.input(0));
+  if (is_complex != call.writer.is_complex(call.output())) refuse_model("its types differ");
   if (call.type == "RESHAPE") {
     const auto* options = call.options<schema::ReshapeOptions>();
     if (call.has_input(1) && call.writer.constant(call.input(1)) == nullptr) {
@@ -76,9 +78,12 @@ void convert_reshape(const Call& call) {
   if (keeps_batch) to[0] = 0;
   reshape->allow_zero = !keeps_batch;
   reshape->shape = to;
+  if (is_complex) reshape->shape->push_back(2);
   if (keeps_batch && std::find(to.begin() + 1, to.end(), 0) != to.end())
     refuse_unsupported("an empty tensor");
-  call.emit(std::move(reshape), {call.writer.in_file_order(call.input(0))}, false);
+  const ValueId x =
+      is_complex ? call.writer.complex_parts(call.input(0)) : call.writer.in_file_order(call.input(0));
+  call.emit(std::move(reshape), {x}, false);
 }
 
 void convert_transpose(const Call& call) {

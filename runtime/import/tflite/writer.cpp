@@ -172,12 +172,13 @@ void Writer::read_tensors(const schema::SubGraph& subgraph) {
       continue;
     }
     try {
-      tensor.type = {to_dtype(entry->type()), read_shape(*entry)};
-      if (entry->is_variable()) refuse_unsupported("variables that live from one run to the next");
+      tensor.is_complex = entry->type() == schema::TensorType::complex64;
+      tensor.type = {tensor.is_complex ? DType::f32 : to_dtype(entry->type()), read_shape(*entry)};
       const auto* quantization = entry->quantization();
       const bool has_scale =
           quantization != nullptr && quantization->scale() != nullptr && quantization->scale()->size() > 0;
-      tensor.constant = read_constant(file_, *entry);
+      if (entry->is_variable()) refuse_unsupported("variables that live from one run to the next");
+      if (!tensor.is_complex) tensor.constant = read_constant(file_, *entry);
       tensor.is_constant = tensor.constant.has_value();
       if (has_scale && !is_float(tensor.type.dtype)) make_real(tensor, *entry);
     } catch (const Error& error) {
@@ -205,6 +206,7 @@ void Writer::mark_interface(const flatbuffers::Vector<int32_t>* ids, const char*
     if (id < 0 || static_cast<size_t>(id) >= tensors_.size()) {
       refuse_model("graph " + std::string(what) + " " + std::to_string(id) + " is no tensor of the file");
     }
+    refuse_complex(at(id));
     if (at(id).is_handle)
       refuse_unsupported("graph " + std::string(what) + " " + quoted_name(name_of(id)) +
                          " is the handle of a variable");
@@ -271,6 +273,7 @@ bool Writer::held_as_image(int32_t tensor) const { return at(tensor).image != kN
 
 ValueId Writer::in_file_order(int32_t tensor) {
   Tensor& entry = at(tensor);
+  refuse_complex(entry);
   if (entry.file != kNoValue) return entry.file;
   const std::string name = value_name(entry, false);
   if (entry.constant) return entry.file = graph_.add_constant(name, *entry.constant);
@@ -286,6 +289,7 @@ ValueId Writer::in_file_order(int32_t tensor) {
 
 ValueId Writer::as_image(int32_t tensor) {
   Tensor& entry = at(tensor);
+  refuse_complex(entry);
   if (entry.image != kNoValue) return entry.image;
   if (entry.type.shape.size() != 4) {
     refuse_model("tensor " + quoted_name(entry.name) + " has " + std::to_string(entry.type.shape.size()) +

@@ -44,6 +44,10 @@ class Writer {
   void finished_reading(int32_t tensor);
 
   bool held_as_image(int32_t tensor) const;
+  // Returns the real and imaginary parts of a tensor of complex numbers, which its value holds in a last
+  // dimension of 2. The other functions that return values refuse such a tensor.
+  ValueId complex_parts(int32_t tensor);
+  bool is_complex(int32_t tensor) const { return at(tensor).is_complex; }
   ValueId in_file_order(int32_t tensor);
   ValueId as_image(int32_t tensor);  // four dimensions only
   // Returns the value in the file's order; of a quantised tensor, rounded to the numbers that its integers
@@ -91,11 +95,13 @@ class Writer {
     bool is_constant = false;   // stays true after `constant` was freed
     bool is_interface = false;  // a graph input or output: its name belongs to the file's order
     bool is_handle = false;     // refers to a variable, and has no value
+    bool is_complex = false;    // `type` is that of the parts, without the dimension of the two parts
     std::string variable;       // the variable of a handle
   };
 
   const Tensor& at(int32_t tensor) const;
   Tensor& at(int32_t tensor);
+  static void refuse_complex(const Tensor& tensor);
   std::string unique(const std::string& name);
   std::string value_name(const Tensor& tensor, bool image);
   static Quantisation read_quantisation(const schema::Tensor& entry, const TensorType& type);
