@@ -160,6 +160,9 @@ void take_step(int direction) {
     keep.y = 1.0 - keep.x;
 #endif
     float now = keep.y * before + keep.x * call_g(gates.w);
+#ifdef CELL_CLIP
+    now = clamp(now, -cell_clip, cell_clip);
+#endif
     cell[j] = now;
     float shown = CAT(activation_, H)(vec4(now)).x;
     next_state[j] = call_f(vec4(gates.y + peephole(direction, 1, j) * now)).x * shown;

@@ -13,4 +13,5 @@ BEGIN_PARAMETERS(RecurrenceParameters)
   int32 hidden;
   int32 first_reversed;  // 1: direction 0 walks from the end of the sequence
   float32 clip;  // with CLIP, the bound of the arguments of activations
+  float32 cell_clip;  // with CELL_CLIP, the bound of the cells of an LSTM
 END_PARAMETERS

@@ -134,6 +134,14 @@ TEST(Recurrence, FormsOfCells) {
   check_operator(lstm);
 }
 
+TEST(Recurrence, CellsAreClipped) {
+  OperatorCase lstm = recurrent({"LSTM", 4, 2, 3, 5});
+  NodeSpec spec{.type = "LSTM", .opset = 14, .attributes = &lstm.attributes, .output_count = 3};
+  for (const auto& input : lstm.inputs) spec.input_present.push_back(input.has_value());
+  lstm.op = make_clipped_lstm(spec, 0.1f);
+  check_operator(lstm);
+}
+
 // On the host: R that is computed, what a workgroup cannot hold, and functions with parameters.
 TEST(Recurrence, FormsWithoutKernel) {
   auto op = std::make_shared<Recurrence>();

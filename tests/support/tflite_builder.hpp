@@ -25,6 +25,13 @@ class TfliteModel {
     return add(name, shape, type, 0, 0);
   }
 
+  // A tensor that an operator keeps from one run to the next.
+  int32_t variable_tensor(const std::string& name, const std::vector<int32_t>& shape) {
+    tensors_.push_back(
+        tfl::CreateTensorDirect(builder_, &shape, tfl::TensorType::float32, 0, name.c_str(), 0, true));
+    return static_cast<int32_t>(tensors_.size() - 1);
+  }
+
   template <typename T>
   int32_t constant(const std::string& name, const std::vector<int32_t>& shape, const std::vector<T>& elements,
                    tfl::TensorType type, flatbuffers::Offset<tfl::Sparsity> sparsity = 0) {

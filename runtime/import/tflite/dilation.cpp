@@ -65,7 +65,7 @@ std::optional<DilationBlocks> read_dilation(const Writer& writer, const std::vec
   if (writer.rank(inputs[0]) != 4 || !writer.constant(inputs[1]) || !writer.constant(inputs[2]))
     return std::nullopt;
   DilationBlocks blocks{writer.constant_ints(inputs[1], "blocks"),
-                writer.constant_ints(inputs[2], "paddings or crops")};
+                        writer.constant_ints(inputs[2], "paddings or crops")};
   if (blocks.sizes.size() != 2 || blocks.edges.size() != 4) return std::nullopt;
   for (const int64_t number : blocks.sizes)
     if (number < 1 || number > 1 << 15) return std::nullopt;

@@ -86,7 +86,8 @@ Writer::Quantisation Writer::read_quantisation(const schema::Tensor& entry, cons
 // Converts constants to real numbers; computed tensors are computed as real numbers.
 void Writer::make_real(Tensor& tensor, const schema::Tensor& entry) {
   const DType stored = tensor.type.dtype;
-  if (!is_byte(stored) && stored != DType::i32) {
+  const bool is_wide_state = tensor.is_state && stored == DType::i16;  // computed as real numbers, too
+  if (!is_byte(stored) && stored != DType::i32 && !is_wide_state) {
     refuse_unsupported("it is quantised to " + to_string(tensor.type) + "; 8 bits are supported");
   }
   Quantisation q = read_quantisation(entry, tensor.type);
@@ -173,12 +174,12 @@ void Writer::read_tensors(const schema::SubGraph& subgraph) {
     }
     try {
       tensor.is_complex = entry->type() == schema::TensorType::complex64;
+      tensor.is_state = entry->is_variable();
       tensor.type = {tensor.is_complex ? DType::f32 : to_dtype(entry->type()), read_shape(*entry)};
       const auto* quantization = entry->quantization();
       const bool has_scale =
           quantization != nullptr && quantization->scale() != nullptr && quantization->scale()->size() > 0;
-      if (entry->is_variable()) refuse_unsupported("variables that live from one run to the next");
-      if (!tensor.is_complex) tensor.constant = read_constant(file_, *entry);
+      if (!tensor.is_complex && !tensor.is_state) tensor.constant = read_constant(file_, *entry);
       tensor.is_constant = tensor.constant.has_value();
       if (has_scale && !is_float(tensor.type.dtype)) make_real(tensor, *entry);
     } catch (const Error& error) {

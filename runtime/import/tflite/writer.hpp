@@ -71,6 +71,10 @@ class Writer {
   void name_variable(int32_t handle, const std::string& name);
   void read_variable(int32_t handle, int32_t tensor);
   void assign_variable(int32_t handle, int32_t tensor);
+  // Return and set the state of an operator that keeps it in a tensor of its own from one run to the next.
+  // The state is an input and an output of the graph, as a variable is. Of integers it is the real numbers.
+  ValueId read_state(int32_t tensor);
+  void write_state(int32_t tensor, ValueId value);
 
   std::string name_of(int32_t tensor) const;
   // Gives the graph's inputs and outputs the names of the signature, unless another tensor has the name.
@@ -95,6 +99,7 @@ class Writer {
     bool is_constant = false;   // stays true after `constant` was freed
     bool is_interface = false;  // a graph input or output: its name belongs to the file's order
     bool is_handle = false;     // refers to a variable, and has no value
+    bool is_state = false;      // an operator keeps it from one run to the next
     bool is_complex = false;    // `type` is that of the parts, without the dimension of the two parts
     std::string variable;       // the variable of a handle
   };
@@ -136,6 +141,7 @@ class Writer {
   std::map<std::string, std::string> variable_inputs_;  // names of the inputs of variables
   std::vector<std::string> assigned_;                   // in the order of their first assignment
   std::unordered_set<std::string> is_assigned_;
+  std::vector<std::pair<int32_t, ValueId>> states_;  // what a run leaves in them
   std::vector<int32_t> inputs_, outputs_;
   std::unordered_map<std::string, int> names_;  // used names, each with the next suffix to try
   std::unordered_set<ValueId> written_;         // the graph's outputs

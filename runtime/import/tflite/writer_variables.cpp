@@ -69,6 +69,24 @@ void Writer::assign_variable(int32_t handle, int32_t tensor) {
   variables_[name] = tensor;
 }
 
+ValueId Writer::read_state(int32_t tensor) {
+  Tensor& entry = at(tensor);
+  if (!entry.is_state) return in_file_order(tensor);
+  if (is_called_) refuse_unsupported("a state in a graph that another operator calls");
+  if (entry.file != kNoValue) refuse_unsupported("a state that two operators share");
+  if (!is_known(entry.type.shape)) refuse_unsupported("a state of an open shape");
+  checked_element_count(entry.type.shape);
+  file_.count(static_cast<uint64_t>(element_count(entry.type.shape)), size_of(entry.type.dtype));
+  entry.file = graph_.add_value(entry.name, entry.type, true);
+  graph_.inputs.push_back(entry.file);
+  graph_.values[entry.file].initial_value = HostTensor(entry.type.dtype, entry.type.shape);
+  return entry.file;
+}
+
+void Writer::write_state(int32_t tensor, ValueId value) {
+  if (at(tensor).is_state) states_.emplace_back(tensor, value);
+}
+
 void Writer::write_variables() {
   for (const std::string& name : assigned_) {
     const int32_t tensor = variables_[name];
@@ -78,6 +96,8 @@ void Writer::write_variables() {
     graph_.outputs.push_back(at(tensor).quantisation ? quantised_value(real, at(tensor), output)
                                                      : copied(real, output));
   }
+  for (const auto& [tensor, value] : states_)
+    graph_.outputs.push_back(copied(value, unique(at(tensor).name + ".next")));
 }
 
 }  // namespace vellum::tflite

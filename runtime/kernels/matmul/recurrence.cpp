@@ -200,7 +200,8 @@ void dispatch_part(Lowering& lowering, const Part& part, TensorId r, const std::
                                                          .directions = op.directions(),
                                                          .hidden = hidden,
                                                          .first_reversed = op.first_reversed,
-                                                         .clip = op.clip});
+                                                         .clip = op.clip,
+                                                         .cell_clip = op.cell_clip});
   const int64_t steps = part.end_step - part.first_step;
   dispatch.macs = products[0] == 0
                       ? 0
@@ -218,6 +219,7 @@ void dispatch_part(Lowering& lowering, const Part& part, TensorId r, const std::
   define(dispatch, "UNITS", std::to_string(padded(hidden)));
   for (const std::string& macro : bound.macros) define(dispatch, macro);
   if (op.clip > 0) define(dispatch, "CLIP");
+  if (op.cell_clip > 0) define(dispatch, "CELL_CLIP");
   if (op.input_forget) define(dispatch, "INPUT_FORGET");
   if (op.linear_before_reset) define(dispatch, "LINEAR_BEFORE_RESET");
   lowering.dispatch(std::move(dispatch));

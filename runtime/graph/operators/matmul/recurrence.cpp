@@ -99,6 +99,7 @@ class Walk {
       const float i = call(0, gate(0) + peephole(0, c[j]));
       const float f = op_.input_forget ? 1.0f - i : call(0, gate(2) + peephole(2, c[j]));
       c[j] = f * c[j] + i * call(1, gate(3));
+      if (op_.cell_clip > 0) c[j] = std::clamp(c[j], -op_.cell_clip, op_.cell_clip);
       next[j] = call(0, gate(1) + peephole(1, c[j])) * apply(functions_[2], c[j]);
     }
     h = next;
@@ -192,6 +193,7 @@ Attributes Recurrence::attributes() const {
                                       : first_reversed  ? "reverse"
                                                         : "forward"));
   if (clip > 0) result.set("clip", clip);
+  if (cell_clip > 0) result.set("cell_clip", cell_clip);
   if (input_forget) result.set("input_forget", int64_t{1});
   if (linear_before_reset) result.set("linear_before_reset", int64_t{1});
   return result;

@@ -29,6 +29,7 @@ struct Recurrence : Operator {
   std::vector<Activations> activations;  // for each direction
   bool first_reversed = false;       // direction 0 runs from the end of the sequence; direction 1 always does
   float clip = 0.0f;                 // bounds the arguments of f and g, as in ONNX Runtime; 0: no bound
+  float cell_clip = 0.0f;            // lstm: bounds the cells after each step, as in TFLite; 0: no bound
   bool input_forget = false;         // lstm: the gate f is 1 - i
   bool linear_before_reset = false;  // gru: the gate r acts on the product with R, not on its argument
 
@@ -42,5 +43,8 @@ struct Recurrence : Operator {
   uint64_t macs(Inputs inputs) const override;
   Attributes attributes() const override;
 };
+
+// Makes ONNX's LSTM with cells that `cell_clip` bounds.
+std::shared_ptr<const Operator> make_clipped_lstm(const NodeSpec& spec, float cell_clip);
 
 }  // namespace vellum

@@ -165,7 +165,8 @@ void recurrent(Body& body, const Layer& layer) {
   }
 }
 
-std::shared_ptr<const Operator> make_recurrent(const NodeSpec& spec, RecurrentCell cell) {
+std::shared_ptr<const Operator> make_recurrent(const NodeSpec& spec, RecurrentCell cell,
+                                               float cell_clip = 0.0f) {
   const Attributes& attributes = *spec.attributes;
   auto op = std::make_shared<Recurrence>();
   op->cell = cell;
@@ -175,6 +176,7 @@ std::shared_ptr<const Operator> make_recurrent(const NodeSpec& spec, RecurrentCe
   op->activations = activations_of(attributes, cell, direction == "bidirectional" ? 2 : 1);
   op->first_reversed = direction == "reverse";
   op->clip = attributes.get_float("clip", 0.0f);
+  op->cell_clip = cell_clip;
   op->input_forget = cell == RecurrentCell::lstm && get_flag(attributes, "input_forget", false);
   op->linear_before_reset = cell == RecurrentCell::gru && get_flag(attributes, "linear_before_reset", false);
   const Layer layer{std::move(op), attributes.get_int("hidden_size", 0),
@@ -192,6 +194,9 @@ std::shared_ptr<const Operator> make_gru(const NodeSpec& spec) {
 }
 std::shared_ptr<const Operator> make_lstm(const NodeSpec& spec) {
   return make_recurrent(spec, RecurrentCell::lstm);
+}
+std::shared_ptr<const Operator> make_clipped_lstm(const NodeSpec& spec, float cell_clip) {
+  return make_recurrent(spec, RecurrentCell::lstm, cell_clip);
 }
 
 }  // namespace vellum
