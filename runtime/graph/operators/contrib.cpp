@@ -1,20 +1,15 @@
 #include "graph/operators/contrib.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <utility>
 
 #include "graph/composed.hpp"
+#include "graph/operators/contrib_rows.hpp"
 
 namespace vellum {
-namespace {
 
-using Names = std::initializer_list<std::string_view>;
-
-// The standard operator of that name with the attributes of `spec` but those in `without`, and the first
-// inputs.
-std::shared_ptr<const Operator> standard(const NodeSpec& spec, std::string_view type, size_t inputs,
-                                         Names without) {
+std::shared_ptr<const Operator> standard_operator(const NodeSpec& spec, std::string_view type, size_t inputs,
+                                                  std::initializer_list<std::string_view> without) {
   Attributes attributes;
   for (const auto& [name, value] : spec.attributes->values()) {
     spec.attributes->ignore(name);
@@ -25,6 +20,8 @@ std::shared_ptr<const Operator> standard(const NodeSpec& spec, std::string_view 
   for (size_t i = 0; i < inputs; ++i) plain.input_present.push_back(spec.has_input(i));
   return make_operator(plain);
 }
+
+namespace {
 
 std::vector<ValueId> first_inputs(const Body& body, size_t count) {
   std::vector<ValueId> inputs;
@@ -56,7 +53,7 @@ struct FusedActivation {
 std::shared_ptr<const Operator> make_fused_conv(const NodeSpec& spec) {
   const FusedActivation activation{spec.attributes->get_string("activation", ""),
                                    spec.attributes->get_floats("activation_params")};
-  const auto conv = standard(spec, "Conv", 3, {"activation", "activation_params"});
+  const auto conv = standard_operator(spec, "Conv", 3, {"activation", "activation_params"});
   return composed(spec, [=](Body& body) {
     ValueId y = body.add(conv, first_inputs(body, 3));
     if (body.has_input(3)) y = body.add("Add", {y, body.input(3, "Z")});
@@ -69,7 +66,7 @@ std::shared_ptr<const Operator> make_fused_gemm(const NodeSpec& spec) {
   FusedActivation activation{a.get_string("activation", ""), {}};
   for (const char* name : {"activation_alpha", "activation_beta"})
     if (a.has(name)) activation.parameters.push_back(a.get_float(name, 0.0f));
-  const auto gemm = standard(spec, "Gemm", 3, {"activation", "activation_alpha", "activation_beta"});
+  const auto gemm = standard_operator(spec, "Gemm", 3, {"activation", "activation_alpha", "activation_beta"});
   return composed(
       spec, [=](Body& body) { body.output(activation.apply(body, body.add(gemm, first_inputs(body, 3)))); });
 }
@@ -154,7 +151,7 @@ std::shared_ptr<const Operator> make_skip_norm(const NodeSpec& spec) {
 
 std::shared_ptr<const Operator> make_simplified_norm(const NodeSpec& spec) {
   if (spec.output_count > 1) refuse_unsupported("SimplifiedLayerNormalization with its deviation");
-  return standard(spec, "RMSNormalization", 2, {});
+  return standard_operator(spec, "RMSNormalization", 2, {});
 }
 
 // On N, H, W, C, with an activation.
@@ -243,7 +240,7 @@ std::shared_ptr<const Operator> make_contrib_attention(const NodeSpec& spec) {
 }
 
 std::shared_ptr<const Operator> make_nhwc_max_pool(const NodeSpec& spec) {
-  const auto pool = standard(spec, "MaxPool", 1, {});
+  const auto pool = standard_operator(spec, "MaxPool", 1, {});
   return composed(spec, [pool](Body& body) {
     const ValueId x = body.input(0, "x");
     if (body.shape(x).size() != 4) refuse_unsupported("NhwcMaxPool of other than images");
@@ -251,85 +248,9 @@ std::shared_ptr<const Operator> make_nhwc_max_pool(const NodeSpec& spec) {
   });
 }
 
-// The quantised operators compute in floats, between dequantisations and a quantisation.
-
-// Adds a DequantizeLinear of input `first`, with its scale at `first` + 1 and, if there is one, its zero
-// point at `first` + 2.
-ValueId dequantize(Body& body, size_t first, int64_t axis = 1) {
-  std::vector<ValueId> inputs{body.input(first, "a quantised tensor"), body.input(first + 1, "its scale")};
-  if (body.has_input(first + 2)) inputs.push_back(body.input(first + 2, "its zero point"));
-  return body.add("DequantizeLinear", inputs, {{"axis", axis}});
-}
-
-// Adds a QuantizeLinear of `y` with the scale of input `first` and, if there is one, the zero point of
-// `first` + 1; the output has integers of the type of input `typed`.
-void output_quantized(Body& body, ValueId y, size_t first, size_t typed) {
-  std::vector<ValueId> inputs{y, body.input(first, "the scale of the output")};
-  inputs.push_back(
-      body.has_input(first + 1)
-          ? body.input(first + 1, "the zero point of the output")
-          : body.constant(HostTensor(body.type(body.input(typed, "a quantised tensor")).dtype, {})));
-  body.output(body.add("QuantizeLinear", inputs));
-}
-
-// QLinearAdd and QLinearMul.
-std::shared_ptr<const Operator> make_qlinear_binary(const NodeSpec& spec) {
-  const std::string type = spec.type.substr(kContribPrefix.size() + std::string_view("QLinear").size());
-  return composed(spec, [type](Body& body) {
-    const ValueId a = dequantize(body, 0), b = dequantize(body, 3);
-    output_quantized(body, body.add(type, {a, b}), 6, 0);
-  });
-}
-
-// QLinearSigmoid, QLinearLeakyRelu, QLinearAveragePool and QLinearGlobalAveragePool.
-std::shared_ptr<const Operator> make_qlinear_unary(const NodeSpec& spec) {
-  if (get_flag(*spec.attributes, "channels_last", false))
-    refuse_unsupported(spec.type + " with channels last");
-  const std::string type = spec.type.substr(kContribPrefix.size() + std::string_view("QLinear").size());
-  const auto real = standard(spec, type, 1, {"channels_last"});
-  return composed(
-      spec, [real](Body& body) { output_quantized(body, body.add(real, {dequantize(body, 0)}), 3, 0); });
-}
-
-// The output's scale and zero point, then those of each tensor after it.
-std::shared_ptr<const Operator> make_qlinear_concat(const NodeSpec& spec) {
-  const auto concat = standard(spec, "Concat", 1, {});
-  return composed(spec, [concat](Body& body) {
-    std::vector<ValueId> tensors;
-    for (size_t first = 2; first < body.input_count(); first += 3) tensors.push_back(dequantize(body, first));
-    output_quantized(body, body.add(concat, tensors), 0, 2);
-  });
-}
-
-// Floats where the output has no scale. C has that of the products.
-std::shared_ptr<const Operator> make_qgemm(const NodeSpec& spec) {
-  const Attributes& a = *spec.attributes;
-  const float alpha = a.get_float("alpha", 1.0f);
-  const bool trans_a = get_flag(a, "transA", false), trans_b = get_flag(a, "transB", false);
-  return composed(spec, [=](Body& body) {
-    const int64_t columns = trans_b ? 0 : 1;
-    std::vector<ValueId> inputs{dequantize(body, 0), dequantize(body, 3, columns)};
-    if (body.has_input(6)) {
-      const ValueId scale = body.add("Mul", {body.input(1, "a_scale"), body.input(4, "b_scale")});
-      const ValueId c = body.cast(body.input(6, "C"), body.type(scale).dtype);
-      const ValueId factor = body.scalar(body.type(scale).dtype, static_cast<double>(alpha));
-      inputs.push_back(body.add("Mul", {body.add("Mul", {c, scale}), factor}));
-    }
-    const ValueId y = body.add(
-        "Gemm", inputs, {{"alpha", alpha}, {"transA", int64_t{trans_a}}, {"transB", int64_t{trans_b}}});
-    if (body.has_input(7)) return output_quantized(body, y, 7, 0);
-    body.output(y);
-  });
-}
-
 std::shared_ptr<const Operator> make_same(const NodeSpec& spec) {
-  return standard(spec, spec.type.substr(kContribPrefix.size()), spec.input_present.size(), {});
+  return standard_operator(spec, spec.type.substr(kContribPrefix.size()), spec.input_present.size(), {});
 }
-
-struct ContribRow {
-  std::string_view type;
-  MakeOperator maker;
-};
 
 constexpr ContribRow kContribOperators[] = {
     {"com.microsoft.FusedConv", make_fused_conv},
@@ -348,14 +269,6 @@ constexpr ContribRow kContribOperators[] = {
     {"com.microsoft.MultiHeadAttention", make_multi_head_attention},
     {"com.microsoft.Attention", make_contrib_attention},
     {"com.microsoft.NhwcMaxPool", make_nhwc_max_pool},
-    {"com.microsoft.QLinearAdd", make_qlinear_binary},
-    {"com.microsoft.QLinearMul", make_qlinear_binary},
-    {"com.microsoft.QLinearSigmoid", make_qlinear_unary},
-    {"com.microsoft.QLinearLeakyRelu", make_qlinear_unary},
-    {"com.microsoft.QLinearAveragePool", make_qlinear_unary},
-    {"com.microsoft.QLinearGlobalAveragePool", make_qlinear_unary},
-    {"com.microsoft.QLinearConcat", make_qlinear_concat},
-    {"com.microsoft.QGemm", make_qgemm},
     {"com.microsoft.QuantizeLinear", make_same},
     {"com.microsoft.DequantizeLinear", make_same},
 };
@@ -363,14 +276,16 @@ constexpr ContribRow kContribOperators[] = {
 }  // namespace
 
 MakeOperator find_contrib_operator(std::string_view type) {
-  for (const ContribRow& row : kContribOperators)
-    if (row.type == type) return row.maker;
+  for (const auto rows : {std::span<const ContribRow>(kContribOperators), quantised_contrib_operators()})
+    for (const ContribRow& row : rows)
+      if (row.type == type) return row.maker;
   return nullptr;
 }
 
 std::vector<std::string_view> contrib_operator_types() {
   std::vector<std::string_view> types;
-  for (const ContribRow& row : kContribOperators) types.push_back(row.type);
+  for (const auto rows : {std::span<const ContribRow>(kContribOperators), quantised_contrib_operators()})
+    for (const ContribRow& row : rows) types.push_back(row.type);
   return types;
 }
 

@@ -1,0 +1,26 @@
+// What the files with operators of com.microsoft share (contrib.hpp).
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "graph/operator.hpp"
+
+namespace vellum {
+
+struct ContribRow {
+  std::string_view type;
+  MakeOperator maker;
+};
+
+// The operators on integers (contrib_quantised.cpp).
+std::span<const ContribRow> quantised_contrib_operators();
+
+// Makes the standard operator `type` with the attributes of `spec` but those in `without`, and the first
+// `inputs` inputs.
+std::shared_ptr<const Operator> standard_operator(const NodeSpec& spec, std::string_view type, size_t inputs,
+                                                  std::initializer_list<std::string_view> without);
+
+}  // namespace vellum

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Prints what ONNX Runtime computes for single operators of com.microsoft: the values that tests/graph record.
+
+  pip install onnx onnxruntime numpy
+  python3 tests/oracles/onnx_contrib.py
+"""
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+TYPES = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.int8): TensorProto.INT8,
+         np.dtype(np.int32): TensorProto.INT32, np.dtype(np.bool_): TensorProto.BOOL, np.dtype(np.int64): TensorProto.INT64}
+
+
+def run(op, inputs, outputs=1, **attributes):
+    """inputs: arrays, of which the first is given at run time; None: omitted."""
+    names = ["" if value is None else f"i{k}" for k, value in enumerate(inputs)]
+    results = [f"y{k}" for k in range(outputs)]
+    node = helper.make_node(op, names, results, domain="com.microsoft", **attributes)
+    graph = helper.make_graph(
+        [node], "g", [helper.make_tensor_value_info("i0", TYPES[inputs[0].dtype], inputs[0].shape)],
+        [onnx.ValueInfoProto(name=name) for name in results],
+        [numpy_helper.from_array(value, names[k]) for k, value in enumerate(inputs) if k > 0 and value is not None])
+    model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21),
+                                                                    helper.make_opsetid("com.microsoft", 1)])
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
+    for result in session.run(None, {"i0": inputs[0]}):
+        text = ", ".join(f"{v:.9g}" for v in result.reshape(-1).tolist())
+        print(f"{op} {attributes} {list(result.shape)} {result.dtype}: {{{text}}}")
+
+
+def eighths(shape, seed):
+    """Numbers in -1...1, as the tests make them."""
+    count = int(np.prod(shape))
+    return (((np.arange(count) * 7 + seed * 5) % 17 - 8) / 8).astype(np.float32).reshape(shape)
+
+
+def octets(shape, seed, dtype=np.uint8):
+    count = int(np.prod(shape))
+    return ((np.arange(count) * 37 + seed * 11) % 256).astype(np.uint8).astype(dtype).reshape(shape)
+
+
+f, b, i8 = (lambda *v: np.array(v[0] if len(v) == 1 else v, np.float32)), (lambda v: np.array(v, np.uint8)), (lambda v: np.array(v, np.int8))
+
+x = octets((2, 3), 1)
+run("QLinearSoftmax", [x, f(0.03125), b(7), f(0.00390625), b(0)], opset=13, axis=-1)
+run("QLinearSoftmax", [octets((2, 1, 3), 1), f(0.03125), b(7), f(0.00390625), b(0)], opset=12, axis=0)
+run("QLinearWhere", [np.array([[True], [False]]), x, f(0.5), b(3), octets((1, 3), 5), f(0.25), b(200), f(1), b(100)])
+weights, scale = octets((4, 2), 3, np.int8), f(0.125, 0.25)
+run("MatMulIntegerToFloat", [octets((3, 4), 2), weights, f(0.5), scale, b(9), i8([1, -2]), f(1, 2)])
+run("DynamicQuantizeMatMul", [eighths((3, 4), 2), weights, scale, i8([1, -2]), f(1, 2)])
+gates = 8  # of two hidden units
+run("DynamicQuantizeLSTM", [eighths((3, 1, 3), 1), octets((1, 3, gates), 1, np.int8), octets((1, 2, gates), 2, np.int8),
+                            eighths((1, 2 * gates), 3), None, None, None, None, f([0.0078125]), i8([3]),
+                            f([0.00390625]), i8([-2])], 3, hidden_size=2)
+# With blocks of rows (g_idx) ONNX Runtime ignores packed zero points.
+for bits, rows, block, zero, groups in ((4, 20, 16, True, False), (4, 32, 32, False, False), (8, 20, 16, True, False),
+                                        (4, 32, 16, False, True), (2, 20, 16, True, False)):
+    columns, blocks = 3, -(-rows // block)
+    run("MatMulNBits",
+        [eighths((2, rows), 4), octets((columns, blocks, block * bits // 8), 6), np.abs(eighths((columns * blocks,), 1)) / 8,
+         octets((columns, -(-blocks * bits // 8)), 8) if zero else None,
+         ((np.arange(rows) * 3) % blocks).astype(np.int32) if groups else None, f(1, 2, 3)],
+        K=rows, N=columns, bits=bits, block_size=block)
+indices = np.array([2, 0], np.int64)
+
+
+def gather(bits, zero):
+    table, blocks = octets((3, 24 * bits // 8), 7), 2  # blocks of 16 and 8
+    scales = np.abs(eighths((3, blocks), 2))
+    points = octets((3, -(-blocks * bits // 8)), 9) if zero else None
+    # The indices are given at run time.
+    names = ["d", "i", "s"] + (["z"] if zero else [])
+    node = helper.make_node("GatherBlockQuantized", names, ["y"], domain="com.microsoft", gather_axis=0, quantize_axis=1,
+                            block_size=16, bits=bits)
+    weights = {"d": table, "s": scales} | ({"z": points} if zero else {})
+    graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("i", TensorProto.INT64, [2])],
+                              [onnx.ValueInfoProto(name="y")],
+                              [numpy_helper.from_array(value, name) for name, value in weights.items()])
+    model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21),
+                                                                    helper.make_opsetid("com.microsoft", 1)])
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    result = session.run(None, {"i": indices})[0]
+    print(f"GatherBlockQuantized bits={bits} zero={zero} {list(result.shape)}: {{{', '.join(f'{v:.9g}' for v in result.reshape(-1))}}}")
+
+
+gather(4, True)
+gather(4, False)
+gather(8, True)
