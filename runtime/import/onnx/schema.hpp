@@ -13,9 +13,6 @@ namespace schema = ::vellum::onnx_schema;
 // added to the format after the schema's version (metadata, device configurations, overloads of functions) do
 // not affect results, and protobuf skips them.
 inline constexpr int64_t kOldestIr = 3, kOldestOpset = 1;
-// The newest operator set (of IR 14) whose changes runtime/graph implements or refuses. A model of a newer
-// set is read as if it used this one.
-inline constexpr int64_t kNewestOpset = 28;
 
 // Protobuf stores the byte size of a message in an int.
 inline constexpr uint64_t kLargestModelFile = 0x7fffffff;

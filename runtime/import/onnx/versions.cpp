@@ -66,9 +66,7 @@ std::string list_unknown(const UnknownTypes& unknown) {
 }  // namespace
 
 std::string operator_type(const schema::NodeProto& node) {
-  // ONNX Runtime writes this one without its domain.
-  if (node.op_type() == "SimplifiedLayerNormalization") return "com.microsoft." + node.op_type();
-  return is_default_domain(node.domain()) ? node.op_type() : node.domain() + "." + node.op_type();
+  return operator_type(node.domain(), node.op_type());
 }
 
 int read_versions(const schema::ModelProto& model) {

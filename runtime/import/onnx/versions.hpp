@@ -1,6 +1,7 @@
 // The versions of the format and of the operator set of a model.
 #pragma once
 
+#include "import/onnx/operator_type.hpp"
 #include "import/onnx/schema.hpp"
 
 namespace vellum::onnx {
@@ -9,8 +10,6 @@ namespace vellum::onnx {
 // operator set is too old.
 int read_versions(const schema::ModelProto& model);
 
-inline bool is_default_domain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
-// Returns the operator's name, with its domain unless that is ONNX's: "Conv", "com.microsoft.FusedConv".
 std::string operator_type(const schema::NodeProto& node);
 
 // Throws one Error, which lists every unknown operator of the graph with one of its nodes.

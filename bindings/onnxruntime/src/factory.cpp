@@ -1,0 +1,152 @@
+// The entry points of the plug-in, and what the runtime asks before it makes a session.
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
+
+#include "api/impl.hpp"
+#include "options.hpp"
+#include "provider.hpp"
+#include "runtime_api.hpp"
+
+#ifdef _WIN32
+#define VELLUM_PLUGIN extern "C" __declspec(dllexport)
+#else
+#define VELLUM_PLUGIN extern "C" __attribute__((visibility("default")))
+#endif
+
+namespace vellum::ort {
+namespace {
+
+// Sessions of the runtime with the same options share one device, and with it pipelines and checks.
+class OpenDevices {
+ public:
+  Device open(const DeviceOptions& options) {
+    const std::lock_guard lock(mutex_);
+    auto& known = devices_[{options.device, options.cache_folder, options.self_check}];
+    if (auto open = known.lock()) return Handles::device(std::move(open));
+    const Device device = Device::open(options);
+    known = impl(device);
+    return device;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::tuple<std::string, std::filesystem::path, SelfCheck>, std::weak_ptr<Device::Impl>> devices_;
+};
+
+class Factory : public OrtEpFactory {
+ public:
+  Factory() : OrtEpFactory{} {
+    ort_version_supported = kApiVersion;
+    OrtEpFactory::GetName = [](const OrtEpFactory*) noexcept { return kProviderName; };
+    OrtEpFactory::GetVendor = [](const OrtEpFactory*) noexcept { return "Vellum"; };
+    OrtEpFactory::GetVendorId = [](const OrtEpFactory*) noexcept { return uint32_t{0}; };
+    OrtEpFactory::GetVersion = [](const OrtEpFactory*) noexcept { return VELLUM_ONNXRUNTIME_VERSION; };
+    OrtEpFactory::GetSupportedDevices = [](OrtEpFactory* self, const OrtHardwareDevice* const* hardware,
+                                           size_t count, OrtEpDevice** found, size_t most,
+                                           size_t* found_count) noexcept -> OrtStatus* {
+      return guarded([&] {
+        *found_count = 0;
+        static_cast<Factory*>(self)->find_devices({hardware, count}, {found, most}, *found_count);
+      });
+    };
+    OrtEpFactory::CreateEp = [](OrtEpFactory* self, const OrtHardwareDevice* const* hardware,
+                                const OrtKeyValuePairs* const*, size_t count,
+                                const OrtSessionOptions* options, const OrtLogger* logger,
+                                OrtEp** provider) noexcept -> OrtStatus* {
+      *provider = nullptr;
+      return guarded([&] {
+        ProviderOptions own = read_options(*options);
+        if (own.device.device.empty() && count > 0) own.device.device = vulkan_device(*hardware[0]);
+        *provider = make_provider(static_cast<Factory*>(self)->devices_.open(own.device), own, logger);
+      });
+    };
+    OrtEpFactory::ReleaseEp = [](OrtEpFactory*, OrtEp* provider) noexcept { release_provider(provider); };
+    // The runtime calls these without looking whether they are null.
+    OrtEpFactory::CreateAllocator = [](OrtEpFactory*, const OrtMemoryInfo*, const OrtKeyValuePairs*,
+                                       OrtAllocator** allocator) noexcept -> OrtStatus* {
+      *allocator = nullptr;
+      return nullptr;
+    };
+    OrtEpFactory::ReleaseAllocator = [](OrtEpFactory*, OrtAllocator*) noexcept {};
+    OrtEpFactory::CreateDataTransfer = [](OrtEpFactory*,
+                                          OrtDataTransferImpl** transfer) noexcept -> OrtStatus* {
+      *transfer = nullptr;
+      return nullptr;
+    };
+    OrtEpFactory::IsStreamAware = [](const OrtEpFactory*) noexcept { return false; };
+    OrtEpFactory::CreateSyncStreamForDevice = [](OrtEpFactory*, const OrtMemoryDevice*,
+                                                 const OrtKeyValuePairs*,
+                                                 OrtSyncStreamImpl** stream) noexcept -> OrtStatus* {
+      *stream = nullptr;
+      return nullptr;
+    };
+  }
+
+ private:
+  static std::vector<DeviceInfo> vulkan_devices() {
+    try {
+      return vellum::devices();
+    } catch (const Error&) {
+      return {};  // no loader: the runtime goes on without this provider
+    }
+  }
+
+  // Returns the UUID of the GPU; empty for a processor, so that Vellum chooses.
+  static std::string vulkan_device(const OrtHardwareDevice& hardware) {
+    if (api().HardwareDevice_Type(&hardware) != OrtHardwareDeviceType_GPU) return {};
+    for (const DeviceInfo& device : vulkan_devices())
+      if (device.vendor_id == api().HardwareDevice_VendorId(&hardware) &&
+          device.device_id == api().HardwareDevice_DeviceId(&hardware))
+        return uuid_text(device.uuid);
+    return {};
+  }
+
+  void add_device(const OrtHardwareDevice& hardware, std::span<OrtEpDevice*> found, size_t& count) {
+    if (count == found.size()) return;
+    check(ep_api().CreateEpDevice(this, &hardware, nullptr, nullptr, &found[count]));
+    ++count;
+  }
+
+  // GPUs that Vulkan has, too. Where the runtime sees none of them (in containers, or without a GPU), the
+  // provider attaches to the processor, and the option `device` chooses.
+  void find_devices(std::span<const OrtHardwareDevice* const> hardware, std::span<OrtEpDevice*> found,
+                    size_t& count) {
+    if (vulkan_devices().empty()) return;
+    for (const OrtHardwareDevice* device : hardware)
+      if (!vulkan_device(*device).empty()) add_device(*device, found, count);
+    if (count > 0) return;
+    for (const OrtHardwareDevice* device : hardware)
+      if (api().HardwareDevice_Type(device) == OrtHardwareDeviceType_CPU && count == 0)
+        add_device(*device, found, count);
+  }
+
+  OpenDevices devices_;
+};
+
+}  // namespace
+}  // namespace vellum::ort
+
+VELLUM_PLUGIN OrtStatus* CreateEpFactories(const char*, const OrtApiBase* base, const OrtLogger*,
+                                           OrtEpFactory** factories, size_t most, size_t* count) noexcept {
+  using namespace vellum::ort;
+  *count = 0;
+  try {
+    set_api(*base);
+  } catch (const vellum::Error& error) {
+    // The functions of the oldest interface with which a status can be made.
+    const OrtApi* oldest = base->GetApi(1);
+    return oldest ? oldest->CreateStatus(ORT_NOT_IMPLEMENTED, error.what()) : nullptr;
+  }
+  if (most < 1) return api().CreateStatus(ORT_INVALID_ARGUMENT, "Vellum: there is no room for a factory");
+  return guarded([&] {
+    factories[0] = std::make_unique<Factory>().release();
+    *count = 1;
+  });
+}
+
+VELLUM_PLUGIN OrtStatus* ReleaseEpFactory(OrtEpFactory* factory) noexcept {
+  delete static_cast<vellum::ort::Factory*>(factory);
+  return nullptr;
+}

@@ -1,0 +1,26 @@
+// Compiles a part of a network to find out what would run where, and for how long.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "network.hpp"
+#include "vellum/vellum.hpp"
+
+namespace vellum::ort {
+
+struct Probe {
+  // Names of nodes that stay with the runtime, with the reason.
+  std::map<std::string, std::string> refused;
+  std::string failure;  // why nothing of the part can run; empty if it can, or if `refused` has the reason
+  size_t dispatches = 0;
+  double device_us = 0;  // predicted, with transfers
+  double host_us = 0;    // of the runtime's CPU kernels, roughly
+  bool is_done() const { return refused.empty() && failure.empty(); }
+};
+
+// Open dimensions of the part's inputs are tried with sizes that networks often have.
+Probe probe(const Network& network, Graph part, const Device& device, const SessionOptions& options);
+
+}  // namespace vellum::ort

@@ -1,0 +1,29 @@
+// The option profile_html: the page of a part's memory and times.
+#pragma once
+
+#include <filesystem>
+#include <mutex>
+
+#include "vellum/vellum.hpp"
+
+namespace vellum::ort {
+
+// Writes the page after the first and the second run of a part: the first one may include work of the driver
+// that later ones do not repeat.
+class ProfilePage {
+ public:
+  // `file`: empty for no page. Parts after the first add their number to its name: "page.2.html".
+  ProfilePage(const std::filesystem::path& file, size_t part);
+
+  // Held during a run, because runs of other threads would replace the times. Holds nothing without a page.
+  std::unique_lock<std::mutex> hold();
+  // Throws Error(io) if the file cannot be written.
+  void write(const Session& session, const std::string& model, const Device& device);
+
+ private:
+  std::filesystem::path file_;
+  std::mutex mutex_;
+  int pages_left_ = 2;
+};
+
+}  // namespace vellum::ort

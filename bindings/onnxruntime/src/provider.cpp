@@ -1,0 +1,120 @@
+#include "provider.hpp"
+
+#include <fstream>
+#include <memory>
+#include <utility>
+
+#include "claim.hpp"
+#include "read_network.hpp"
+#include "running_network.hpp"
+
+namespace vellum::ort {
+namespace {
+
+// A compiled part: what the runtime calls in place of its nodes.
+struct PartCallbacks : OrtNodeComputeInfo {
+  explicit PartCallbacks(std::unique_ptr<RunningNetwork> running)
+      : OrtNodeComputeInfo{}, network(std::move(running)) {
+    ort_version_supported = kApiVersion;
+    CreateState = [](OrtNodeComputeInfo* self, OrtNodeComputeContext*, void** state) noexcept -> OrtStatus* {
+      *state = static_cast<PartCallbacks*>(self)->network.get();
+      return nullptr;
+    };
+    Compute = [](OrtNodeComputeInfo*, void* state, OrtKernelContext* context) noexcept -> OrtStatus* {
+      return guarded([&] { static_cast<RunningNetwork*>(state)->run(*context); });
+    };
+    ReleaseState = [](OrtNodeComputeInfo*, void*) noexcept {};
+  }
+
+  const std::unique_ptr<RunningNetwork> network;
+};
+
+std::vector<std::string> names_of(const std::vector<const OrtValueInfo*>& values) {
+  std::vector<std::string> result;
+  for (const OrtValueInfo* value : values)
+    result.emplace_back(value ? get<const char*>(api().GetValueInfoName, value) : "");
+  return result;
+}
+
+class Provider : public OrtEp {
+ public:
+  Provider(const Device& device, const ProviderOptions& options, const OrtLogger* logger)
+      : OrtEp{}, device_(device), options_(options), logger_(logger) {
+    ort_version_supported = kApiVersion;
+    OrtEp::GetName = [](const OrtEp*) noexcept { return kProviderName; };
+    OrtEp::GetCapability = [](OrtEp* self, const OrtGraph* graph,
+                              OrtEpGraphSupportInfo* claims) noexcept -> OrtStatus* {
+      return guarded([&] { static_cast<Provider*>(self)->claim(*graph, *claims); });
+    };
+    OrtEp::Compile = [](OrtEp* self, const OrtGraph** graphs, const OrtNode** fused_nodes, size_t count,
+                        OrtNodeComputeInfo** callbacks, OrtNode**) noexcept -> OrtStatus* {
+      return guarded([&] {
+        for (size_t i = 0; i < count; ++i)
+          callbacks[i] = static_cast<Provider*>(self)->compile(*graphs[i], *fused_nodes[i], i).release();
+      });
+    };
+    OrtEp::ReleaseNodeComputeInfos = [](OrtEp*, OrtNodeComputeInfo** callbacks, size_t count) noexcept {
+      for (size_t i = 0; i < count; ++i) delete static_cast<PartCallbacks*>(callbacks[i]);
+    };
+    const bool has_budget = options.session.memory_budget > 0 || options.session.weights_budget > 0;
+    if (!has_budget) pool_ = MemoryPool(device);
+  }
+
+ private:
+  void claim(const OrtGraph& graph, OrtEpGraphSupportInfo& claims) {
+    if (get<const OrtNode*>(api().Graph_GetParentNode, &graph)) return;  // a graph of a control-flow node
+    const auto nodes = list<const OrtNode*>(api().Graph_GetNumNodes, api().Graph_GetNodes, &graph);
+    if (nodes.empty()) return;
+    const Network network = read_network(graph, Constants::borrowed);
+    const Claim claim = claim_nodes(network, device_, options_);
+    tell(network, claim);
+    for (const std::vector<size_t>& part : claim.parts) {
+      std::vector<const OrtNode*> claimed;
+      for (const size_t i : part) claimed.push_back(nodes[i]);
+      OrtNodeFusionOptions fusion{};
+      fusion.ort_version_supported = kApiVersion;
+      fusion.drop_constant_initializers = true;  // compile() copies them
+      check(ep_api().EpGraphSupportInfo_AddNodesToFuse(&claims, claimed.data(), claimed.size(), &fusion));
+    }
+  }
+
+  void tell(const Network& network, const Claim& claim) const {
+    const std::string text = report(network, claim);
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t end = text.find('\n', begin);
+      log_line(logger_, text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    if (options_.claim_report.empty()) return;
+    std::ofstream file(options_.claim_report, std::ios::binary);
+    if (!(file << text).flush()) throw Error(ErrorCode::io, "cannot write the file of option claim_report");
+  }
+
+  std::unique_ptr<PartCallbacks> compile(const OrtGraph& graph, const OrtNode& fused_node, size_t number) {
+    const Network network = read_network(graph, Constants::copied);
+    for (size_t i = 0; i < network.refusals.size(); ++i)
+      if (!network.refusals[i].empty())
+        throw Error(ErrorCode::unsupported, network.graph.nodes[i].name + ": " + network.refusals[i]);
+    const RunningNetwork::Names names{
+        names_of(list<const OrtValueInfo*>(api().Node_GetNumInputs, api().Node_GetInputs, &fused_node)),
+        names_of(list<const OrtValueInfo*>(api().Node_GetNumOutputs, api().Node_GetOutputs, &fused_node))};
+    Graph part = part_of(network, std::vector<bool>(network.graph.nodes.size(), true));
+    return std::make_unique<PartCallbacks>(
+        std::make_unique<RunningNetwork>(device_, std::move(part), options_, pool_, names, number));
+  }
+
+  const Device device_;
+  const ProviderOptions options_;
+  const OrtLogger* const logger_;
+  MemoryPool pool_;
+};
+
+}  // namespace
+
+OrtEp* make_provider(const Device& device, const ProviderOptions& options, const OrtLogger* logger) {
+  return std::make_unique<Provider>(device, options, logger).release();
+}
+
+void release_provider(OrtEp* provider) noexcept { delete static_cast<Provider*>(provider); }
+
+}  // namespace vellum::ort

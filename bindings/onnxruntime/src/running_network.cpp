@@ -1,0 +1,143 @@
+#include "running_network.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "api/impl.hpp"
+
+namespace vellum::ort {
+namespace {
+
+std::vector<size_t> positions(const std::vector<TensorInfo>& tensors, const std::vector<std::string>& names) {
+  std::vector<size_t> result;
+  for (const TensorInfo& tensor : tensors) {
+    const auto found = std::ranges::find(names, tensor.name);
+    if (found == names.end())
+      throw Error(ErrorCode::internal, "the runtime's node lacks '" + tensor.name + "'");
+    result.push_back(static_cast<size_t>(found - names.begin()));
+  }
+  return result;
+}
+
+void append(std::string& key, const void* data, size_t bytes) {
+  key.append(static_cast<const char*>(data), bytes);
+}
+
+std::shared_ptr<const std::byte> borrowed(const void* data) {
+  return {std::shared_ptr<const std::byte>(), static_cast<const std::byte*>(data)};
+}
+
+void* output_memory(OrtKernelContext& context, size_t position, const Shape& shape) {
+  auto* value = get<OrtValue*>(api().KernelContext_GetOutput, &context, position, shape.data(), shape.size());
+  return value ? get<void*>(api().GetTensorMutableData, value) : nullptr;
+}
+
+size_t byte_size(const TensorInfo& tensor) {
+  return static_cast<size_t>(element_count(tensor.shape)) * size_of(tensor.dtype);
+}
+
+}  // namespace
+
+RunningNetwork::RunningNetwork(const Device& device, Graph part, const ProviderOptions& options,
+                               const MemoryPool& pool, const Names& names, size_t number)
+    : device_(device),
+      model_(Handles::model(std::make_shared<const Model::Impl>(std::move(part)))),
+      options_(options),
+      pool_(pool),
+      input_positions_(positions(model_.inputs(), names.inputs)),
+      output_positions_(positions(model_.outputs(), names.outputs)),
+      name_(impl(model_)->graph.name),
+      profile_page_(options.profile_html, number) {
+  std::vector<Input> known;
+  for (const TensorInfo& input : model_.inputs()) {
+    if (input.decides_shapes || !is_known(input.shape)) return;
+    known.push_back({nullptr, 0, input.shape});
+  }
+  prepared_for(known);
+}
+
+std::vector<RunningNetwork::Input> RunningNetwork::read_inputs(const OrtKernelContext& context) const {
+  std::vector<Input> inputs;
+  for (size_t i = 0; i < input_positions_.size(); ++i) {
+    const auto* value = get<const OrtValue*>(api().KernelContext_GetInput, &context, input_positions_[i]);
+    ONNXTensorElementDataType type{};
+    const int64_t* dims = nullptr;
+    size_t rank = 0;
+    check(api().GetTensorElementTypeAndShapeDataReference(value, &type, &dims, &rank));
+    Input input{get<const void*>(api().GetTensorData, value), 0, Shape(dims, dims + rank)};
+    input.bytes = static_cast<size_t>(element_count(input.shape)) * size_of(model_.inputs()[i].dtype);
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+std::shared_ptr<RunningNetwork::Prepared> RunningNetwork::prepared_for(const std::vector<Input>& inputs) {
+  std::string key;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    append(key, inputs[i].shape.data(), inputs[i].shape.size() * sizeof(int64_t));
+    if (model_.inputs()[i].decides_shapes) append(key, inputs[i].data, inputs[i].bytes);
+  }
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(prepared_, key, [](const auto& one) { return one->key; });
+  if (found != prepared_.end()) {
+    prepared_.splice(prepared_.begin(), prepared_, found);
+    return prepared_.front();
+  }
+  // A budget holds for all shapes together.
+  const bool has_budget = options_.session.memory_budget > 0 || options_.session.weights_budget > 0;
+  const size_t most = has_budget ? 1 : options_.session.cached_shapes;
+  while (prepared_.size() >= most) prepared_.pop_back();
+  prepared_.push_front(prepare(inputs, std::move(key)));
+  return prepared_.front();
+}
+
+std::shared_ptr<RunningNetwork::Prepared> RunningNetwork::prepare(const std::vector<Input>& inputs,
+                                                                  std::string key) {
+  SessionOptions options = options_.session;
+  options.memory_pool = pool_;
+  options.cached_shapes = 1;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorInfo& input = model_.inputs()[i];
+    options.input_shapes[input.name] = inputs[i].shape;
+    if (!input.decides_shapes) continue;
+    Tensor values(input.dtype, inputs[i].shape, borrowed(inputs[i].data));
+    values.mutable_data();
+    options.input_values.emplace(input.name, std::move(values));
+  }
+  Session session(device_, model_, options);
+  std::vector<TensorInfo> outputs = session.outputs();
+  return std::make_shared<Prepared>(Prepared{std::move(key), std::move(session), std::move(outputs)});
+}
+
+void RunningNetwork::run(OrtKernelContext& context) {
+  const std::vector<Input> inputs = read_inputs(context);
+  const std::shared_ptr<Prepared> prepared = prepared_for(inputs);
+  std::vector<InputValues> values;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    values.push_back({model_.inputs()[i].name,
+                      {static_cast<const std::byte*>(inputs[i].data), inputs[i].bytes},
+                      inputs[i].shape});
+  std::vector<OutputValues> results;
+  std::vector<size_t> late;
+  for (size_t i = 0; i < prepared->outputs.size(); ++i) {
+    const TensorInfo& output = prepared->outputs[i];
+    if (!is_known(output.shape)) {
+      late.push_back(i);
+      continue;
+    }
+    void* memory = output_memory(context, output_positions_[i], output.shape);
+    results.push_back({output.name, {static_cast<std::byte*>(memory), memory ? byte_size(output) : 0}});
+  }
+  const auto held = profile_page_.hold();
+  Run run = prepared->session.submit(values, results);
+  run.wait();
+  if (held) profile_page_.write(prepared->session, name_, device_);
+  for (const size_t i : late) {
+    const Tensor output = run.output(prepared->outputs[i].name);
+    void* memory = output_memory(context, output_positions_[i], output.shape());
+    if (output.byte_size() > 0) std::memcpy(memory, output.data(), output.byte_size());
+  }
+}
+
+}  // namespace vellum::ort

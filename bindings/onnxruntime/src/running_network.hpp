@@ -1,0 +1,62 @@
+// A part of a model that Vellum runs for the runtime.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "options.hpp"
+#include "profile_page.hpp"
+#include "runtime_api.hpp"
+#include "vellum/vellum.hpp"
+
+namespace vellum::ort {
+
+// Thread-safe. There is a session for each combination of input shapes, and of values that decide shapes; the
+// least recently used one is dropped (SessionOptions::cached_shapes). They share weights and the memory of
+// intermediate tensors.
+class RunningNetwork {
+ public:
+  // The names of the fused node's inputs and outputs, in its order.
+  struct Names {
+    std::vector<std::string> inputs, outputs;
+  };
+  // `pool` is not valid() with a budget. `number`: of the part in its model. If all shapes are known, the
+  // session is made now.
+  RunningNetwork(const Device& device, Graph part, const ProviderOptions& options, const MemoryPool& pool,
+                 const Names& names, size_t number);
+
+  // Runs once with the inputs and outputs of the context.
+  void run(OrtKernelContext& context);
+
+ private:
+  struct Prepared {
+    std::string key;
+    Session session;
+    std::vector<TensorInfo> outputs;
+  };
+  struct Input {
+    const void* data = nullptr;
+    size_t bytes = 0;
+    Shape shape;
+  };
+
+  std::shared_ptr<Prepared> prepare(const std::vector<Input>& inputs, std::string key);
+  std::shared_ptr<Prepared> prepared_for(const std::vector<Input>& inputs);
+  std::vector<Input> read_inputs(const OrtKernelContext& context) const;
+
+  const Device device_;
+  const Model model_;
+  const ProviderOptions options_;
+  const MemoryPool pool_;
+  std::vector<size_t> input_positions_, output_positions_;  // by the model's inputs and outputs
+  const std::string name_;
+  ProfilePage profile_page_;
+  std::mutex mutex_;
+  std::list<std::shared_ptr<Prepared>> prepared_;  // the most recently used one first
+};
+
+}  // namespace vellum::ort
