@@ -75,6 +75,20 @@ def test_profile_page(claimed, tmp_path):
     assert "first" in page and "llvmpipe" in page
 
 
+def test_preferred_provider_comes_first():
+    model = conv_model()
+    onnxruntime_vellum.prefer(precision="fp16")
+    try:
+        plain = onnxruntime.InferenceSession(model)
+        named = onnxruntime.InferenceSession(model, None, ["CPUExecutionProvider"], [{}])
+    finally:
+        onnxruntime_vellum.stop_preferring()
+    for session in (plain, named):
+        assert session.get_providers() == [onnxruntime_vellum.NAME, "CPUExecutionProvider"]
+        assert session.get_provider_options()[onnxruntime_vellum.NAME]["precision"] == "fp16"
+    assert on_host(model).get_providers() == ["CPUExecutionProvider"]
+
+
 def in_process(program):
     """Runs a program, which must print nothing but what it says."""
     result = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=120)
@@ -92,8 +106,10 @@ HEAD = f"""
 
 
 def test_prints_nothing():
-    assert in_process(HEAD + "onnxruntime_vellum.register(); run(make())".replace("; ", "\n    ")
-                      .replace("onnxruntime_vellum.register()", "\n    onnxruntime_vellum.register()")) == ""
+    assert in_process(HEAD + """
+    onnxruntime_vellum.register()
+    run(make())
+    """) == ""
 
 
 def test_library_may_be_registered_twice():

