@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "common/file_name.hpp"
-#include "common/terminal.hpp"
+#include "io/file_name.hpp"
+#include "io/terminal.hpp"
 #include "plan_json.hpp"
 #include "vellum/planner/plan_report.hpp"
 #include "vellum/planner/records_csv.hpp"
@@ -30,7 +30,7 @@ struct Arguments {
 };
 
 void plan(const Arguments& arguments) {
-  const auto table = planner::read_records_csv(samples::FileName(arguments.records).path());
+  const auto table = planner::read_records_csv(io::FileName(arguments.records).path());
   std::optional<planner::PlanMode> mode;
   if (!arguments.mode.empty()) mode = planner::plan_mode_from_name(arguments.mode);
   planner::PlanOptions options;
@@ -39,7 +39,7 @@ void plan(const Arguments& arguments) {
   options.target_bytes = arguments.target;
   const auto report = planner::make_plan_report(table.records, arguments.strategy, mode, options);
   if (!arguments.csv.empty()) {
-    std::ofstream out(samples::FileName(arguments.csv).path(), std::ios::binary);
+    std::ofstream out(io::FileName(arguments.csv).path(), std::ios::binary);
     if (!out) throw planner::PlanError("cannot write " + arguments.csv);
     planner::write_plan_csv(out, table.ids, table.records, report);
   }
@@ -53,7 +53,7 @@ void plan(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  vellum::samples::prepare_output();
+  vellum::io::prepare_output();
   Arguments arguments;
   CLI::App app(
       "Plans memory for tensor usage records: which tensors share an object, or an offset each in one arena");

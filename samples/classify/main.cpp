@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "classify/labels.hpp"
-#include "common/files.hpp"
-#include "common/image.hpp"
-#include "common/photo.hpp"
 #include "common/sample.hpp"
 #include "common/text.hpp"
+#include "io/files.hpp"
+#include "io/image.hpp"
+#include "io/labels.hpp"
+#include "io/photo.hpp"
 #include "vellum/vellum.hpp"
 
 namespace vellum::samples {
@@ -52,23 +52,23 @@ InputLayout input_layout(const Model& model, int side_if_open) {
 }
 
 // The middle square of the photo.
-FrameInput classifier_frame(const Image& photo, const InputLayout& layout, const Options& options) {
-  FrameInput frame = photo_frame(photo);
+FrameInput classifier_frame(const io::Image& photo, const InputLayout& layout, const Options& options) {
+  FrameInput frame = io::photo_frame(photo);
   for (std::size_t channel = 0; channel < 3; ++channel) {
     frame.mean[channel] = 255 * options.mean[channel];
     frame.scale[channel] = 1 / (255 * options.deviation[channel]);
   }
   const auto side = static_cast<double>(layout.side);
-  frame.transform = FrameTransform::center_crop(size_of(photo), {side, side});
+  frame.transform = FrameTransform::center_crop(io::size_of(photo), {side, side});
   frame.network_shape = layout.shape();
   return frame;
 }
 
-void print_and_draw(const std::vector<ClassScore>& classes, const std::vector<std::string>& labels,
-                    Image& image) {
+void print_and_draw(const std::vector<io::ClassScore>& classes, const std::vector<std::string>& labels,
+                    io::Image& image) {
   const int scale = std::max(1, image.height / 240);
   int top = 2 * scale;
-  for (const ClassScore& entry : classes) {
+  for (const io::ClassScore& entry : classes) {
     const std::string name =
         entry.index < labels.size() ? labels[entry.index] : "class " + std::to_string(entry.index);
     char line[32];
@@ -80,20 +80,20 @@ void print_and_draw(const std::vector<ClassScore>& classes, const std::vector<st
 }
 
 void classify(const Options& options) {
-  Image image = load_image(options.run.photo);
+  io::Image image = io::load_image(options.run.photo);
   const std::vector<std::string> labels =
-      options.labels.empty() ? std::vector<std::string>{} : read_lines(options.labels);
+      options.labels.empty() ? std::vector<std::string>{} : io::read_lines(options.labels);
   const Model model = load_model(options.model);
   const InputLayout layout = input_layout(model, options.side);
   const std::string input = model.inputs()[0].name;
   const Model framed = with_frames(model, input, classifier_frame(image, layout, options));
   const Device device = open_device(options.run);
   Session session = open_session(device, framed, options.run);
-  const std::map<std::string, Tensor> outputs = session.run({{input, photo_bytes(image)}});
+  const std::map<std::string, Tensor> outputs = session.run({{input, io::photo_bytes(image)}});
   const std::span<const float> scores = outputs.at(model.outputs().front().name).as<float>();
   if (!labels.empty() && labels.size() != scores.size())
     std::fprintf(stderr, "warning: %zu labels for %zu classes\n", labels.size(), scores.size());
-  print_and_draw(best_classes(scores, options.top), labels, image);
+  print_and_draw(io::best_classes(scores, options.top), labels, image);
   print_reuse_table(session, options.run);
   write_photo(image, options.run);
 }

@@ -4,7 +4,8 @@
 #include <cmath>
 
 #include "common/box.hpp"
-#include "common/photo.hpp"
+#include "common/region.hpp"
+#include "io/photo.hpp"
 
 namespace vellum::samples {
 namespace {

@@ -6,14 +6,14 @@
 namespace vellum::samples {
 namespace {
 
-void set_pixel(Image& image, int x, int y, Color color) {
+void set_pixel(io::Image& image, int x, int y, Color color) {
   std::uint8_t* pixel = image.pixel(x, y);
   pixel[0] = color.red;
   pixel[1] = color.green;
   pixel[2] = color.blue;
 }
 
-void blend_pixel(Image& image, int x, int y, Color color, float share) {
+void blend_pixel(io::Image& image, int x, int y, Color color, float share) {
   std::uint8_t* pixel = image.pixel(x, y);
   const std::uint8_t channels[] = {color.red, color.green, color.blue};
   for (int i = 0; i < 3; ++i) {
@@ -32,13 +32,13 @@ float distance_to_segment(Point point, Point start, Point end) {
 
 }  // namespace
 
-void fill_rectangle(Image& image, int left, int top, int right, int bottom, Color color) {
+void fill_rectangle(io::Image& image, int left, int top, int right, int bottom, Color color) {
   for (int y = std::max(top, 0); y <= std::min(bottom, image.height - 1); ++y) {
     for (int x = std::max(left, 0); x <= std::min(right, image.width - 1); ++x) set_pixel(image, x, y, color);
   }
 }
 
-void draw_rectangle(Image& image, int left, int top, int right, int bottom, Color color, int thickness) {
+void draw_rectangle(io::Image& image, int left, int top, int right, int bottom, Color color, int thickness) {
   const int inset = thickness - 1;
   fill_rectangle(image, left, top, right, std::min(top + inset, bottom), color);
   fill_rectangle(image, left, std::max(bottom - inset, top), right, bottom, color);
@@ -46,7 +46,7 @@ void draw_rectangle(Image& image, int left, int top, int right, int bottom, Colo
   fill_rectangle(image, std::max(right - inset, left), top, right, bottom, color);
 }
 
-void draw_disc(Image& image, int center_x, int center_y, int radius, Color color) {
+void draw_disc(io::Image& image, int center_x, int center_y, int radius, Color color) {
   for (int y = std::max(center_y - radius, 0); y <= std::min(center_y + radius, image.height - 1); ++y) {
     for (int x = std::max(center_x - radius, 0); x <= std::min(center_x + radius, image.width - 1); ++x) {
       const int dx = x - center_x;
@@ -56,7 +56,7 @@ void draw_disc(Image& image, int center_x, int center_y, int radius, Color color
   }
 }
 
-void draw_line(Image& image, Point start, Point end, Color color, float thickness) {
+void draw_line(io::Image& image, Point start, Point end, Color color, float thickness) {
   const float reach = thickness / 2 + 1;
   // Clamped as floats, because an end may be outside the range of int.
   const auto inside = [](float value, int size) {

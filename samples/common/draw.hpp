@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "common/image.hpp"
 #include "common/resize.hpp"
+#include "io/image.hpp"
 
 namespace vellum::samples {
 
@@ -15,15 +15,15 @@ struct Color {
 };
 
 // Draws the outline of the rectangle between two inclusive corners, `thickness` pixels wide, growing inwards.
-void draw_rectangle(Image& image, int left, int top, int right, int bottom, Color color, int thickness);
+void draw_rectangle(io::Image& image, int left, int top, int right, int bottom, Color color, int thickness);
 
 // Fills the rectangle between two inclusive corners.
-void fill_rectangle(Image& image, int left, int top, int right, int bottom, Color color);
+void fill_rectangle(io::Image& image, int left, int top, int right, int bottom, Color color);
 
 // Draws a filled disc.
-void draw_disc(Image& image, int center_x, int center_y, int radius, Color color);
+void draw_disc(io::Image& image, int center_x, int center_y, int radius, Color color);
 
 // Draws a straight, antialiased line, `thickness` pixels wide, with round ends.
-void draw_line(Image& image, Point start, Point end, Color color, float thickness);
+void draw_line(io::Image& image, Point start, Point end, Color color, float thickness);
 
 }  // namespace vellum::samples

@@ -10,7 +10,7 @@ namespace vellum::samples {
 namespace {
 
 // Linear between pixel centres, the border repeated.
-float sample(const Image& image, Point at, int channel) {
+float sample(const io::Image& image, Point at, int channel) {
   const float x = std::clamp(at.x - 0.5f, 0.0f, static_cast<float>(image.width - 1));
   const float y = std::clamp(at.y - 0.5f, 0.0f, static_cast<float>(image.height - 1));
   const int left = static_cast<int>(x), top = static_cast<int>(y);
@@ -37,7 +37,7 @@ Region square_region(Point center, float side, float angle) {
           {center.x - c - s, center.y - s + c}};
 }
 
-std::vector<float> cut_out(const Image& image, const Region& region, int width, int height) {
+std::vector<float> cut_out(const io::Image& image, const Region& region, int width, int height) {
   std::vector<float> rgb;
   rgb.reserve(std::size_t{3} * static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
   for (int y = 0; y < height; ++y) {
@@ -50,15 +50,22 @@ std::vector<float> cut_out(const Image& image, const Region& region, int width, 
   return rgb;
 }
 
-Image center_part(const Image& image, int width, int height) {
+io::Image center_part(const io::Image& image, int width, int height) {
   const std::int64_t across = std::int64_t{image.width} * height, down = std::int64_t{image.height} * width;
   const int part_width = across > down ? std::max(static_cast<int>(down / height), 1) : image.width;
   const int part_height = across < down ? std::max(static_cast<int>(across / width), 1) : image.height;
   const int left = (image.width - part_width) / 2, top = (image.height - part_height) / 2;
-  Image part = make_image(part_width, part_height);
+  io::Image part = io::make_image(part_width, part_height);
   for (int y = 0; y < part_height; ++y)
     std::copy_n(image.pixel(left, top + y), 3 * static_cast<std::size_t>(part_width), part.pixel(0, y));
   return part;
 }
+
+FrameTransform region_transform(const Region& region, FrameSize network) {
+  return FrameTransform::region({region.corner.x, region.corner.y}, {region.right.x, region.right.y},
+                                {region.down.x, region.down.y}, network);
+}
+
+Point to_point(FramePoint point) { return {static_cast<float>(point.x), static_cast<float>(point.y)}; }
 
 }  // namespace vellum::samples

@@ -3,8 +3,9 @@
 
 #include <vector>
 
-#include "common/image.hpp"
 #include "common/resize.hpp"
+#include "io/image.hpp"
+#include "vellum/frame.hpp"
 
 namespace vellum::samples {
 
@@ -26,9 +27,14 @@ struct Region {
 Region square_region(Point center, float side, float angle);
 
 // Samples a region: width * height * 3 values in 0..255, interpolated linearly between pixel centres.
-std::vector<float> cut_out(const Image& image, const Region& region, int width, int height);
+std::vector<float> cut_out(const io::Image& image, const Region& region, int width, int height);
 
 // Returns the largest centred crop whose sides have the ratio width : height.
-Image center_part(const Image& image, int width, int height);
+io::Image center_part(const io::Image& image, int width, int height);
+
+// Returns the transform with which the region fills the network's input.
+FrameTransform region_transform(const Region& region, FrameSize network);
+// Converts a point of Vellum to one of the samples.
+Point to_point(FramePoint point);
 
 }  // namespace vellum::samples

@@ -41,7 +41,7 @@ std::vector<std::vector<Tap>> taps_of_axis(int source_size, int size) {
 
 }  // namespace
 
-std::vector<float> resize(const Image& image, int width, int height) {
+std::vector<float> resize(const io::Image& image, int width, int height) {
   if (width < 1 || height < 1 || image.width < 1 || image.height < 1) {
     throw Error(ErrorCode::invalid_argument, "cannot resize " + std::to_string(image.width) + "x" +
                                                  std::to_string(image.height) + " pixels to " +

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "common/image.hpp"
+#include "io/image.hpp"
 
 namespace vellum::samples {
 
@@ -15,6 +15,6 @@ struct Point {
 // Resizes an image: width * height * 3 values in 0..255, not rounded. Along an axis that shrinks, a result is
 // the average of the source pixels that it covers, weighted by coverage; along one that grows, it is
 // interpolated linearly between pixel centres.
-std::vector<float> resize(const Image& image, int width, int height);
+std::vector<float> resize(const io::Image& image, int width, int height);
 
 }  // namespace vellum::samples

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "common/reuse_table.hpp"
-#include "common/terminal.hpp"
+#include "io/terminal.hpp"
 
 namespace vellum::samples {
 
@@ -35,7 +35,7 @@ void add_fraction(CLI::App& app, const char* name, float& value, const char* hel
   app.add_option(name, value, help)->check(CLI::Range(0.0, largest))->capture_default_str();
 }
 
-Model load_model(const FileName& file) {
+Model load_model(const io::FileName& file) {
   try {
     return Model::load(file.path());
   } catch (const Error& error) {
@@ -47,10 +47,10 @@ Model load_model(const FileName& file) {
 }
 
 Device open_device(const RunOptions& options) {
-  require_encodable(options.output);  // before the work, not after it
+  io::require_encodable(options.output);  // before the work, not after it
   DeviceOptions device_options;
   device_options.device = options.device;
-  device_options.cache_folder = FileName(options.cache_folder).path();
+  device_options.cache_folder = io::FileName(options.cache_folder).path();
   Device device = Device::open(device_options);
   std::printf("running on %s\n", device.info().name.c_str());
   return device;
@@ -84,13 +84,13 @@ void print_reuse_table(const Session& session, const RunOptions& options) {
   if (options.reuse_table) std::fputs(reuse_table(session.memory()).c_str(), stdout);
 }
 
-void write_photo(const Image& image, const RunOptions& options) {
-  write_image(options.output, image);
+void write_photo(const io::Image& image, const RunOptions& options) {
+  io::write_image(options.output, image);
   std::printf("annotated photo: %s\n", options.output.c_str());
 }
 
 int run_sample(CLI::App& app, int argc, char** argv, const std::function<void()>& run) {
-  prepare_output();
+  io::prepare_output();
   app.allow_windows_style_options(false);  // a file may be /folder/name there, too
   app.option_defaults()->take_last();      // so that what follows a script's own arguments wins
   try {

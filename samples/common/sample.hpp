@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "common/file_name.hpp"
-#include "common/image.hpp"
+#include "io/file_name.hpp"
+#include "io/image.hpp"
 #include "vellum/vellum.hpp"
 
 namespace CLI {
@@ -33,7 +33,7 @@ void add_fraction(CLI::App& app, const char* name, float& value, const char* hel
 
 // Does the same as Model::load(). If the file does not exist, the error names the command that fetches the
 // models of the samples.
-Model load_model(const FileName& file);
+Model load_model(const io::FileName& file);
 
 // Opens the device that --device names, or the best one, and prints its name.
 Device open_device(const RunOptions& options);
@@ -51,7 +51,7 @@ int square_input_side(const Model& model, int channels, const char* kind);
 void print_reuse_table(const Session& session, const RunOptions& options);
 
 // Writes the picture to --output and prints its name.
-void write_photo(const Image& image, const RunOptions& options);
+void write_photo(const io::Image& image, const RunOptions& options);
 
 // Parses the command line and runs the sample. Returns the exit status: 0 done, 1 the work failed (one line
 // on stderr), 2 usage.

@@ -36,7 +36,7 @@ std::vector<Quad> quads_of(const std::string& text) {
 
 }  // namespace
 
-void draw_text(Image& image, int left, int top, const std::string& text, Color color, int scale) {
+void draw_text(io::Image& image, int left, int top, const std::string& text, Color color, int scale) {
   for (const Quad& quad : quads_of(text)) {
     const auto x = [&](const Vertex& vertex) {
       return left + static_cast<int>(std::lround(vertex.x)) * scale;
@@ -53,8 +53,8 @@ int text_width(const std::string& text, int scale) {
   return scale * stb_easy_font_width(characters.data());
 }
 
-void draw_caption(Image& image, int left, int top, const std::string& text, Color text_color, Color box_color,
-                  int scale) {
+void draw_caption(io::Image& image, int left, int top, const std::string& text, Color text_color,
+                  Color box_color, int scale) {
   fill_rectangle(image, left, top, left + text_width(text, scale) + 2 * scale - 1, top + 11 * scale - 1,
                  box_color);
   draw_text(image, left + scale, top + 2 * scale, text, text_color, scale);

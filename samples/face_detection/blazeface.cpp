@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "common/photo.hpp"
+#include "io/photo.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::samples {
@@ -33,7 +33,7 @@ FrameInput blazeface_frame(FrameInput frame, int side) {
   frame.mean.fill(127.5f);
   frame.scale.fill(1 / 127.5f);
   const auto length = static_cast<double>(side);
-  frame.transform = FrameTransform::letterbox(size_of(frame), {length, length});
+  frame.transform = FrameTransform::letterbox(io::size_of(frame), {length, length});
   return frame;
 }
 

@@ -22,7 +22,7 @@ class FaceDetector {
   FaceDetector(const Device& device, const std::string& model, const RunOptions& options);
 
   // Returns the faces in pixels of the photo, the best first.
-  std::vector<Face> find(const Image& photo, const FaceThresholds& thresholds);
+  std::vector<Face> find(const io::Image& photo, const FaceThresholds& thresholds);
   // The session of the last photo.
   const Session& session() const { return *session_; }
 

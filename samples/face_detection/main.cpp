@@ -18,7 +18,7 @@ struct Options {
   RunOptions run;
 };
 
-void print_and_draw(const std::vector<Face>& faces, Image& image) {
+void print_and_draw(const std::vector<Face>& faces, io::Image& image) {
   static constexpr const char* keypoint_names[] = {"right eye", "left eye",  "nose tip",
                                                    "mouth",     "right ear", "left ear"};
   const int mark = std::max(2, std::min(image.width, image.height) / 150);
@@ -38,7 +38,7 @@ void print_and_draw(const std::vector<Face>& faces, Image& image) {
 }
 
 void detect_faces(const Options& options) {
-  Image image = load_image(options.run.photo);
+  io::Image image = io::load_image(options.run.photo);
   const Device device = open_device(options.run);
   FaceDetector detector(device, options.model, options.run);
   print_and_draw(detector.find(image, options.thresholds), image);

@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "common/draw.hpp"
-#include "common/photo.hpp"
+#include "common/region.hpp"
 #include "face_detection/detector.hpp"
 #include "face_mesh/mesh.hpp"
+#include "io/photo.hpp"
 
 namespace vellum::samples {
 namespace {
@@ -23,7 +24,7 @@ struct Options {
   RunOptions run;
 };
 
-void print_and_draw(const Mesh& mesh, const Region& region, Image& image) {
+void print_and_draw(const Mesh& mesh, const Region& region, io::Image& image) {
   const float dot =
       std::max(1.5f, std::hypot(region.right.x - region.corner.x, region.right.y - region.corner.y) / 110);
   const auto draw = [&](const std::vector<Point>& points, Color color) {
@@ -42,8 +43,8 @@ void print_and_draw(const Mesh& mesh, const Region& region, Image& image) {
 }
 
 void find_meshes(const Options& options) {
-  Image image = load_image(options.run.photo);
-  const Image photo = image;
+  io::Image image = io::load_image(options.run.photo);
+  const io::Image photo = image;
   const Device device = open_device(options.run);
   const std::vector<Face> faces =
       FaceDetector(device, options.detector, options.run).find(photo, options.thresholds);
@@ -52,8 +53,8 @@ void find_meshes(const Options& options) {
   const int side = square_input_side(model, 3, "face mesh");
   const std::string input = model.inputs()[0].name;
   Session session =
-      open_session(device, with_frames(model, input, mesh_frame(photo_frame(photo))), options.run);
-  session.set_input(input, photo_bytes(photo));
+      open_session(device, with_frames(model, input, mesh_frame(io::photo_frame(photo))), options.run);
+  session.set_input(input, io::photo_bytes(photo));
   const FrameSize network{static_cast<double>(side), static_cast<double>(side)};
   for (const Face& face : faces) {
     const Region region = mesh_region(face);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/photo.hpp"
+#include "io/photo.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::samples {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "common/draw.hpp"
-#include "common/image.hpp"
-#include "common/photo.hpp"
 #include "common/sample.hpp"
+#include "io/image.hpp"
+#include "io/photo.hpp"
 #include "line_detection/mlsd.hpp"
 #include "vellum/vellum.hpp"
 
@@ -22,7 +22,7 @@ struct Options {
   RunOptions run;
 };
 
-void print_and_draw(const std::vector<Line>& lines, Image& image) {
+void print_and_draw(const std::vector<Line>& lines, io::Image& image) {
   const auto width = static_cast<float>(image.width), height = static_cast<float>(image.height);
   const float thickness = std::max(2.0f, std::min(width, height) / 200);
   std::printf("%zu line%s found\n", lines.size(), lines.size() == 1 ? "" : "s");
@@ -36,14 +36,14 @@ void print_and_draw(const std::vector<Line>& lines, Image& image) {
 }
 
 void detect_lines(const Options& options) {
-  Image image = load_image(options.run.photo);
+  io::Image image = io::load_image(options.run.photo);
   const Model model = load_model(options.model);
   const int side = square_input_side(model, 4, "M-LSD");  // 320 (tiny) or 512 (large)
   const std::string input = model.inputs()[0].name;
   const Device device = open_device(options.run);
   Session session =
-      open_session(device, with_frames(model, input, mlsd_frame(photo_frame(image), side)), options.run);
-  const std::map<std::string, Tensor> outputs = session.run({{input, photo_bytes(image)}});
+      open_session(device, with_frames(model, input, mlsd_frame(io::photo_frame(image), side)), options.run);
+  const std::map<std::string, Tensor> outputs = session.run({{input, io::photo_bytes(image)}});
 
   const MlsdOutputs found = find_mlsd_outputs(outputs);
   print_and_draw(decode_mlsd(found.scores, found.displacements, found.side, options.thresholds), image);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "common/photo.hpp"
+#include "io/photo.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::samples {
@@ -32,7 +32,7 @@ const Tensor& output_with_channels(const std::map<std::string, Tensor>& outputs,
 FrameInput mlsd_frame(FrameInput frame, int side) {
   frame.scale[3] = 1 / 255.0f;  // alpha, which is 255
   const auto length = static_cast<double>(side);
-  frame.transform = FrameTransform::stretch(size_of(frame), {length, length});
+  frame.transform = FrameTransform::stretch(io::size_of(frame), {length, length});
   return frame;
 }
 

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "common/detection.hpp"
-#include "common/photo.hpp"
 #include "common/sample.hpp"
 #include "face_detection/blazeface.hpp"
 #include "face_mesh/mesh.hpp"
+#include "io/photo.hpp"
 #include "line_detection/mlsd.hpp"
 #include "ocr/text_lines.hpp"
 #include "pose/pose.hpp"
@@ -121,8 +121,8 @@ Effect people(const std::vector<Model>& models, const FrameInput& frame) {
   const Shape& shape = model.inputs()[0].shape;
   FrameInput seen = frame;
   seen.scale.fill(1 / 255.0f);
-  seen.transform =
-      FrameTransform::stretch(size_of(frame), {static_cast<double>(shape[2]), static_cast<double>(shape[1])});
+  seen.transform = FrameTransform::stretch(io::size_of(frame),
+                                           {static_cast<double>(shape[2]), static_cast<double>(shape[1])});
   const PictureOutput wall{.palette = {{24, 72, 160, 255}, {24, 72, 160, 0}}, .over = input};
   return {with_picture(with_frames(model, input, seen), output, wall), input, output, no_marks};
 }

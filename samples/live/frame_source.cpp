@@ -10,10 +10,10 @@
 #include <filesystem>
 #include <vector>
 
-#include "common/files.hpp"
-#include "common/image.hpp"
-#include "common/picture_format.hpp"
 #include "common/resize.hpp"
+#include "io/files.hpp"
+#include "io/image.hpp"
+#include "io/picture_format.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::samples {
@@ -31,13 +31,13 @@ FrameInput frame_format(FrameFormat format, const SourceOptions& options) {
 }
 
 // The photo in the middle of a frame, as large as fits.
-Image fitted(const Image& photo, int width, int height) {
+io::Image fitted(const io::Image& photo, int width, int height) {
   const double scale =
       std::min(static_cast<double>(width) / photo.width, static_cast<double>(height) / photo.height);
   const int inner_width = std::clamp(static_cast<int>(std::lround(photo.width * scale)), 1, width),
             inner_height = std::clamp(static_cast<int>(std::lround(photo.height * scale)), 1, height);
   const std::vector<float> values = resize(photo, inner_width, inner_height);
-  Image frame = make_image(width, height);
+  io::Image frame = io::make_image(width, height);
   const int left = (width - inner_width) / 2, top = (height - inner_height) / 2;
   auto value = values.begin();
   for (int y = 0; y < inner_height; ++y)
@@ -51,37 +51,37 @@ class Photos : public FrameSource {
   explicit Photos(const SourceOptions& options) : format_(frame_format(FrameFormat::rgb8, options)) {
     const std::filesystem::path name(options.photo);
     if (!std::filesystem::is_directory(name)) {
-      photos_.push_back(fitted(load_image(options.photo), options.width, options.height));
+      photos_.push_back(fitted(io::load_image(options.photo), options.width, options.height));
       return;
     }
     std::vector<std::string> files;
     for (const auto& entry : std::filesystem::directory_iterator(name)) {
-      if (is_read(picture_format(FileName(entry.path())))) files.push_back(entry.path().string());
+      if (io::is_read(io::picture_format(io::FileName(entry.path())))) files.push_back(entry.path().string());
     }
     std::ranges::sort(files);
     for (const std::string& file : files)
-      photos_.push_back(fitted(load_image(file), options.width, options.height));
+      photos_.push_back(fitted(io::load_image(file), options.width, options.height));
     if (photos_.empty()) throw Error(ErrorCode::not_found, options.photo + " has no PNG, JPEG or BMP files");
   }
 
   FrameInput format() const override { return format_; }
   bool next(std::span<std::byte> frame) override {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start_).count();
-    const Image& photo = photos_[static_cast<std::size_t>(seconds) % photos_.size()];
+    const io::Image& photo = photos_[static_cast<std::size_t>(seconds) % photos_.size()];
     std::ranges::copy(std::as_bytes(std::span(photo.rgb)), frame.begin());
     return true;
   }
 
  private:
   FrameInput format_;
-  std::vector<Image> photos_;
+  std::vector<io::Image> photos_;
   Clock::time_point start_ = Clock::now();
 };
 
 class RawVideo : public FrameSource {
  public:
   explicit RawVideo(const SourceOptions& options)
-      : format_(frame_format(FrameFormat::nv12, options)), bytes_(read_file(options.nv12)) {
+      : format_(frame_format(FrameFormat::nv12, options)), bytes_(io::read_file(options.nv12)) {
     frames_ = bytes_.size() / format_.bytes();
     if (frames_ == 0)
       throw Error(ErrorCode::io, options.nv12 + " is shorter than one frame of " +

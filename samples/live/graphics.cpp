@@ -279,13 +279,13 @@ void Graphics::present(uint32_t image) {
   if (result == VK_ERROR_OUT_OF_DATE_KHR || result == VK_SUBOPTIMAL_KHR) make_swapchain();
 }
 
-std::optional<Image> Graphics::screenshot(const std::function<void(vk::CommandBuffer, vk::Image)>& below,
-                                          const std::function<void(vk::CommandBuffer)>& inside) {
+std::optional<io::Image> Graphics::screenshot(const std::function<void(vk::CommandBuffer, vk::Image)>& below,
+                                              const std::function<void(vk::CommandBuffer)>& inside) {
   const vk::Extent2D size = extent_;
   const AppBuffer pixels(*this, vk::DeviceSize{4} * size.width * size.height,
                          vk::BufferUsageFlagBits::eTransferDst, true);
   if (!draw(below, inside, &pixels)) return std::nullopt;
-  Image image = make_image(static_cast<int>(size.width), static_cast<int>(size.height));
+  io::Image image = io::make_image(static_cast<int>(size.width), static_cast<int>(size.height));
   const bool bgra = format_.format == vk::Format::eB8G8R8A8Unorm;
   for (size_t i = 0; i < image.rgb.size() / 3; ++i)
     for (size_t c = 0; c < 3; ++c)

@@ -14,7 +14,7 @@
 #include <vector>
 #include <vulkan/vulkan_raii.hpp>
 
-#include "common/image.hpp"
+#include "io/image.hpp"
 #include "vellum/vellum.hpp"
 #include "vellum/vulkan.hpp"
 
@@ -55,8 +55,8 @@ class Graphics {
             const std::function<void(vk::CommandBuffer)>& inside);
   double draw_milliseconds() const { return draw_ms_; }  // time of the last finished image
   // Does the same, and returns the image.
-  std::optional<Image> screenshot(const std::function<void(vk::CommandBuffer, vk::Image)>& below,
-                                  const std::function<void(vk::CommandBuffer)>& inside);
+  std::optional<io::Image> screenshot(const std::function<void(vk::CommandBuffer, vk::Image)>& below,
+                                      const std::function<void(vk::CommandBuffer)>& inside);
 
  private:
   struct Terminate {

@@ -3,7 +3,8 @@
 #include <cstring>
 #include <utility>
 
-#include "common/photo.hpp"
+#include "common/region.hpp"
+#include "io/photo.hpp"
 
 namespace vellum::samples {
 namespace {

@@ -149,9 +149,9 @@ class Live {
 
   void save_screenshot() {
     overlay_.build(state_);
-    const std::optional<Image> image = graphics_.screenshot(below(), inside());
+    const std::optional<io::Image> image = graphics_.screenshot(below(), inside());
     if (!image) throw Error(ErrorCode::io, "the window shows nothing");
-    write_image(options_.screenshot, *image);
+    io::write_image(options_.screenshot, *image);
   }
 
   const Options& options_;
@@ -193,7 +193,7 @@ int main(int argc, char** argv) {
   app.add_option("--frames", options.frames, "number of frames to show; 0: until the window is closed");
   app.add_option("--screenshot", options.screenshot, "a picture of the last one: .png, .jpg or .bmp");
   return run_sample(app, argc, argv, [&] {
-    require_encodable(options.screenshot);
+    vellum::io::require_encodable(options.screenshot);
     Live(options).run();
   });
 }

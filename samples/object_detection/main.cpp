@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "common/draw.hpp"
-#include "common/files.hpp"
-#include "common/photo.hpp"
 #include "common/sample.hpp"
 #include "common/text.hpp"
+#include "io/files.hpp"
+#include "io/photo.hpp"
 #include "object_detection/ssd.hpp"
 
 namespace vellum::samples {
@@ -26,10 +26,10 @@ struct Options {
 };
 
 // Red, green and blue in -1..1, the photo stretched to the square.
-FrameInput ssd_frame(const Image& photo, int side) {
-  FrameInput frame = photo_frame(photo, 127.5f, 1 / 127.5f);
+FrameInput ssd_frame(const io::Image& photo, int side) {
+  FrameInput frame = io::photo_frame(photo, 127.5f, 1 / 127.5f);
   const auto length = static_cast<double>(side);
-  frame.transform = FrameTransform::stretch(size_of(photo), {length, length});
+  frame.transform = FrameTransform::stretch(io::size_of(photo), {length, length});
   return frame;
 }
 
@@ -44,7 +44,7 @@ std::span<const float> output_of(const std::map<std::string, Tensor>& outputs, s
 }
 
 void print_and_draw(const std::vector<Object>& objects, const std::vector<std::string>& labels,
-                    Image& image) {
+                    io::Image& image) {
   static constexpr Color colors[] = {{0, 150, 64}, {200, 16, 64}, {0, 96, 200}, {160, 96, 0}, {128, 32, 160}};
   const int mark = std::max(2, std::min(image.width, image.height) / 200);
   const auto pixel = [](float fraction, int size) {
@@ -66,14 +66,14 @@ void print_and_draw(const std::vector<Object>& objects, const std::vector<std::s
 }
 
 void detect_objects(const Options& options) {
-  Image image = load_image(options.run.photo);
-  const std::vector<std::string> labels = read_lines(options.labels);
+  io::Image image = io::load_image(options.run.photo);
+  const std::vector<std::string> labels = io::read_lines(options.labels);
   const Model model = load_model(options.model);
   const int side = square_input_side(model, 3, "SSD");
   const std::string input = model.inputs()[0].name;
   const Device device = open_device(options.run);
   Session session = open_session(device, with_frames(model, input, ssd_frame(image, side)), options.run);
-  const std::map<std::string, Tensor> outputs = session.run({{input, photo_bytes(image)}});
+  const std::map<std::string, Tensor> outputs = session.run({{input, io::photo_bytes(image)}});
   const std::vector<Anchor> anchors = ssd_anchors(side);
   const std::vector<Object> objects =
       decode_ssd(output_of(outputs, anchors.size(), 4), output_of(outputs, anchors.size(), labels.size()),

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "common/draw.hpp"
-#include "common/image.hpp"
-#include "common/photo.hpp"
 #include "common/sample.hpp"
 #include "common/text.hpp"
+#include "io/image.hpp"
+#include "io/photo.hpp"
 #include "ocr/reading.hpp"
 #include "ocr/text_lines.hpp"
 #include "vellum/vellum.hpp"
@@ -42,15 +42,15 @@ std::string only_input(const Model& model, const char* what) {
   return inputs[0].name;
 }
 
-std::vector<TextLine> detect(const Device& device, const Options& options, const Image& image) {
+std::vector<TextLine> detect(const Device& device, const Options& options, const io::Image& image) {
   const Model model = load_model(options.detector);
   const std::string input = only_input(model, "detector");
-  const FrameInput frame = text_frame(photo_frame(image), options.side);
+  const FrameInput frame = text_frame(io::photo_frame(image), options.side);
   const auto height = static_cast<int>(frame.network_shape[2]),
              width = static_cast<int>(frame.network_shape[3]);
   const Model framed = with_frames(model, input, frame);
   Session session = open_session(device, framed, options.run);
-  const std::map<std::string, Tensor> outputs = session.run({{input, photo_bytes(image)}});
+  const std::map<std::string, Tensor> outputs = session.run({{input, io::photo_bytes(image)}});
   print_reuse_table(session, options.run);
   std::vector<TextLine> lines =
       find_text_lines(outputs.begin()->second.as<float>(), width, height, options.thresholds);
@@ -71,7 +71,7 @@ class Reader {
         input_(only_input(model_, "reader")),
         characters_(read_characters(options.characters)) {}
 
-  ReadText read(const Image& image, const TextLine& line) {
+  ReadText read(const io::Image& image, const TextLine& line) {
     const float length = line.width() * kStripHeight / std::max(line.height(), 1.0f);
     const int steps = static_cast<int>(std::ceil(std::min(length, 1.0f * kLongestStrip) / kStripStep));
     const int width = std::max(steps, 1) * kStripStep;
@@ -100,7 +100,7 @@ class Reader {
   std::map<int, Session> sessions_;  // by the strip's width
 };
 
-void draw(const TextLine& line, std::size_t number, Image& image) {
+void draw(const TextLine& line, std::size_t number, io::Image& image) {
   for (std::size_t i = 0; i < 4; ++i)
     draw_line(image, line.corners[i], line.corners[(i + 1) % 4], {255, 32, 96}, 2);
   draw_caption(image, static_cast<int>(line.corners[0].x), static_cast<int>(line.corners[0].y) - 11,
@@ -108,8 +108,8 @@ void draw(const TextLine& line, std::size_t number, Image& image) {
 }
 
 void read_text(const Options& options) {
-  Image image = load_image(options.run.photo);
-  const Image photo = image;
+  io::Image image = io::load_image(options.run.photo);
+  const io::Image photo = image;
   const Device device = open_device(options.run);
   const std::vector<TextLine> lines = detect(device, options, photo);
   std::printf("%zu line%s of text found\n", lines.size(), lines.size() == 1 ? "" : "s");

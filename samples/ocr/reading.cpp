@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/files.hpp"
 #include "common/region.hpp"
+#include "io/files.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::samples {
 
-std::vector<float> line_strip(const Image& image, const TextLine& line, int width, int height) {
+std::vector<float> line_strip(const io::Image& image, const TextLine& line, int width, int height) {
   const float scale = static_cast<float>(height) / std::max(line.height(), 1.0f);
   const int text_width = std::clamp(static_cast<int>(std::lround(line.width() * scale)), 1, width);
   const std::vector<float> rgb =
@@ -25,8 +25,8 @@ std::vector<float> line_strip(const Image& image, const TextLine& line, int widt
   return strip;
 }
 
-std::vector<std::string> read_characters(const FileName& file) {
-  std::vector<std::string> characters = read_lines(file);
+std::vector<std::string> read_characters(const io::FileName& file) {
+  std::vector<std::string> characters = io::read_lines(file);
   characters.insert(characters.begin(), "");
   characters.emplace_back(" ");
   return characters;

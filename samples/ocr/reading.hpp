@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "common/file_name.hpp"
-#include "common/image.hpp"
+#include "io/file_name.hpp"
+#include "io/image.hpp"
 #include "ocr/text_lines.hpp"
 
 namespace vellum::samples {
@@ -14,11 +14,11 @@ namespace vellum::samples {
 // Returns the region of a line, rotated upright: [3][height][width], blue, green, red (the order that PP-OCR
 // was trained on) in -1..1; zero to the right of the text if the line is shorter than `width`. The line's
 // corners are in pixels of the image.
-std::vector<float> line_strip(const Image& image, const TextLine& line, int width, int height);
+std::vector<float> line_strip(const io::Image& image, const TextLine& line, int width, int height);
 
 // Reads the characters of the network's classes: 0 is "none", then the lines of the file, then the space.
 // Throws vellum::Error (not_found, io).
-std::vector<std::string> read_characters(const FileName& file);
+std::vector<std::string> read_characters(const io::FileName& file);
 
 struct ReadText {
   std::string text;      // UTF-8

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "common/photo.hpp"
+#include "io/photo.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::samples {
@@ -164,7 +164,7 @@ FrameInput text_frame(FrameInput frame, int side) {
   const float scale =
       std::min(1.0f, static_cast<float>(side) / static_cast<float>(std::max(frame.width, frame.height)));
   const int width = network_size(frame.width, scale), height = network_size(frame.height, scale);
-  frame.transform = FrameTransform::stretch(size_of(frame), {1.0 * width, 1.0 * height});
+  frame.transform = FrameTransform::stretch(io::size_of(frame), {1.0 * width, 1.0 * height});
   frame.network_shape = {1, 3, height, width};
   return frame;
 }

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "common/draw.hpp"
-#include "common/photo.hpp"
+#include "common/region.hpp"
 #include "common/sample.hpp"
+#include "io/photo.hpp"
 #include "pose/pose.hpp"
 
 namespace vellum::samples {
@@ -21,20 +22,20 @@ struct Options {
   RunOptions run;
 };
 
-std::vector<Detection> find_people(const Device& device, const Image& photo, const Options& options,
+std::vector<Detection> find_people(const Device& device, const io::Image& photo, const Options& options,
                                    const MemoryPool& pool) {
   const Model model = load_model(options.detector);
   const int side = square_input_side(model, 3, "pose detector");
   const std::string input = model.inputs()[0].name;
-  const FrameInput frame = pose_detector_frame(photo_frame(photo), side);
+  const FrameInput frame = pose_detector_frame(io::photo_frame(photo), side);
   Session session = open_session(device, with_frames(model, input, frame), options.run, {}, pool);
   std::vector<Detection> people =
-      decode_pose_detector(session.run({{input, photo_bytes(photo)}}), side, options.score);
+      decode_pose_detector(session.run({{input, io::photo_bytes(photo)}}), side, options.score);
   for (Detection& person : people) person = in_frame(person, side, *frame.transform);
   return people;
 }
 
-void print_and_draw(const Pose& pose, float visibility, Image& image) {
+void print_and_draw(const Pose& pose, float visibility, io::Image& image) {
   const auto visible = [&](int i) { return pose.landmarks.at(i).visibility >= visibility; };
   const float width = std::max(1.5f, static_cast<float>(std::min(image.width, image.height)) / 200);
   for (const auto& [from, to] : pose_connections())
@@ -54,8 +55,8 @@ void print_and_draw(const Pose& pose, float visibility, Image& image) {
 }
 
 void find_poses(const Options& options) {
-  Image image = load_image(options.run.photo);
-  const Image photo = image;
+  io::Image image = io::load_image(options.run.photo);
+  const io::Image photo = image;
   const Device device = open_device(options.run);
   const MemoryPool pool(device);
   const std::vector<Detection> people = find_people(device, photo, options, pool);
@@ -63,9 +64,9 @@ void find_poses(const Options& options) {
   const Model model = load_model(options.landmarks);
   const int side = square_input_side(model, 3, "pose landmark network");
   const std::string input = model.inputs()[0].name;
-  Session session =
-      open_session(device, with_frames(model, input, pose_frame(photo_frame(photo))), options.run, {}, pool);
-  session.set_input(input, photo_bytes(photo));
+  Session session = open_session(device, with_frames(model, input, pose_frame(io::photo_frame(photo))),
+                                 options.run, {}, pool);
+  session.set_input(input, io::photo_bytes(photo));
   const FrameSize network{static_cast<double>(side), static_cast<double>(side)};
   for (const Detection& person : people) {
     const Region region = pose_region(person);

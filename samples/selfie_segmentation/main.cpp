@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "common/draw.hpp"
-#include "common/photo.hpp"
 #include "common/region.hpp"
 #include "common/resize.hpp"
 #include "common/sample.hpp"
+#include "io/photo.hpp"
 #include "selfie_segmentation/matte.hpp"
 
 namespace vellum::samples {
@@ -40,16 +40,16 @@ Shape input_shape(const Model& model) {
   return model.inputs()[0].shape;
 }
 
-Matte find_person(const Image& photo, const Options& options) {
+Matte find_person(const io::Image& photo, const Options& options) {
   const Model model = load_model(options.model);
   const Shape shape = input_shape(model);
   const Device device = open_device(options.run);
-  FrameInput frame = photo_frame(photo, 0, 1 / 255.0f);
+  FrameInput frame = io::photo_frame(photo, 0, 1 / 255.0f);
   const FrameSize network{static_cast<double>(shape[2]), static_cast<double>(shape[1])};
-  frame.transform = FrameTransform::stretch(size_of(photo), network);
+  frame.transform = FrameTransform::stretch(io::size_of(photo), network);
   const std::string input = model.inputs()[0].name;
   Session session = open_session(device, with_frames(model, input, frame), options.run);
-  const std::map<std::string, Tensor> outputs = session.run({{input, photo_bytes(photo)}});
+  const std::map<std::string, Tensor> outputs = session.run({{input, io::photo_bytes(photo)}});
   print_reuse_table(session, options.run);
   const Tensor& mask = outputs.begin()->second;
   return stretch_mask(mask.as<float>(), static_cast<int>(mask.shape()[2]), static_cast<int>(mask.shape()[1]),
@@ -57,17 +57,17 @@ Matte find_person(const Image& photo, const Options& options) {
 }
 
 // The picture that the user names, cut to the photo's proportions; or one colour; or the photo, blurred.
-Image make_background(const Image& photo, const Options& options) {
+io::Image make_background(const io::Image& photo, const Options& options) {
   if (!options.background.empty()) {
-    const Image part = center_part(load_image(options.background), photo.width, photo.height);
-    Image background = make_image(photo.width, photo.height);
+    const io::Image part = center_part(io::load_image(options.background), photo.width, photo.height);
+    io::Image background = io::make_image(photo.width, photo.height);
     const std::vector<float> values = resize(part, photo.width, photo.height);
     std::transform(values.begin(), values.end(), background.rgb.begin(),
                    [](float value) { return static_cast<std::uint8_t>(std::lround(value)); });
     return background;
   }
   if (options.color.size() == 3) {
-    Image background = make_image(photo.width, photo.height);
+    io::Image background = io::make_image(photo.width, photo.height);
     fill_rectangle(background, 0, 0, photo.width - 1, photo.height - 1,
                    {options.color[0], options.color[1], options.color[2]});
     return background;
@@ -76,8 +76,8 @@ Image make_background(const Image& photo, const Options& options) {
 }
 
 void replace(const Options& options) {
-  const Image photo = load_image(options.run.photo);
-  const Image background = make_background(photo, options);
+  const io::Image photo = io::load_image(options.run.photo);
+  const io::Image background = make_background(photo, options);
   const Matte person = find_person(photo, options);
   std::printf("the person covers %.2f%% of the photo\n", 100 * person.mean());
   write_photo(replace_background(photo, background, person), options.run);

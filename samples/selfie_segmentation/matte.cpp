@@ -66,8 +66,8 @@ Matte stretch_mask(std::span<const float> mask, int mask_width, int mask_height,
   return matte;
 }
 
-Image blur(const Image& image, int radius) {
-  Image blurred = image, line = image;
+io::Image blur(const io::Image& image, int radius) {
+  io::Image blurred = image, line = image;
   const std::ptrdiff_t row = std::ptrdiff_t{3} * image.width;
   for (int pass = 0; pass < 3; ++pass) {
     for (int y = 0; y < image.height; ++y)
@@ -80,10 +80,10 @@ Image blur(const Image& image, int radius) {
   return blurred;
 }
 
-Image replace_background(const Image& photo, const Image& background, const Matte& person) {
+io::Image replace_background(const io::Image& photo, const io::Image& background, const Matte& person) {
   if (background.rgb.size() != photo.rgb.size() || 3 * person.share.size() != photo.rgb.size())
     throw Error(ErrorCode::invalid_argument, "photo, background and mask are not of one size");
-  Image result = photo;
+  io::Image result = photo;
   for (std::size_t i = 0; i < result.rgb.size(); ++i) {
     const float mixed = std::lerp(static_cast<float>(background.rgb[i]), static_cast<float>(photo.rgb[i]),
                                   person.share[i / 3]);

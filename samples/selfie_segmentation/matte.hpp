@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "common/image.hpp"
+#include "io/image.hpp"
 
 namespace vellum::samples {
 
@@ -23,9 +23,9 @@ Matte stretch_mask(std::span<const float> mask, int mask_width, int mask_height,
 
 // Blurs with three passes of a box filter of 2 * radius + 1 pixels a side, close to a Gaussian; the border is
 // repeated.
-Image blur(const Image& image, int radius);
+io::Image blur(const io::Image& image, int radius);
 
 // Returns the person of `photo` on `background`; all three have one size.
-Image replace_background(const Image& photo, const Image& background, const Matte& person);
+io::Image replace_background(const io::Image& photo, const io::Image& background, const Matte& person);
 
 }  // namespace vellum::samples

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "common/photo.hpp"
 #include "common/resize.hpp"
 #include "face_detection/blazeface.hpp"
+#include "io/photo.hpp"
 #include "samples/nv12_frame.hpp"
 #include "vellum/picture.hpp"
 
@@ -60,8 +60,8 @@ class Stages {
 };
 
 // The host's work in an application without frames on the device: BT.601 in limited range, pixel by pixel.
-Image to_rgb(std::span<const uint8_t> nv12) {
-  Image image = make_image(kWidth, kHeight);
+io::Image to_rgb(std::span<const uint8_t> nv12) {
+  io::Image image = io::make_image(kWidth, kHeight);
   const uint8_t* chroma = nv12.data() + kWidth * kHeight;
   const auto level = [](float value) { return static_cast<uint8_t>(std::clamp(value + 0.5f, 0.0f, 255.0f)); };
   for (int y = 0; y < kHeight; ++y) {
@@ -80,7 +80,7 @@ Image to_rgb(std::span<const uint8_t> nv12) {
 }
 
 // Letterboxed to the network's square, in -1..1.
-Tensor to_input(const Image& image, int side) {
+Tensor to_input(const io::Image& image, int side) {
   const int height = side * kHeight / kWidth, top = (side - height) / 2;
   const std::vector<float> resized = resize(image, side, height);
   Tensor input(DType::f32, {1, side, side, 3});
@@ -90,7 +90,7 @@ Tensor to_input(const Image& image, int side) {
   return input;
 }
 
-std::vector<uint8_t> to_rgba(const Image& image) {
+std::vector<uint8_t> to_rgba(const io::Image& image) {
   std::vector<uint8_t> rgba;
   rgba.reserve(image.rgb.size() / 3 * 4);
   for (size_t i = 0; i < image.rgb.size(); i += 3)
@@ -99,8 +99,8 @@ std::vector<uint8_t> to_rgba(const Image& image) {
 }
 
 // As high as the frame, so that the network finds the face.
-Image enlarged(const Image& photo) {
-  Image image = make_image(photo.width * kHeight / photo.height, kHeight);
+io::Image enlarged(const io::Image& photo) {
+  io::Image image = io::make_image(photo.width * kHeight / photo.height, kHeight);
   std::ranges::transform(resize(photo, image.width, image.height), image.rgb.begin(),
                          [](float value) { return static_cast<uint8_t>(std::lround(value)); });
   return image;
@@ -137,7 +137,7 @@ void measure(const std::string& file, const std::string& photo, int rounds) {
   const PictureOutput screen{.palette = {{0, 0, 0, 0}}, .over = input, .name = "screen"};
   Session host(device, model, {.profile = true});
   Session on_device(device, with_picture(framed, model.outputs()[0].name, screen), {.profile = true});
-  const Image seen = enlarged(load_image(photo));
+  const io::Image seen = enlarged(io::load_image(photo));
   const std::vector<uint8_t> frame = nv12_frame(seen, kWidth, kHeight, (kWidth - seen.width) / 2, 0);
 
   Stages before, after;
@@ -146,7 +146,7 @@ void measure(const std::string& file, const std::string& photo, int rounds) {
     Stages unused;
     Stages& a = round < 0 ? unused : before;
     Stages& b = round < 0 ? unused : after;
-    const Image rgb = a.time("NV12 to RGB (host)", [&] { return to_rgb(frame); });
+    const io::Image rgb = a.time("NV12 to RGB (host)", [&] { return to_rgb(frame); });
     const Tensor values = a.time("resize, normalise (host)", [&] { return to_input(rgb, side); });
     a.time("upload", [&] { return host.set_input(input, values), 0; });
     host.run();

@@ -17,8 +17,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/npy.hpp"
 #include "differential/expected_outputs.hpp"
+#include "io/npy.hpp"
 
 namespace vellum::test {
 namespace {
@@ -38,15 +38,15 @@ void write_case(const fs::path& folder, uint32_t seed) {
   fs::create_directories(folder / "inputs");
   one.random.model.save(folder / "model.onnx");
   for (const auto& [name, tensor] : one.inputs) {
-    samples::NpyArray array{"float32", tensor.shape(), {}};
+    io::NpyArray array{"float32", tensor.shape(), {}};
     array.data.resize(tensor.byte_size());
     std::memcpy(array.data.data(), tensor.data(), tensor.byte_size());
-    samples::write_npy(folder / "inputs" / (name + ".npy"), array);
+    io::write_npy(folder / "inputs" / (name + ".npy"), array);
   }
 }
 
 HostTensor read_output(const fs::path& file) {
-  const samples::NpyArray array = samples::read_npy(file);
+  const io::NpyArray array = io::read_npy(file);
   if (array.dtype != "float32" && array.dtype != "int64")
     throw std::runtime_error(file.string() + " is of the type " + array.dtype);
   HostTensor tensor(array.dtype == "int64" ? DType::i64 : DType::f32, array.shape);

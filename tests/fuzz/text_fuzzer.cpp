@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/npy.hpp"
 #include "exec/kernel_verdicts.hpp"
+#include "io/npy.hpp"
 #include "tune/table_file.hpp"
 #include "vellum/caps.hpp"
 #include "vellum/planner/plan.hpp"
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         vellum::verdicts_from_json(text, vellum::DeviceCaps{});
         break;
       case 'n':
-        vellum::samples::parse_npy(std::span(data + 1, size - 1), "array.npy");
+        vellum::io::parse_npy(std::span(data + 1, size - 1), "array.npy");
         break;
       case 'r': {
         std::istringstream in{std::string(text)};

@@ -7,9 +7,9 @@
 #include <ostream>
 #include <string>
 
-#include "common/image.hpp"
-#include "common/photo.hpp"
 #include "frame_reference.hpp"
+#include "io/image.hpp"
+#include "io/photo.hpp"
 #include "references.hpp"
 #include "vellum/error.hpp"
 
@@ -160,8 +160,8 @@ TEST_P(BlazeFaceReference, FaceOfTheAstronautIsFoundOnce) {
 
 TEST_P(BlazeFaceReference, SampleReadsThePhotoAsTheReferenceDid) {
   const std::vector<float> expected = load("input.npy");
-  const Image photo = load_image(test_data() / "photos/astronaut.png");
-  const FrameInput frame = blazeface_frame(photo_frame(photo), GetParam().side);
+  const io::Image photo = io::load_image(test_data() / "photos/astronaut.png");
+  const FrameInput frame = blazeface_frame(io::photo_frame(photo), GetParam().side);
   const std::vector<float> got = seen_by_network(frame, *frame.transform, photo, GetParam().side);
   ASSERT_EQ(got.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(got[i], expected[i], 1e-6f) << i;

@@ -24,7 +24,7 @@ std::vector<Face> faces_of(const std::map<std::string, Tensor>& outputs) {
 }
 
 TEST(Camera, FaceIsFoundWhereItIsInTheFrame) {
-  const Image photo = load_image(test_data() / "photos/astronaut.png");
+  const io::Image photo = io::load_image(test_data() / "photos/astronaut.png");
   const Model model = Model::load(test_data() / "models/face_detection_front_128x128_barracuda.onnx");
   const std::string input = model.inputs()[0].name;
   FrameInput camera{

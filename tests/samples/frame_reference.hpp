@@ -3,13 +3,13 @@
 
 #include <vector>
 
-#include "common/image.hpp"
+#include "io/image.hpp"
 #include "vellum/frame.hpp"
 
 namespace vellum::samples {
 
 // [side][side][3], for a network with a square input of three channels.
 std::vector<float> seen_by_network(const FrameInput& frame, const FrameTransform& transform,
-                                   const Image& photo, int side);
+                                   const io::Image& photo, int side);
 
 }  // namespace vellum::samples

@@ -1,4 +1,4 @@
-#include "common/image.hpp"
+#include "io/image.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,17 +6,17 @@
 #include <vector>
 
 #include "common/draw.hpp"
-#include "common/files.hpp"
 #include "common/resize.hpp"
 #include "common/text.hpp"
+#include "io/files.hpp"
 #include "temporary_folder.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::samples {
 namespace {
 
-Image gradient(int width, int height) {
-  Image image = make_image(width, height);
+io::Image gradient(int width, int height) {
+  io::Image image = io::make_image(width, height);
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
       image.pixel(x, y)[0] = static_cast<std::uint8_t>(10 * x);
@@ -39,9 +39,9 @@ ErrorCode code_of(const std::function<void()>& action) {
 
 TEST(ImageFile, WrittenPngReadsBackUnchanged) {
   const TemporaryFolder folder;
-  const Image image = gradient(7, 5);
-  write_image(folder / "image.png", image);
-  const Image back = load_image(folder / "image.png");
+  const io::Image image = gradient(7, 5);
+  io::write_image(folder / "image.png", image);
+  const io::Image back = io::load_image(folder / "image.png");
   EXPECT_EQ(back.width, 7);
   EXPECT_EQ(back.height, 5);
   EXPECT_EQ(back.rgb, image.rgb);
@@ -50,7 +50,7 @@ TEST(ImageFile, WrittenPngReadsBackUnchanged) {
 
 TEST(ImageFile, AbsentFileIsNotFound) {
   const TemporaryFolder folder;
-  EXPECT_EQ(code_of([&] { load_image(folder / "absent.png"); }), ErrorCode::not_found);
+  EXPECT_EQ(code_of([&] { io::load_image(folder / "absent.png"); }), ErrorCode::not_found);
 }
 
 // Pictures of one colour, so that the file is small.
@@ -58,15 +58,15 @@ TEST(ImageFile, HugePicturesAreRefusedBeforeTheyAreDecoded) {
   const TemporaryFolder folder;
   // A PNG's first chunk has width and height at bytes 16 and 20, and its checksum at 29, which is not
   // verified here.
-  write_image(folder / "image.png", gradient(8, 8));
-  std::vector<std::uint8_t> bytes = read_file(folder / "image.png");
+  io::write_image(folder / "image.png", gradient(8, 8));
+  std::vector<std::uint8_t> bytes = io::read_file(folder / "image.png");
   for (const std::size_t at : {16, 20}) {
     bytes[at + 2] = 12000 / 256;
     bytes[at + 3] = 12000 % 256;
   }
-  write_file(folder / "huge.png", bytes);
+  io::write_file(folder / "huge.png", bytes);
   try {
-    load_image(folder / "huge.png");
+    io::load_image(folder / "huge.png");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::unsupported);
@@ -76,21 +76,21 @@ TEST(ImageFile, HugePicturesAreRefusedBeforeTheyAreDecoded) {
 
 TEST(ImageFile, TruncatedOrForeignFileIsRefused) {
   const TemporaryFolder folder;
-  write_image(folder / "image.png", gradient(64, 64));
-  std::vector<std::uint8_t> bytes = read_file(folder / "image.png");
+  io::write_image(folder / "image.png", gradient(64, 64));
+  std::vector<std::uint8_t> bytes = io::read_file(folder / "image.png");
   for (const std::size_t length : {bytes.size() / 2, std::size_t{8}, std::size_t{0}}) {
-    write_file(folder / "short.png", std::span(bytes).first(length));
-    EXPECT_EQ(code_of([&] { load_image(folder / "short.png"); }), ErrorCode::invalid_argument) << length;
+    io::write_file(folder / "short.png", std::span(bytes).first(length));
+    EXPECT_EQ(code_of([&] { io::load_image(folder / "short.png"); }), ErrorCode::invalid_argument) << length;
   }
 }
 
 TEST(ImageFile, UnwritableFolderIsAnError) {
   const TemporaryFolder folder;
-  EXPECT_EQ(code_of([&] { write_image(folder / "no/such/folder.png", gradient(2, 2)); }), ErrorCode::io);
+  EXPECT_EQ(code_of([&] { io::write_image(folder / "no/such/folder.png", gradient(2, 2)); }), ErrorCode::io);
 }
 
 TEST(Resize, WholeRatioAveragesTheBlock) {
-  Image image = make_image(4, 2);
+  io::Image image = io::make_image(4, 2);
   const std::uint8_t reds[2][4] = {{0, 10, 100, 200}, {20, 30, 50, 51}};
   for (int y = 0; y < 2; ++y) {
     for (int x = 0; x < 4; ++x) image.pixel(x, y)[0] = reds[y][x];
@@ -103,7 +103,7 @@ TEST(Resize, WholeRatioAveragesTheBlock) {
 }
 
 TEST(Resize, FractionalRatioWeighsByCoverage) {
-  Image image = make_image(3, 1);
+  io::Image image = io::make_image(3, 1);
   for (int x = 0; x < 3; ++x) image.pixel(x, 0)[1] = static_cast<std::uint8_t>(30 * (x + 1));
   const std::vector<float> two = resize(image, 2, 1);  // each covers one and a half pixels
   EXPECT_FLOAT_EQ(two[1], (30 + 0.5f * 60) / 1.5f);
@@ -111,7 +111,7 @@ TEST(Resize, FractionalRatioWeighsByCoverage) {
 }
 
 TEST(Resize, GrowingInterpolatesBetweenPixelCentres) {
-  Image image = make_image(2, 1);
+  io::Image image = io::make_image(2, 1);
   image.pixel(1, 0)[0] = 100;
   const std::vector<float> four = resize(image, 4, 1);
   const float expected[] = {0, 25, 75, 100};
@@ -119,18 +119,18 @@ TEST(Resize, GrowingInterpolatesBetweenPixelCentres) {
 }
 
 TEST(Resize, SameSizeIsTheImage) {
-  const Image image = gradient(5, 3);
+  const io::Image image = gradient(5, 3);
   const std::vector<float> same = resize(image, 5, 3);
   for (std::size_t i = 0; i < same.size(); ++i) EXPECT_EQ(same[i], image.rgb[i]) << i;
 }
 
 TEST(Resize, NothingToResizeIsAnError) {
   EXPECT_EQ(code_of([] { resize(gradient(2, 2), 0, 4); }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([] { resize(Image{}, 4, 4); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([] { resize(io::Image{}, 4, 4); }), ErrorCode::invalid_argument);
 }
 
 TEST(Draw, RectangleIsAnOutlineThatStaysInside) {
-  Image image = make_image(6, 6);
+  io::Image image = io::make_image(6, 6);
   draw_rectangle(image, 1, 1, 4, 4, {255, 0, 0}, 1);
   int marked = 0;
   for (int y = 0; y < 6; ++y) {
@@ -142,7 +142,7 @@ TEST(Draw, RectangleIsAnOutlineThatStaysInside) {
 }
 
 TEST(Draw, LineIsAsWideAsAskedAndStopsAtTheEdges) {
-  Image image = make_image(9, 9);
+  io::Image image = io::make_image(9, 9);
   draw_line(image, {-1000.0f, 4.5f}, {4.5f, 4.5f}, {200, 0, 0}, 3);
   for (int y = 0; y < 9; ++y) EXPECT_EQ(image.pixel(0, y)[0], y >= 3 && y <= 5 ? 200 : 0) << y;
   EXPECT_EQ(image.pixel(8, 4)[0], 0);
@@ -152,7 +152,7 @@ TEST(Draw, LineIsAsWideAsAskedAndStopsAtTheEdges) {
 }
 
 TEST(Draw, CaptionIsReadableAndStaysInside) {
-  Image image = make_image(60, 16);
+  io::Image image = io::make_image(60, 16);
   draw_caption(image, 0, 0, "Hi\xC3\xA9", {255, 255, 255}, {0, 0, 90}, 1);
   int text = 0, box = 0;
   for (int y = 0; y < 16; ++y) {
@@ -168,7 +168,7 @@ TEST(Draw, CaptionIsReadableAndStaysInside) {
 }
 
 TEST(Draw, MarksBeyondTheEdgeAreCutOff) {
-  Image image = make_image(4, 4);
+  io::Image image = io::make_image(4, 4);
   draw_rectangle(image, -100, -100, 100, 100, {1, 2, 3}, 2);
   draw_disc(image, 0, 0, 2, {9, 9, 9});
   draw_disc(image, 50, 50, 3, {7, 7, 7});

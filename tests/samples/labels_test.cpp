@@ -1,4 +1,4 @@
-#include "classify/labels.hpp"
+#include "io/labels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/files.hpp"
+#include "io/files.hpp"
 #include "temporary_folder.hpp"
 #include "vellum/error.hpp"
 
@@ -16,14 +16,14 @@ namespace {
 TEST(Labels, OneALineWhateverItsEnd) {
   const TemporaryFolder folder;
   const std::string text = "tabby cat\r\ngoldfish\n\nlast";
-  write_file(folder / "labels.txt", std::vector<std::uint8_t>(text.begin(), text.end()));
-  EXPECT_EQ(read_lines(folder / "labels.txt"),
+  io::write_file(folder / "labels.txt", std::vector<std::uint8_t>(text.begin(), text.end()));
+  EXPECT_EQ(io::read_lines(folder / "labels.txt"),
             (std::vector<std::string>{"tabby cat", "goldfish", "", "last"}));
 }
 
 TEST(Labels, LogitsGoThroughASoftmax) {
   const float scores[] = {1, 3, 2};
-  const std::vector<ClassScore> best = best_classes(scores, 2);
+  const std::vector<io::ClassScore> best = io::best_classes(scores, 2);
   ASSERT_EQ(best.size(), 2u);
   EXPECT_EQ(best[0].index, 1u);
   EXPECT_EQ(best[1].index, 2u);
@@ -32,7 +32,7 @@ TEST(Labels, LogitsGoThroughASoftmax) {
 
 TEST(Labels, ProbabilitiesStayAsTheyAre) {
   const float scores[] = {0.25f, 0.125f, 0.625f};
-  const std::vector<ClassScore> best = best_classes(scores, 9);
+  const std::vector<io::ClassScore> best = io::best_classes(scores, 9);
   ASSERT_EQ(best.size(), 3u);
   EXPECT_EQ(best[0].index, 2u);
   EXPECT_EQ(best[0].probability, 0.625f);
@@ -40,8 +40,8 @@ TEST(Labels, ProbabilitiesStayAsTheyAre) {
 
 TEST(Labels, ScoresThatAreNoNumbersAreRefused) {
   const float scores[] = {1, NAN};
-  EXPECT_THROW(best_classes(scores, 1), Error);
-  EXPECT_THROW(best_classes({}, 1), Error);
+  EXPECT_THROW(io::best_classes(scores, 1), Error);
+  EXPECT_THROW(io::best_classes({}, 1), Error);
 }
 
 }  // namespace

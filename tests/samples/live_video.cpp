@@ -9,16 +9,16 @@
 #include <string>
 #include <vector>
 
-#include "common/files.hpp"
-#include "common/image.hpp"
+#include "io/files.hpp"
+#include "io/image.hpp"
 #include "nv12_frame.hpp"
 
 namespace {
 
-using vellum::samples::Image;
+using vellum::io::Image;
 
 void make(const std::vector<std::string>& arguments) {
-  const Image photo = vellum::samples::load_image(arguments.at(0));
+  const Image photo = vellum::io::load_image(arguments.at(0));
   const int width = std::stoi(arguments.at(2)), height = std::stoi(arguments.at(3)),
             frames = std::stoi(arguments.at(4));
   std::vector<std::uint8_t> video;
@@ -27,14 +27,14 @@ void make(const std::vector<std::string>& arguments) {
         photo, width, height, (width - photo.width) / 2 + 2 * i, (height - photo.height) / 2);
     video.insert(video.end(), frame.begin(), frame.end());
   }
-  vellum::samples::write_file(arguments.at(1), video);
+  vellum::io::write_file(arguments.at(1), video);
 }
 
 // The sample draws outlines in one colour that the photo does not have.
 bool is_outline(const std::uint8_t* rgb) { return rgb[0] == 0 && rgb[1] == 230 && rgb[2] == 64; }
 
 int check(const std::vector<std::string>& arguments) {
-  const Image image = vellum::samples::load_image(arguments.at(0));
+  const Image image = vellum::io::load_image(arguments.at(0));
   int left = image.width, top = image.height, right = -1, bottom = -1, inside = 0;
   for (int y = 0; y < image.height; ++y) {
     for (int x = 0; x < image.width; ++x) {

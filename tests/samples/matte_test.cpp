@@ -25,9 +25,9 @@ TEST(Matte, MaskOfAnotherSizeOrWithoutNumbersIsRefused) {
 }
 
 TEST(Matte, BlurSpreadsAPointEvenlyToBothSides) {
-  Image image = make_image(9, 9);
+  io::Image image = io::make_image(9, 9);
   image.pixel(4, 4)[1] = 255;
-  const Image blurred = blur(image, 1);
+  const io::Image blurred = blur(image, 1);
   EXPECT_EQ(blurred.pixel(3, 4)[1], blurred.pixel(5, 4)[1]);
   EXPECT_EQ(blurred.pixel(4, 2)[1], blurred.pixel(4, 6)[1]);
   EXPECT_EQ(blurred.pixel(3, 4)[1], blurred.pixel(4, 3)[1]);
@@ -38,17 +38,17 @@ TEST(Matte, BlurSpreadsAPointEvenlyToBothSides) {
 }
 
 TEST(Matte, BlurLeavesAnEvenImageAsItIs) {
-  Image image = make_image(5, 3);
+  io::Image image = io::make_image(5, 3);
   for (std::uint8_t& value : image.rgb) value = 77;
   EXPECT_EQ(blur(image, 20).rgb, image.rgb);
 }
 
 TEST(Matte, PersonStaysAndTheRestGoes) {
-  const Image photo{3, 1, {100, 100, 100, 100, 100, 100, 100, 100, 100}};
-  const Image background{3, 1, {0, 10, 20, 0, 10, 20, 0, 10, 20}};
-  const Image result = replace_background(photo, background, {3, 1, {1, 0, 0.5f}});
+  const io::Image photo{3, 1, {100, 100, 100, 100, 100, 100, 100, 100, 100}};
+  const io::Image background{3, 1, {0, 10, 20, 0, 10, 20, 0, 10, 20}};
+  const io::Image result = replace_background(photo, background, {3, 1, {1, 0, 0.5f}});
   EXPECT_EQ(result.rgb, (std::vector<std::uint8_t>{100, 100, 100, 0, 10, 20, 50, 55, 60}));
-  EXPECT_THROW(replace_background(photo, make_image(2, 1), {3, 1, {1, 0, 0.5f}}), Error);
+  EXPECT_THROW(replace_background(photo, io::make_image(2, 1), {3, 1, {1, 0, 0.5f}}), Error);
 }
 
 // As much of the photo as the sample prints.

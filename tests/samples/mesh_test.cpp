@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "common/photo.hpp"
 #include "frame_reference.hpp"
+#include "io/photo.hpp"
 #include "references.hpp"
 #include "vellum/error.hpp"
 
@@ -85,9 +85,9 @@ TEST(Mesh, RegionOfTheDetectedFaceIsTheReferences) {
 
 TEST(Mesh, SampleReadsTheRegionAsTheReferenceDid) {
   const std::vector<float> expected = load_reference("face_mesh_turned", "input.npy");
-  const Image photo = load_image(test_data() / "photos/astronaut.png");
+  const io::Image photo = io::load_image(test_data() / "photos/astronaut.png");
   const std::vector<float> got =
-      seen_by_network(mesh_frame(photo_frame(photo)), region_transform(kRegion, {192, 192}), photo, 192);
+      seen_by_network(mesh_frame(io::photo_frame(photo)), region_transform(kRegion, {192, 192}), photo, 192);
   ASSERT_EQ(got.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(got[i], expected[i], 1e-4f) << i;
 }

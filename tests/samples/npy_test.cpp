@@ -1,4 +1,4 @@
-#include "common/npy.hpp"
+#include "io/npy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "common/files.hpp"
+#include "io/files.hpp"
 #include "temporary_folder.hpp"
 #include "vellum/error.hpp"
 
@@ -24,9 +24,9 @@ std::vector<std::uint8_t> file_with(const std::string& dictionary, const std::ve
 
 TEST(Npy, ReadsWhatNumPyWrites) {
   const TemporaryFolder folder;
-  write_file(folder / "a.npy", file_with("{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }\n",
-                                         {1, 0, 0, 0, 255, 255, 255, 255}));
-  const NpyArray array = read_npy(folder / "a.npy");
+  io::write_file(folder / "a.npy", file_with("{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }\n",
+                                             {1, 0, 0, 0, 255, 255, 255, 255}));
+  const io::NpyArray array = io::read_npy(folder / "a.npy");
   EXPECT_EQ(array.dtype, "int32");
   EXPECT_EQ(array.shape, std::vector<std::int64_t>{2});
   std::int32_t values[2];
@@ -42,12 +42,12 @@ TEST(Npy, EveryTypeAndRankComesBack) {
        {"float32", "float16", "float64", "int64", "int32", "int16", "int8", "uint8", "bool"}) {
     for (const std::vector<std::int64_t>& shape :
          {std::vector<std::int64_t>{}, {3}, {2, 3}, {1, 2, 3, 2}, {4, 0, 2}}) {
-      std::size_t bytes = npy_element_size(dtype);
+      std::size_t bytes = io::npy_element_size(dtype);
       for (const std::int64_t size : shape) bytes *= static_cast<std::size_t>(size);
-      NpyArray array{dtype, shape, std::vector<std::uint8_t>(bytes)};
+      io::NpyArray array{dtype, shape, std::vector<std::uint8_t>(bytes)};
       for (std::size_t i = 0; i < bytes; ++i) array.data[i] = static_cast<std::uint8_t>(i);
-      write_npy(folder / "a.npy", array);
-      const NpyArray back = read_npy(folder / "a.npy");
+      io::write_npy(folder / "a.npy", array);
+      const io::NpyArray back = io::read_npy(folder / "a.npy");
       EXPECT_EQ(back.dtype, dtype);
       EXPECT_EQ(back.shape, shape);
       EXPECT_EQ(back.data, array.data);
@@ -75,9 +75,9 @@ TEST(Npy, BadFilesAreRefusedWithAMessageNamingThem) {
       {0x93, 'N', 'U', 'M', 'P', 'Y', 9, 0, 2, 0, '{', '}'},
   };
   for (std::size_t i = 0; i < files.size(); ++i) {
-    write_file(folder / "bad.npy", files[i]);
+    io::write_file(folder / "bad.npy", files[i]);
     try {
-      read_npy(folder / "bad.npy");
+      io::read_npy(folder / "bad.npy");
       ADD_FAILURE() << "file " << i << " was accepted";
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find("bad.npy"), std::string::npos) << error.what();
@@ -87,9 +87,9 @@ TEST(Npy, BadFilesAreRefusedWithAMessageNamingThem) {
 
 TEST(Npy, DataThatDoesNotFillTheShapeIsNotWritten) {
   const TemporaryFolder folder;
-  EXPECT_THROW(write_npy(folder / "a.npy", {"float32", {2}, std::vector<std::uint8_t>(7)}), Error);
-  EXPECT_THROW(write_npy(folder / "a.npy", {"float32", {-1}, {}}), Error);
-  EXPECT_THROW(write_npy(folder / "a.npy", {"complex64", {1}, std::vector<std::uint8_t>(8)}), Error);
+  EXPECT_THROW(io::write_npy(folder / "a.npy", {"float32", {2}, std::vector<std::uint8_t>(7)}), Error);
+  EXPECT_THROW(io::write_npy(folder / "a.npy", {"float32", {-1}, {}}), Error);
+  EXPECT_THROW(io::write_npy(folder / "a.npy", {"complex64", {1}, std::vector<std::uint8_t>(8)}), Error);
   EXPECT_FALSE(std::filesystem::exists(folder / "a.npy"));
 }
 

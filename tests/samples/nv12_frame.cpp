@@ -4,7 +4,7 @@
 
 namespace vellum::samples {
 
-std::vector<std::uint8_t> nv12_frame(const Image& photo, int width, int height, int left, int top) {
+std::vector<std::uint8_t> nv12_frame(const io::Image& photo, int width, int height, int left, int top) {
   struct Yuv {
     double y = 16, u = 128, v = 128;
   };

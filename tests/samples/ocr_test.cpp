@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/files.hpp"
+#include "io/files.hpp"
 #include "ocr/reading.hpp"
 #include "ocr/text_lines.hpp"
 #include "temporary_folder.hpp"
@@ -84,7 +84,7 @@ TEST(TextLines, MapOfAnotherSizeIsRefused) {
 }
 
 TEST(Reading, StripIsTheLineInBlueGreenRed) {
-  Image image = make_image(8, 8);
+  io::Image image = io::make_image(8, 8);
   for (int x = 0; x < 8; ++x) {
     image.pixel(x, 3)[0] = 255;                                           // red throughout the row
     image.pixel(x, 3)[2] = x >= 4 ? std::uint8_t{255} : std::uint8_t{0};  // blue in its right half
@@ -103,7 +103,7 @@ TEST(Reading, StripIsTheLineInBlueGreenRed) {
 TEST(Reading, RepetitionsMergeUnlessNoneLiesBetween) {
   const TemporaryFolder folder;
   const std::string file = "a\nb\n";
-  write_file(folder / "characters.txt", std::vector<std::uint8_t>(file.begin(), file.end()));
+  io::write_file(folder / "characters.txt", std::vector<std::uint8_t>(file.begin(), file.end()));
   const std::vector<std::string> characters = read_characters(folder / "characters.txt");
   ASSERT_EQ(characters, (std::vector<std::string>{"", "a", "b", " "}));
   std::vector<float> steps;

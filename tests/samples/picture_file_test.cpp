@@ -1,5 +1,5 @@
 // Picture files of every kind that is read, and the errors for others.
-#include "common/picture_file.hpp"
+#include "io/picture_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 #include <tuple>
 
-#include "common/exif.hpp"
-#include "common/files.hpp"
-#include "common/picture_format.hpp"
+#include "io/exif.hpp"
+#include "io/files.hpp"
+#include "io/picture_format.hpp"
 #include "picture_files.hpp"
 #include "support/errors.hpp"
 #include "temporary_folder.hpp"
@@ -23,18 +23,18 @@ using Rgba = std::array<int, 4>;
 
 class PictureFile : public testing::Test {
  protected:
-  Picture load(const FileBytes& file) const {
-    write_file(folder / "picture", file);
-    return load_picture(folder / "picture");
+  io::Picture load(const FileBytes& file) const {
+    io::write_file(folder / "picture", file);
+    return io::load_picture(folder / "picture");
   }
-  FileBytes encoded(const Image& image, const char* name) const {
-    write_image(folder / name, image);
-    return read_file(folder / name);
+  FileBytes encoded(const io::Image& image, const char* name) const {
+    io::write_image(folder / name, image);
+    return io::read_file(folder / name);
   }
   const TemporaryFolder folder;
 };
 
-Rgba pixel_of(const Picture& picture, int x, int y) {
+Rgba pixel_of(const io::Picture& picture, int x, int y) {
   const std::size_t at = 4 * (static_cast<std::size_t>(y) * picture.width + x);
   Rgba pixel{};
   for (std::size_t c = 0; c < 4; ++c)
@@ -43,8 +43,8 @@ Rgba pixel_of(const Picture& picture, int x, int y) {
 }
 
 // Four quarters that JPEG's blocks keep apart: A B over C D.
-Image quarters(int width, int height) {
-  Image image = make_image(width, height);
+io::Image quarters(int width, int height) {
+  io::Image image = io::make_image(width, height);
   const std::uint8_t colors[2][2][3] = {{{250, 10, 10}, {10, 250, 10}}, {{10, 10, 250}, {240, 240, 10}}};
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) std::copy_n(colors[2 * y / height][2 * x / width], 3, image.pixel(x, y));
@@ -52,7 +52,7 @@ Image quarters(int width, int height) {
 }
 
 // Which of A, B, C and D is in each quarter of a picture.
-std::string quarters_of(const Picture& picture) {
+std::string quarters_of(const io::Picture& picture) {
   std::string names;
   for (const int row : {1, 3})
     for (const int column : {1, 3}) {
@@ -67,14 +67,14 @@ constexpr const char* kUpright[] = {"ABCD", "BADC", "DCBA", "CDAB", "ACBD", "CAD
 
 TEST_F(PictureFile, EveryOrientationIsTurnedUpright) {
   const FileBytes jpeg = encoded(quarters(64, 32), "picture.jpg");
-  const Image image = quarters(64, 32);
+  const io::Image image = quarters(64, 32);
   for (std::uint32_t orientation = 1; orientation <= 8; ++orientation)
     for (const bool big_endian : {false, true})
       for (const int type : {3, 4}) {
         const FileBytes exif = exif_data(orientation, {.big_endian = big_endian, .type = type});
-        const Picture from_jpeg = load(jpeg_with_exif(jpeg, exif)),
-                      from_png = load(png_file(64, 32, {.exif = exif}, image.rgb, 64 * 3));
-        for (const Picture& picture : {from_jpeg, from_png}) {
+        const io::Picture from_jpeg = load(jpeg_with_exif(jpeg, exif)),
+                          from_png = load(png_file(64, 32, {.exif = exif}, image.rgb, 64 * 3));
+        for (const io::Picture& picture : {from_jpeg, from_png}) {
           EXPECT_EQ(quarters_of(picture), kUpright[orientation - 1]) << orientation << big_endian << type;
           EXPECT_EQ(picture.width, orientation >= 5 ? 32 : 64);
           EXPECT_EQ(picture.height, orientation >= 5 ? 64 : 32);
@@ -84,12 +84,12 @@ TEST_F(PictureFile, EveryOrientationIsTurnedUpright) {
 
 TEST_F(PictureFile, OrientationsThatAreNoneAreIgnored) {
   const FileBytes jpeg = encoded(quarters(64, 32), "picture.jpg");
-  EXPECT_EQ(orientation_of_jpeg(jpeg), 1);
+  EXPECT_EQ(io::orientation_of_jpeg(jpeg), 1);
   for (const std::uint32_t value : {0u, 9u, 255u, 65535u})
-    EXPECT_EQ(orientation_of_exif(exif_data(value, {})), 1) << value;
-  EXPECT_EQ(orientation_of_exif(exif_data(6, {.count = 0xffffffff})), 1);
-  EXPECT_EQ(orientation_of_exif(exif_data(6, {.type = 5})), 1) << "a fraction elsewhere";
-  EXPECT_EQ(orientation_of_exif(exif_data(0x10006, {.type = 4})), 1) << "not cut to 16 bits";
+    EXPECT_EQ(io::orientation_of_exif(exif_data(value, {})), 1) << value;
+  EXPECT_EQ(io::orientation_of_exif(exif_data(6, {.count = 0xffffffff})), 1);
+  EXPECT_EQ(io::orientation_of_exif(exif_data(6, {.type = 5})), 1) << "a fraction elsewhere";
+  EXPECT_EQ(io::orientation_of_exif(exif_data(0x10006, {.type = 4})), 1) << "not cut to 16 bits";
 }
 
 // Nothing is read beyond the data (under the address sanitizer), and the picture stays readable.
@@ -102,40 +102,40 @@ TEST_F(PictureFile, CorruptExifIsHarmless) {
     const FileBytes whole = exif_data(6, {.big_endian = big_endian});
     for (std::size_t length = 0; length <= whole.size(); ++length) {
       const FileBytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
-      const int orientation = orientation_of_exif(cut);
+      const int orientation = io::orientation_of_exif(cut);
       EXPECT_TRUE(orientation == 1 || orientation == 6) << length;
       EXPECT_EQ(load(jpeg_with_exif(jpeg, cut)).width, orientation == 6 ? 8 : 16) << length;
     }
     for (int i = 0; i < 20'000; ++i) {
       FileBytes exif = whole;
       for (int k = 0; k < 3; ++k) exif[random() % exif.size()] = static_cast<std::uint8_t>(random());
-      const int orientation = orientation_of_exif(exif);
+      const int orientation = io::orientation_of_exif(exif);
       EXPECT_TRUE(orientation >= 1 && orientation <= 8);
     }
   }
   for (int i = 0; i < 2'000; ++i) {
     FileBytes file = jpeg_with_exif(jpeg, exif_data(6, {}));
     for (int k = 0; k < 4; ++k) file[2 + random() % 60] = static_cast<std::uint8_t>(random());
-    EXPECT_GE(orientation_of_jpeg(file), 1);
-    jpeg_is_whole(file);
+    EXPECT_GE(io::orientation_of_jpeg(file), 1);
+    io::jpeg_is_whole(file);
   }
 }
 
 TEST_F(PictureFile, AlphaIsThatOfTheFile) {
-  const Picture rgba = load(png_file(2, 1, {.color_type = 6}, {10, 20, 30, 40, 50, 60, 70, 255}, 8));
+  const io::Picture rgba = load(png_file(2, 1, {.color_type = 6}, {10, 20, 30, 40, 50, 60, 70, 255}, 8));
   EXPECT_EQ(pixel_of(rgba, 0, 0), (Rgba{10, 20, 30, 40}));
   EXPECT_EQ(pixel_of(rgba, 1, 0), (Rgba{50, 60, 70, 255}));
   EXPECT_TRUE(rgba.has_alpha);
-  const Picture grey_alpha = load(png_file(2, 1, {.color_type = 4}, {10, 40, 50, 255}, 4));
+  const io::Picture grey_alpha = load(png_file(2, 1, {.color_type = 4}, {10, 40, 50, 255}, 4));
   EXPECT_EQ(pixel_of(grey_alpha, 0, 0), (Rgba{10, 10, 10, 40}));
   EXPECT_TRUE(grey_alpha.has_alpha);
   const PngKind palette{.depth = 8, .color_type = 3, .palette = {1, 2, 3, 4, 5, 6}, .transparency = {128}};
-  const Picture indexed = load(png_file(2, 1, palette, {1, 0}, 2));
+  const io::Picture indexed = load(png_file(2, 1, palette, {1, 0}, 2));
   EXPECT_EQ(pixel_of(indexed, 0, 0), (Rgba{4, 5, 6, 255}));
   EXPECT_EQ(pixel_of(indexed, 1, 0), (Rgba{1, 2, 3, 128}));
   EXPECT_TRUE(indexed.has_alpha);
   const PngKind keyed{.color_type = 2, .transparency = {0, 9, 0, 8, 0, 7}};  // one colour is clear
-  const Picture clear = load(png_file(2, 1, keyed, {9, 8, 7, 9, 8, 6}, 6));
+  const io::Picture clear = load(png_file(2, 1, keyed, {9, 8, 7, 9, 8, 6}, 6));
   EXPECT_EQ(pixel_of(clear, 0, 0)[3], 0);
   EXPECT_EQ(pixel_of(clear, 1, 0), (Rgba{9, 8, 6, 255}));
   EXPECT_TRUE(clear.has_alpha);
@@ -146,7 +146,7 @@ TEST_F(PictureFile, WithoutAlphaItIsOpaque) {
                                   {{.color_type = 0}, {10}},
                                   {{.color_type = 3, .palette = {10, 20, 30}}, {0}},
                                   {{.color_type = 6}, {10, 20, 30, 255}}}) {
-    const Picture picture = load(png_file(1, 1, kind, row, row.size()));
+    const io::Picture picture = load(png_file(1, 1, kind, row, row.size()));
     EXPECT_EQ(pixel_of(picture, 0, 0)[3], 255) << kind.color_type;
     EXPECT_EQ(pixel_of(picture, 0, 0)[0], 10) << kind.color_type;
     EXPECT_FALSE(picture.has_alpha) << kind.color_type;
@@ -156,42 +156,42 @@ TEST_F(PictureFile, WithoutAlphaItIsOpaque) {
 }
 
 TEST_F(PictureFile, SixteenBitsStay) {
-  const Picture deep = load(png_file(1, 1, {.depth = 16}, {0x12, 0x34, 0x00, 0x80, 0xff, 0xff}, 6));
+  const io::Picture deep = load(png_file(1, 1, {.depth = 16}, {0x12, 0x34, 0x00, 0x80, 0xff, 0xff}, 6));
   ASSERT_TRUE(deep.is_deep());
   EXPECT_EQ(pixel_of(deep, 0, 0), (Rgba{0x1234, 0x0080, 0xffff, 0xffff}));
   EXPECT_FALSE(deep.has_alpha);
-  EXPECT_EQ(pixel_of(with_bytes(deep), 0, 0), (Rgba{0x12, 0, 255, 255})) << "rounded";
-  const Picture grey = load(png_file(1, 1, {.depth = 16, .color_type = 4}, {0x12, 0x34, 0x56, 0x78}, 4));
+  EXPECT_EQ(pixel_of(io::with_bytes(deep), 0, 0), (Rgba{0x12, 0, 255, 255})) << "rounded";
+  const io::Picture grey = load(png_file(1, 1, {.depth = 16, .color_type = 4}, {0x12, 0x34, 0x56, 0x78}, 4));
   EXPECT_EQ(pixel_of(grey, 0, 0), (Rgba{0x1234, 0x1234, 0x1234, 0x5678}));
   EXPECT_TRUE(grey.has_alpha);
   for (const int depth : {1, 2, 4, 8}) {
-    const Picture shallow = load(png_file(1, 1, {.depth = depth, .color_type = 0}, {0xff}, 1));
+    const io::Picture shallow = load(png_file(1, 1, {.depth = depth, .color_type = 0}, {0xff}, 1));
     EXPECT_EQ(pixel_of(shallow, 0, 0), (Rgba{255, 255, 255, 255})) << depth;
     EXPECT_FALSE(shallow.is_deep());
   }
-  write_file(folder / "deep.png", png_file(1, 1, {.depth = 16}, {0x12, 0xb4, 0x00, 0x81, 0xff, 0xff}, 6));
-  EXPECT_EQ(load_image(folder / "deep.png").rgb, (std::vector<std::uint8_t>{0x13, 1, 255}))
+  io::write_file(folder / "deep.png", png_file(1, 1, {.depth = 16}, {0x12, 0xb4, 0x00, 0x81, 0xff, 0xff}, 6));
+  EXPECT_EQ(io::load_image(folder / "deep.png").rgb, (std::vector<std::uint8_t>{0x13, 1, 255}))
       << "rounded, not cut";
 }
 
 TEST_F(PictureFile, IsWrittenAsItsNameSays) {
-  const Image image = quarters(32, 16);
+  const io::Image image = quarters(32, 16);
   for (const auto& [name, format] : {std::pair{"a.png", "PNG"},
                                      {"a.jpg", "JPEG"},
                                      {"a.JPEG", "JPEG"},
                                      {"a.bmp", "BMP"},
                                      {"a.Png", "PNG"},
                                      {"plain", "PNG"}}) {
-    write_image(folder / name, image);
-    EXPECT_EQ(picture_format(FileName(folder / name)), format) << name;
-    EXPECT_EQ(quarters_of(load_picture(folder / name)), "ABCD") << name;
+    io::write_image(folder / name, image);
+    EXPECT_EQ(io::picture_format(io::FileName(folder / name)), format) << name;
+    EXPECT_EQ(quarters_of(io::load_picture(folder / name)), "ABCD") << name;
     if (std::string_view(format) != "JPEG") {
-      EXPECT_EQ(load_image(folder / name).rgb, image.rgb) << name;
+      EXPECT_EQ(io::load_image(folder / name).rgb, image.rgb) << name;
     }
   }
   for (const char* name : {"a.webp", "a.tga", "a.npy", "a.png.tmp"})
-    EXPECT_VELLUM_ERROR(write_image(folder / name, image), ErrorCode::invalid_argument, name);
-  EXPECT_VELLUM_ERROR(require_encodable("a.jpg", 70'000, 5), ErrorCode::unsupported, "70000x5");
+    EXPECT_VELLUM_ERROR(io::write_image(folder / name, image), ErrorCode::invalid_argument, name);
+  EXPECT_VELLUM_ERROR(io::require_encodable("a.jpg", 70'000, 5), ErrorCode::unsupported, "70000x5");
 }
 
 TEST_F(PictureFile, OtherFormatsAreRefusedByName) {
@@ -218,8 +218,8 @@ TEST_F(PictureFile, OtherFormatsAreRefusedByName) {
   FileBytes text;
   append_text(text, "BMX is a bicycle, and this is a text that begins as a BMP does");
   EXPECT_VELLUM_ERROR(load(text), ErrorCode::invalid_argument, "no picture");
-  EXPECT_EQ(picture_format(FileName(folder / "absent")), "");
-  EXPECT_EQ(picture_format(FileName(folder / ".")), "");
+  EXPECT_EQ(io::picture_format(io::FileName(folder / "absent")), "");
+  EXPECT_EQ(io::picture_format(io::FileName(folder / ".")), "");
 }
 
 // The decoder alone would fill the rest with any colour.

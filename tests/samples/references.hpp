@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/npy.hpp"
+#include "io/npy.hpp"
 
 namespace vellum::samples {
 
@@ -19,7 +19,7 @@ inline std::filesystem::path test_data() {
 }
 
 inline std::vector<float> load_reference(const std::string& name, const std::string& file) {
-  const NpyArray array = read_npy(test_data() / "references" / name / file);
+  const io::NpyArray array = io::read_npy(test_data() / "references" / name / file);
   EXPECT_EQ(array.dtype, "float32");
   std::vector<float> values(array.data.size() / sizeof(float));
   std::memcpy(values.data(), array.data.data(), values.size() * sizeof(float));

@@ -30,7 +30,7 @@ TEST(Region, SquareTurnsClockwise) {
 }
 
 TEST(Region, CutOutInterpolatesAndRepeatsTheBorder) {
-  Image image = make_image(2, 1);
+  io::Image image = io::make_image(2, 1);
   image.pixel(1, 0)[0] = 100;
   const std::vector<float> inside = cut_out(image, {{0.5f, 0}, {1.5f, 0}, {0.5f, 1}}, 2, 1);
   EXPECT_FLOAT_EQ(inside[0], 25);
@@ -41,13 +41,13 @@ TEST(Region, CutOutInterpolatesAndRepeatsTheBorder) {
 }
 
 TEST(Region, CenterPartKeepsTheProportions) {
-  Image image = make_image(7, 4);
+  io::Image image = io::make_image(7, 4);
   image.pixel(1, 0)[1] = 9;
-  const Image square = center_part(image, 5, 5);
+  const io::Image square = center_part(image, 5, 5);
   EXPECT_EQ(square.width, 4);
   EXPECT_EQ(square.height, 4);
   EXPECT_EQ(square.pixel(0, 0)[1], 9);
-  const Image flat = center_part(image, 700, 1);
+  const io::Image flat = center_part(image, 700, 1);
   EXPECT_EQ(flat.width, 7);
   EXPECT_EQ(flat.height, 1);
 }

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "common/npy.hpp"
+#include "io/npy.hpp"
 
 namespace vellum::test {
 namespace {
@@ -23,7 +23,7 @@ fs::path test_data() {
 }
 
 HostTensor load_floats(const fs::path& file) {
-  const samples::NpyArray array = samples::read_npy(file);
+  const io::NpyArray array = io::read_npy(file);
   if (array.dtype != "float32") throw std::runtime_error(file.string() + " is not float32");
   HostTensor tensor(DType::f32, array.shape);
   std::memcpy(tensor.mutable_data(), array.data.data(), tensor.byte_size());

@@ -7,7 +7,7 @@
 
 #include "api/detection_model.hpp"
 #include "api/small_model.hpp"
-#include "common/npy.hpp"
+#include "io/npy.hpp"
 #include "run_tool.hpp"
 
 namespace vellum::test {
@@ -16,14 +16,14 @@ namespace {
 using nlohmann::json;
 
 void write_npy(const std::filesystem::path& file, const HostTensor& tensor) {
-  samples::NpyArray array{std::string(name(tensor.dtype())), tensor.shape(), {}};
+  io::NpyArray array{std::string(name(tensor.dtype())), tensor.shape(), {}};
   const auto* bytes = reinterpret_cast<const uint8_t*>(tensor.data());
   array.data.assign(bytes, bytes + tensor.byte_size());
-  samples::write_npy(file, array);
+  io::write_npy(file, array);
 }
 
 HostTensor read_npy(const std::filesystem::path& file) {
-  const samples::NpyArray array = samples::read_npy(file);
+  const io::NpyArray array = io::read_npy(file);
   EXPECT_EQ(array.dtype, "float32");
   HostTensor tensor(DType::f32, array.shape);
   EXPECT_EQ(tensor.byte_size(), array.data.size());

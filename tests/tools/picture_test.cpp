@@ -6,9 +6,9 @@
 #include <cstring>
 #include <tuple>
 
-#include "common/files.hpp"
-#include "common/image.hpp"
-#include "common/npy.hpp"
+#include "io/files.hpp"
+#include "io/image.hpp"
+#include "io/npy.hpp"
 #include "run_tool.hpp"
 #include "samples/picture_files.hpp"
 #include "support/onnx_builder.hpp"
@@ -34,10 +34,10 @@ class Pictures : public testing::Test {
  protected:
   // Left half of one colour, right half of another.
   std::string picture(std::array<uint8_t, 3> left, std::array<uint8_t, 3> right) const {
-    samples::Image image = samples::make_image(40, 20);
+    io::Image image = io::make_image(40, 20);
     for (int y = 0; y < 20; ++y)
       for (int x = 0; x < 40; ++x) std::ranges::copy(x < 20 ? left : right, image.pixel(x, y));
-    samples::write_image(folder / "photo.png", image);
+    io::write_image(folder / "photo.png", image);
     return (folder / "photo.png").string();
   }
   std::vector<std::string> arguments(const OnnxModel& model, const std::string& photo,
@@ -52,14 +52,14 @@ class Pictures : public testing::Test {
     return all;
   }
   std::string file(const std::string& name, const samples::FileBytes& bytes) const {
-    samples::write_file(folder / name, bytes);
+    io::write_file(folder / name, bytes);
     return (folder / name).string();
   }
   // The scores themselves, from what is written.
   std::vector<float> scores(const OnnxModel& model, const std::string& photo,
                             const std::vector<std::string>& more) const {
     run_json(arguments(model, photo, more));
-    const samples::NpyArray array = samples::read_npy(folder / "results/scores.npy");
+    const io::NpyArray array = io::read_npy(folder / "results/scores.npy");
     std::vector<float> values(array.data.size() / sizeof(float));
     std::memcpy(values.data(), array.data.data(), values.size() * sizeof(float));
     return values;
@@ -169,11 +169,11 @@ TEST_F(Pictures, OneChannelIsLuma) {
 }
 
 TEST_F(Pictures, AreTurnedUpright) {
-  samples::Image image = samples::make_image(32, 16);  // the left half is white
+  io::Image image = io::make_image(32, 16);  // the left half is white
   for (int y = 0; y < 16; ++y)
     for (int x = 0; x < 16; ++x) std::fill_n(image.pixel(x, y), 3, uint8_t{255});
-  samples::write_image(folder / "photo.jpg", image);
-  const samples::FileBytes jpeg = samples::read_file(folder / "photo.jpg");
+  io::write_image(folder / "photo.jpg", image);
+  const samples::FileBytes jpeg = io::read_file(folder / "photo.jpg");
   const auto first_row = [&](uint32_t orientation) {
     const std::string photo =
         file("turned.jpg", samples::jpeg_with_exif(jpeg, samples::exif_data(orientation, {})));
@@ -226,10 +226,10 @@ TEST_F(Pictures, SixteenBitsFillTheInputAsEightDo) {
 }
 
 TEST_F(Pictures, FormatsAreToldByContents) {
-  samples::Image image = samples::make_image(8, 8);
+  io::Image image = io::make_image(8, 8);
   for (uint8_t& byte : image.rgb) byte = 51;
   for (const char* written : {"p.bmp", "p.jpg", "p.png"}) {
-    samples::write_image(folder / written, image);
+    io::write_image(folder / written, image);
     std::filesystem::rename(folder / written, folder / "picture.npy");
     EXPECT_NEAR(scores(classifier({1, 3, 8, 8}), (folder / "picture.npy").string(), {"--values", "unit"})[1],
                 0.2f, 0.01f)

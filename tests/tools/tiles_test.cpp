@@ -1,10 +1,10 @@
 // `vellum tiles`: pictures of any size, and the PNG files that it writes.
 #include <cstdlib>
 
-#include "common/files.hpp"
-#include "common/image.hpp"
-#include "common/picture_file.hpp"
-#include "common/picture_format.hpp"
+#include "io/files.hpp"
+#include "io/image.hpp"
+#include "io/picture_file.hpp"
+#include "io/picture_format.hpp"
 #include "run_tool.hpp"
 #include "samples/picture_files.hpp"
 #include "tile/local_networks.hpp"
@@ -32,9 +32,9 @@ class TilesCommand : public testing::Test {
   }
 
   void write_photo(int width, int height) const {
-    samples::Image image = samples::make_image(width, height);
+    io::Image image = io::make_image(width, height);
     for (size_t i = 0; i < image.rgb.size(); ++i) image.rgb[i] = static_cast<uint8_t>(i * i / 7 + i / 90);
-    samples::write_image(folder / "photo.png", image);
+    io::write_image(folder / "photo.png", image);
   }
 
   // A network whose output is its input, which is not negative.
@@ -65,8 +65,7 @@ TEST_F(TilesCommand, WritesTheSamePictureForTilesOfAnySize) {
   EXPECT_EQ(one["tiles"], 1);
   EXPECT_GT(many["tiles"], 8);
   EXPECT_LE(many["peak_bytes"], 2 << 20);
-  const samples::Image a = samples::load_image(folder / "one.png"),
-                       b = samples::load_image(folder / "many.png");
+  const io::Image a = io::load_image(folder / "one.png"), b = io::load_image(folder / "many.png");
   EXPECT_EQ(a.width, 210);
   EXPECT_EQ(a.height, 150);
   EXPECT_EQ(a.rgb, b.rgb);
@@ -80,21 +79,21 @@ TEST_F(TilesCommand, WritesPicturesThatCanBeRead) {
   identity.save(folder / "model.onnx");
   for (const bool flat : {true, false}) {
     write_photo(700, 600);
-    if (flat) samples::write_image(folder / "photo.png", samples::make_image(700, 600));
+    if (flat) io::write_image(folder / "photo.png", io::make_image(700, 600));
     run_json(arguments("same.png", {"--tile", "300"}));
-    EXPECT_EQ(samples::load_image(folder / "same.png").rgb, samples::load_image(folder / "photo.png").rgb);
+    EXPECT_EQ(io::load_image(folder / "same.png").rgb, io::load_image(folder / "photo.png").rgb);
   }
 }
 
 TEST_F(TilesCommand, WritesTheFormatThatTheNameSays) {
   save_identity({1, 3, kUnknownDim, kUnknownDim});
-  samples::Image flat = samples::make_image(70, 50);
+  io::Image flat = io::make_image(70, 50);
   for (uint8_t& byte : flat.rgb) byte = 100;
-  samples::write_image(folder / "photo.png", flat);
+  io::write_image(folder / "photo.png", flat);
   for (const auto& [name, format] : {std::pair{"a.png", "PNG"}, {"a.jpg", "JPEG"}, {"a.bmp", "BMP"}}) {
     run_json(arguments(name, {"--tile", "40"}));
-    EXPECT_EQ(samples::picture_format(samples::FileName(folder / name)), format);
-    const samples::Image written = samples::load_image(folder / name);
+    EXPECT_EQ(io::picture_format(io::FileName(folder / name)), format);
+    const io::Image written = io::load_image(folder / name);
     EXPECT_EQ(written.height, 50);
     EXPECT_NEAR(written.rgb.back(), 100, 1) << name;
   }
@@ -104,7 +103,7 @@ TEST_F(TilesCommand, WritesTheFormatThatTheNameSays) {
 TEST_F(TilesCommand, AlphaIsKeptOrNamed) {
   samples::FileBytes rgba;
   for (int i = 0; i < 40 * 30 * 4; ++i) rgba.push_back(static_cast<uint8_t>(i * i % 253));
-  samples::write_file(folder / "photo.png", samples::png_file(40, 30, {.color_type = 6}, rgba, 40 * 4));
+  io::write_file(folder / "photo.png", samples::png_file(40, 30, {.color_type = 6}, rgba, 40 * 4));
   save_identity({1, 3, kUnknownDim, kUnknownDim});
   const nlohmann::json without = run_json(arguments("a.png", {}));
   ASSERT_EQ(without["warnings"].size(), 1u);
@@ -115,14 +114,14 @@ TEST_F(TilesCommand, AlphaIsKeptOrNamed) {
     else
       save_identity({1, 4, kUnknownDim, kUnknownDim});
     EXPECT_FALSE(run_json(arguments("a.png", {"--tile", "25"})).contains("warnings"));
-    EXPECT_EQ(samples::load_picture(folder / "a.png").bytes, rgba);
+    EXPECT_EQ(io::load_picture(folder / "a.png").bytes, rgba);
     EXPECT_TRUE(fails(arguments("a.jpg", {}), 1, {"a.jpg", "alpha"}));
   }
 }
 
 // The network multiplies by 16, so that the low bits of the file are seen.
 TEST_F(TilesCommand, SixteenBitsReachTheNetwork) {
-  samples::write_file(
+  io::write_file(
       folder / "photo.png",
       samples::png_file(2, 2, {.depth = 16}, four_times({0x01, 0x81, 0x02, 0x02, 0x03, 0x83}), 12));
   OnnxModel model;
@@ -133,20 +132,19 @@ TEST_F(TilesCommand, SixteenBitsReachTheNetwork) {
       .output("y");
   model.save(folder / "model.onnx");
   run_json(arguments("a.png", {}));
-  EXPECT_EQ(samples::load_image(folder / "a.png").rgb, four_times({24, 32, 56}));
+  EXPECT_EQ(io::load_image(folder / "a.png").rgb, four_times({24, 32, 56}));
 }
 
 TEST_F(TilesCommand, OneChannelAndHalfFloats) {
   write_photo(70, 50);
   save_identity({1, 1, kUnknownDim, kUnknownDim});
   run_json(arguments("grey.png", {}));
-  const samples::Image photo = samples::load_image(folder / "photo.png"),
-                       grey = samples::load_image(folder / "grey.png");
+  const io::Image photo = io::load_image(folder / "photo.png"), grey = io::load_image(folder / "grey.png");
   const uint8_t* pixel = photo.pixel(33, 44);
   EXPECT_NEAR(grey.pixel(33, 44)[1], 0.299 * pixel[0] + 0.587 * pixel[1] + 0.114 * pixel[2], 0.51);
   save_identity({1, 3, kUnknownDim, kUnknownDim}, DType::f16);
   run_json(arguments("half.png", {"--tile", "40", "--pixels", "bytes"}));
-  EXPECT_EQ(samples::load_image(folder / "half.png").rgb, photo.rgb);
+  EXPECT_EQ(io::load_image(folder / "half.png").rgb, photo.rgb);
 }
 
 TEST_F(TilesCommand, NamesWhatIsWrong) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "common/file_name.hpp"
+#include "io/file_name.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "vellum/pack.hpp"
@@ -99,13 +99,13 @@ void bundle(const BundleArguments& arguments) {
   std::ranges::transform(arguments.frames, std::back_inserter(frames), parse_frame);
   std::vector<PackPicture> pictures;
   std::ranges::transform(arguments.pictures, std::back_inserter(pictures), parse_picture);
-  const PackSummary made = vellum::pack_with_variants(samples::FileName(arguments.model).path(),
-                                                      samples::FileName(arguments.file).path(), caps,
-                                                      session_options(arguments.options, arguments.model),
-                                                      {.frames = frames,
-                                                       .pictures = pictures,
-                                                       .images = arguments.images,
-                                                       .signature = arguments.options.signature});
+  const PackSummary made =
+      vellum::pack_with_variants(io::FileName(arguments.model).path(), io::FileName(arguments.file).path(),
+                                 caps, session_options(arguments.options, arguments.model),
+                                 {.frames = frames,
+                                  .pictures = pictures,
+                                  .images = arguments.images,
+                                  .signature = arguments.options.signature});
   if (arguments.options.json)
     return print_json(nlohmann::json{{"file", arguments.file},
                                      {"file_bytes", made.file_bytes},

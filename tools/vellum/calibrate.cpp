@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "common/file_name.hpp"
 #include "device_options.hpp"
+#include "io/file_name.hpp"
 #include "output.hpp"
 
 #ifdef __linux__
@@ -48,7 +48,7 @@ nlohmann::json to_json(const MemoryCalibration& calibration) {
 
 void calibrate_apart(const Options& options) {
   std::vector<std::string> words{"vellum", "devices", "--calibrate", "--cache",
-                                 samples::FileName(options.device.cache_folder).text()};
+                                 io::FileName(options.device.cache_folder).text()};
   if (!options.device.device.empty()) words.insert(words.end(), {"--device", options.device.device});
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

@@ -6,8 +6,8 @@
 
 #include "calibrate.hpp"
 #include "commands.hpp"
-#include "common/file_name.hpp"
-#include "common/files.hpp"
+#include "io/file_name.hpp"
+#include "io/files.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "vellum/caps.hpp"
@@ -75,7 +75,7 @@ Command add_devices(CLI::App& app) {
             std::vector<DeviceInfo> found;
             if (!save_caps->empty()) {
               const std::string text = Caps::of(OpenedDevice(*options).device()).json();
-              samples::write_text(*save_caps, text);
+              io::write_text(*save_caps, text);
             }
             if (options->device.device.empty() && options->limits.empty())
               found = devices();
@@ -83,7 +83,7 @@ Command add_devices(CLI::App& app) {
               found.push_back(OpenedDevice(*options).device().info());
             if (!options->json) {
               if (calibration)
-                print(to_text(*calibration, samples::FileName(options->device.cache_folder).text()));
+                print(to_text(*calibration, io::FileName(options->device.cache_folder).text()));
               return print(table(found));
             }
             nlohmann::json list = nlohmann::json::array();

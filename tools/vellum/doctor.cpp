@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
-#include "common/files.hpp"
+#include "io/files.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "vellum/kernel_check.hpp"
@@ -94,7 +94,7 @@ void examine(const DoctorArguments& arguments) {
   const nlohmann::json report = report_json(device, checks, seconds);
   if (!arguments.report.empty()) {
     const std::string text = report.dump(2) + "\n";
-    samples::write_text(arguments.report, text);
+    io::write_text(arguments.report, text);
   }
   const auto wrong = static_cast<size_t>(
       std::ranges::count_if(checks, [](const KernelCheck& check) { return !check.passed(); }));

@@ -7,12 +7,12 @@
 
 #include "calibrate.hpp"
 #include "commands.hpp"
-#include "common/files.hpp"
 #include "device_options.hpp"
 #include "estimate_budget.hpp"
 #include "estimate_frontier.hpp"
 #include "estimate_output.hpp"
 #include "estimate_points.hpp"
+#include "io/files.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "vellum/memory_curve.hpp"
@@ -37,7 +37,7 @@ void measure(const EstimateArguments& arguments, const MemoryMeter& meter, std::
   Progress progress("estimate");
   for (size_t i = 0; i < points.size(); ++i) {
     options.input_shapes = points[i].shapes;
-    points[i].measured = meter.measure(samples::FileName(arguments.model).path(), options, device);
+    points[i].measured = meter.measure(io::FileName(arguments.model).path(), options, device);
     progress.show(i + 1, points.size());
   }
 }
@@ -51,7 +51,7 @@ std::string axis_of(const EstimateArguments& arguments) {
 void write_svg(const EstimateArguments& arguments, const std::vector<Point>& points,
                const std::string& device) {
   MemoryCurve curve;
-  curve.title = samples::FileName(arguments.model).last_part() + " on " + device;
+  curve.title = io::FileName(arguments.model).last_part() + " on " + device;
   curve.axis = axis_of(arguments);
   const auto line = [&](const char* name, auto bytes_of) {
     MemoryLine& added = curve.lines.emplace_back();
@@ -64,7 +64,7 @@ void write_svg(const EstimateArguments& arguments, const std::vector<Point>& poi
   line("intermediates", [](const Point& point) { return point.estimate.use.intermediates; });
   line("shape inference", [](const Point& point) { return point.estimate.shape_inference_bytes; });
   const std::string svg = memory_curve_svg(curve);
-  samples::write_text(arguments.svg, svg);
+  io::write_text(arguments.svg, svg);
 }
 
 std::string text(const EstimateArguments& arguments, const std::vector<Point>& points,

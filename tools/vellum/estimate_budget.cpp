@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "common/file_name.hpp"
+#include "io/file_name.hpp"
 #include "output.hpp"
 
 namespace vellum::cli {
@@ -88,7 +88,7 @@ Estimator::Estimator(const Options& options, const std::string& caps_file, Model
     : model_(std::move(model)) {
   if (!caps_file.empty()) {
     caps_ = read_caps(caps_file);
-    name_ = samples::FileName(caps_file).stem();
+    name_ = io::FileName(caps_file).stem();
   } else if (on_device || !options.device.device.empty()) {
     device_.emplace(options);
     name_ = device_->device().info().name;

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/files.hpp"
 #include "inputs.hpp"
+#include "io/files.hpp"
 #include "output.hpp"
 #include "vellum/memory_frontier.hpp"
 
@@ -147,8 +147,8 @@ void estimate_frontier(const FrontierArguments& arguments) {
     frontier.knee = frontier_knee(frontier.points, milliseconds_of(measured));
   }
   if (!arguments.svg.empty()) {
-    const std::string title = samples::FileName(arguments.model).last_part() + " on " + estimator.device();
-    samples::write_text(arguments.svg, memory_frontier_svg(title, frontier, milliseconds_of(measured)));
+    const std::string title = io::FileName(arguments.model).last_part() + " on " + estimator.device();
+    io::write_text(arguments.svg, memory_frontier_svg(title, frontier, milliseconds_of(measured)));
   }
   if (arguments.options.json)
     return print_json(

@@ -5,12 +5,12 @@
 #include <cstring>
 #include <random>
 
-#include "common/npy.hpp"
+#include "io/npy.hpp"
 
 namespace vellum::cli {
 namespace {
 
-DType dtype_from_name(const std::string& text, const samples::FileName& file) {
+DType dtype_from_name(const std::string& text, const io::FileName& file) {
   for (DType type : {DType::f32, DType::f16, DType::f64, DType::i64, DType::i32, DType::i16, DType::i8,
                      DType::u8, DType::boolean})
     if (name(type) == text) return type;
@@ -53,8 +53,8 @@ Tensor random_tensor(const TensorInfo& info, std::mt19937& generator) {
 
 }  // namespace
 
-Tensor read_tensor(const samples::FileName& file) {
-  const samples::NpyArray array = samples::read_npy(file);
+Tensor read_tensor(const io::FileName& file) {
+  const io::NpyArray array = io::read_npy(file);
   Tensor tensor(dtype_from_name(array.dtype, file), array.shape);
   if (tensor.byte_size() != array.data.size())
     throw Error(ErrorCode::internal, file.text() + ": its data do not fill its shape");
@@ -62,13 +62,13 @@ Tensor read_tensor(const samples::FileName& file) {
   return tensor;
 }
 
-void write_tensor(const samples::FileName& file, const Tensor& tensor) {
-  samples::NpyArray array;
+void write_tensor(const io::FileName& file, const Tensor& tensor) {
+  io::NpyArray array;
   array.dtype = name(tensor.dtype());
   array.shape = tensor.shape();
   const auto* bytes = reinterpret_cast<const uint8_t*>(tensor.data());
   array.data.assign(bytes, bytes + tensor.byte_size());
-  samples::write_npy(file, array);
+  io::write_npy(file, array);
 }
 
 InputFile split_input(const Model& model, const std::string& argument) {

@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "common/file_name.hpp"
+#include "io/file_name.hpp"
 #include "vellum/vellum.hpp"
 
 namespace vellum::cli {
 
 using Inputs = std::map<std::string, Tensor>;
 
-Tensor read_tensor(const samples::FileName& file);
-void write_tensor(const samples::FileName& file, const Tensor& tensor);
+Tensor read_tensor(const io::FileName& file);
+void write_tensor(const io::FileName& file, const Tensor& tensor);
 
 struct InputFile {
   std::string name, file;

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "common/files.hpp"
+#include "io/files.hpp"
 #include "output.hpp"
 
 namespace vellum::cli {
@@ -184,7 +184,7 @@ nlohmann::json kernels_json(const KernelReport& report) {
           {"dispatches", std::move(dispatches)}};
 }
 
-void write_code(const KernelReport& report, const samples::FileName& folder) {
+void write_code(const KernelReport& report, const io::FileName& folder) {
   std::error_code failure;
   std::filesystem::create_directories(folder.path(), failure);
   if (failure)
@@ -194,7 +194,7 @@ void write_code(const KernelReport& report, const samples::FileName& folder) {
       std::string text;
       for (const KernelRepresentation& form : report.pipelines[i].code[c].representations)
         text += "==== " + form.name + ": " + form.description + "\n" + form.text + "\n";
-      samples::write_text(folder.path() / fmt::format("{}.{}.txt", i, c), text);
+      io::write_text(folder.path() / fmt::format("{}.{}.txt", i, c), text);
     }
 }
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "common/file_name.hpp"
+#include "io/file_name.hpp"
 #include "vellum/kernels.hpp"
 
 namespace vellum::cli {
@@ -13,6 +13,6 @@ std::string kernels_text(const KernelReport& report);
 nlohmann::json kernels_json(const KernelReport& report);
 
 // Writes each pipeline's representations to FOLDER/PIPELINE.CODE.txt (both are numbers).
-void write_code(const KernelReport& report, const samples::FileName& folder);
+void write_code(const KernelReport& report, const io::FileName& folder);
 
 }  // namespace vellum::cli

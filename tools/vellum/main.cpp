@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "commands.hpp"
-#include "common/terminal.hpp"
 #include "help.hpp"
+#include "io/terminal.hpp"
 #include "output.hpp"
 
 namespace {
@@ -32,14 +32,15 @@ bool known(const std::vector<Command>& commands, const std::string& name) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  vellum::samples::prepare_output();
+  vellum::io::prepare_output();
   CLI::App app("Runs vision models on Vulkan devices and shows the memory and time that they need.",
                "vellum");
   app.set_version_flag("--version", VELLUM_VERSION_TEXT);
   app.allow_windows_style_options(false);  // a file may be /folder/name there, too
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpFormatter>());
-  app.set_help_all_flag("--help-all", "Print this help message and every command's, all options described, and exit");
+  app.set_help_all_flag("--help-all",
+                        "Print this help message and every command's, all options described, and exit");
   app.footer("`vellum COMMAND --help` describes a command. Exit status: 0 done, 1 the work failed, 2 usage.");
   const std::vector<Command> commands{add_devices(app),  add_inspect(app), add_plan(app),  add_pool(app),
                                       add_estimate(app), add_run(app),     add_tiles(app), add_bench(app),

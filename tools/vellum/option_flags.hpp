@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "choice_words.hpp"
-#include "common/file_name.hpp"
+#include "io/file_name.hpp"
 
 namespace vellum::cli {
 
@@ -71,9 +71,9 @@ class OptionFlags {
     if (!option.empty()) added->capture_default_str();
   }
   void folder(const std::string& name, std::filesystem::path& option, const std::string& what) {
-    const auto set = [&option](const std::string& file) { option = samples::FileName(file).path(); };
+    const auto set = [&option](const std::string& file) { option = io::FileName(file).path(); };
     command_.add_option_function<std::string>("--" + name, set, what)
-        ->default_str(samples::FileName(option).text())
+        ->default_str(io::FileName(option).text())
         ->group(group_);
   }
 

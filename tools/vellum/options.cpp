@@ -9,9 +9,9 @@
 #include <iterator>
 #include <string_view>
 
-#include "common/files.hpp"
 #include "device_options.hpp"
 #include "help.hpp"
+#include "io/files.hpp"
 #include "option_flags.hpp"
 #include "output.hpp"
 
@@ -225,7 +225,7 @@ bool read_limit(std::string_view text, bool& limit) {
   return limit || text == "0";
 }
 bool read_limit(std::string_view text, std::filesystem::path& folder) {
-  folder = samples::FileName(std::string(text)).path();
+  folder = io::FileName(std::string(text)).path();
   return !text.empty();
 }
 
@@ -253,7 +253,7 @@ LoadLimits load_limits(const Options& options) {
 }
 
 Model load_model(const std::string& file, const Options& options) {
-  return Model::load(samples::FileName(file).path(), load_limits(options), options.signature);
+  return Model::load(io::FileName(file).path(), load_limits(options), options.signature);
 }
 
 SessionOptions session_options(const Options& options, const std::string& model_file) {
@@ -299,7 +299,7 @@ void require_caps_or_device(const std::string& caps, const Options& options) {
 
 Caps read_caps(const std::string& name) {
   if (name == "android_baseline_2022") return Caps::android_baseline_2022();
-  const std::vector<uint8_t> bytes = samples::read_file(name);
+  const std::vector<uint8_t> bytes = io::read_file(name);
   return Caps::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name);
 }
 

@@ -7,7 +7,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "common/terminal.hpp"
+#include "io/terminal.hpp"
 
 namespace vellum::cli {
 
@@ -105,7 +105,7 @@ nlohmann::json milliseconds_json(double value) {
   return std::isnan(value) ? nlohmann::json(nullptr) : nlohmann::json(value);
 }
 
-ProgressLine::ProgressLine() : enabled_(samples::stderr_is_terminal()) {}
+ProgressLine::ProgressLine() : enabled_(io::stderr_is_terminal()) {}
 
 ProgressLine::~ProgressLine() {
   if (shown_ > 0) std::cerr << '\r' << std::string(shown_, ' ') << '\r' << std::flush;

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <array>
 
-#include "common/deep_picture.hpp"
-#include "common/files.hpp"
-#include "common/photo.hpp"
-#include "common/picture_file.hpp"
-#include "common/picture_format.hpp"
+#include "deep_picture.hpp"
 #include "inputs.hpp"
+#include "io/files.hpp"
+#include "io/photo.hpp"
+#include "io/picture_file.hpp"
+#include "io/picture_format.hpp"
 #include "output.hpp"
 
 namespace vellum::cli {
@@ -118,11 +118,11 @@ namespace {
 void add_picture(PictureInputs& result, const std::string& name, const std::string& file, InputShapes& shapes,
                  const PictureOptions& options) {
   const TensorInfo input = *std::ranges::find(result.model.inputs(), name, &TensorInfo::name);
-  samples::Picture picture = samples::load_picture(file);
+  io::Picture picture = io::load_picture(file);
   const Shape shape = shape_of(input, shapes);
   const FrameSize size = network_size(input, shape);
   const bool first = channels_come_first(shape);
-  FrameInput frame = samples::picture_frame(picture);
+  FrameInput frame = io::picture_frame(picture);
   frame.network_shape = shape;
   // The outputs of a model with open shapes are known only now.
   const bool classifier = is_classifier(with_frames(result.model, name, frame));
@@ -133,13 +133,13 @@ void add_picture(PictureInputs& result, const std::string& name, const std::stri
   if (picture.has_alpha && shape[first ? 1 : 3] != 4)
     result.warnings.push_back(file + ": the network takes no alpha; its colours are read as if opaque");
   if (picture.is_deep() && is_float(input.dtype)) {
-    result.inputs.emplace(name, cast(samples::deep_picture(picture, frame, first), input.dtype));
+    result.inputs.emplace(name, cast(deep_picture(picture, frame, first), input.dtype));
     result.names_classes = classifier;
     return;
   }
-  picture = samples::with_bytes(std::move(picture));
+  picture = io::with_bytes(std::move(picture));
   result.model = with_frames(result.model, name, frame);
-  result.inputs.emplace(name, samples::picture_bytes(picture));
+  result.inputs.emplace(name, io::picture_bytes(picture));
   result.names_classes = is_classifier(result.model);
 }
 
@@ -151,7 +151,7 @@ PictureInputs read_pictures(const Model& model, std::vector<std::string>& argume
   std::vector<std::string> others;
   for (const std::string& argument : arguments) {
     const auto [name, file] = split_input(model, argument);
-    if (samples::picture_format(samples::FileName(file)).empty()) {
+    if (io::picture_format(io::FileName(file)).empty()) {
       others.push_back(argument);
       continue;
     }
@@ -165,9 +165,9 @@ PictureInputs read_pictures(const Model& model, std::vector<std::string>& argume
 
 std::vector<NamedClass> best_classes(const Tensor& scores, const PictureOptions& options) {
   std::vector<std::string> labels;
-  if (!options.labels.empty()) labels = samples::read_lines(options.labels);
+  if (!options.labels.empty()) labels = io::read_lines(options.labels);
   std::vector<NamedClass> classes;
-  for (const samples::ClassScore& score : samples::best_classes(scores.to_floats(), options.top))
+  for (const io::ClassScore& score : io::best_classes(scores.to_floats(), options.top))
     classes.push_back({score, score.index < labels.size() ? one_line(labels[score.index])
                                                           : "class " + std::to_string(score.index)});
   return classes;

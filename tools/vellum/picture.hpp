@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "classify/labels.hpp"
 #include "inputs.hpp"
+#include "io/labels.hpp"
 
 namespace CLI {
 class App;
@@ -42,7 +42,7 @@ PictureInputs read_pictures(const Model& model, std::vector<std::string>& argume
 bool is_classifier(const Model& model);
 
 struct NamedClass {
-  samples::ClassScore score;
+  io::ClassScore score;
   std::string label;  // "class 7" if there is no file of labels
 };
 // Returns the most likely classes, the best first.

@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "common/file_name.hpp"
+#include "io/file_name.hpp"
 
 namespace vellum::cli {
 
@@ -23,7 +23,7 @@ class PictureWriter {
 // stores. A PNG may be larger than memory; other formats are held in memory until finish(). Throws
 // Error(invalid_argument) for an unknown extension, Error(unsupported) for pictures that the format cannot
 // store, Error(io).
-std::unique_ptr<PictureWriter> make_picture_writer(const samples::FileName& file, uint32_t width,
-                                                   uint32_t height, uint32_t channels);
+std::unique_ptr<PictureWriter> make_picture_writer(const io::FileName& file, uint32_t width, uint32_t height,
+                                                   uint32_t channels);
 
 }  // namespace vellum::cli

@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "commands.hpp"
-#include "common/files.hpp"
 #include "compare.hpp"
+#include "io/files.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "plan_json.hpp"
@@ -50,7 +50,7 @@ planner::PlanOptions plan_options(const PlanArguments& arguments, uint64_t defau
 }
 
 Planned plan_records(const PlanArguments& arguments) {
-  planner::RecordsTable table = planner::read_records_csv(samples::FileName(arguments.records).path());
+  planner::RecordsTable table = planner::read_records_csv(io::FileName(arguments.records).path());
   std::optional<planner::PlanMode> mode;
   if (!arguments.mode.empty()) mode = planner::plan_mode_from_name(arguments.mode);
   const planner::PlanOptions options = plan_options(arguments, 1);
@@ -112,11 +112,11 @@ void write_svg(const PlanArguments& arguments, const Planned& planned) {
                                      [](const planner::PlanRow& row) { return row.smallest; });
   if (smallest == planned.report.plans.end()) return;
   const std::string source = arguments.records.empty() ? arguments.model : arguments.records;
-  const std::string title = samples::FileName(source).last_part() + ": " + smallest->strategy + ", " +
+  const std::string title = io::FileName(source).last_part() + ": " + smallest->strategy + ", " +
                             grouped(smallest->total_bytes) + " of " + grouped(planned.report.naive_bytes) +
                             " bytes";
   const std::string svg = planner::memory_map_svg(planned.records, planned.ids, *smallest, title);
-  samples::write_text(arguments.svg, svg);
+  io::write_text(arguments.svg, svg);
 }
 
 void compare(const PlanArguments& arguments) {
@@ -135,7 +135,7 @@ void plan(const PlanArguments& arguments) {
     std::ostringstream csv;
     planner::write_plan_csv(csv, planned.ids, planned.records, planned.report);
     const std::string text = csv.str();
-    samples::write_text(arguments.csv, text);
+    io::write_text(arguments.csv, text);
   }
   if (!arguments.svg.empty()) write_svg(arguments, planned);
   if (arguments.options.json)

@@ -35,7 +35,7 @@ PngWriter::TemporaryFile::~TemporaryFile() {
   std::filesystem::remove(path, ignored);
 }
 
-PngWriter::PngWriter(const samples::FileName& file, uint32_t width, uint32_t height, uint32_t channels)
+PngWriter::PngWriter(const io::FileName& file, uint32_t width, uint32_t height, uint32_t channels)
     : channels_(channels),
       name_(file.text()),
       path_(file.path()),

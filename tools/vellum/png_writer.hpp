@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "common/file_name.hpp"
+#include "io/file_name.hpp"
 #include "picture_writer.hpp"
 
 namespace vellum::cli {
@@ -21,7 +21,7 @@ namespace vellum::cli {
 // finish() it is removed.
 class PngWriter : public PictureWriter {
  public:
-  PngWriter(const samples::FileName& file, uint32_t width, uint32_t height, uint32_t channels);
+  PngWriter(const io::FileName& file, uint32_t width, uint32_t height, uint32_t channels);
 
   void add_row(std::span<const uint8_t> row) override;
   void finish() override;

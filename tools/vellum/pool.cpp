@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
-#include "common/file_name.hpp"
-#include "common/files.hpp"
+#include "io/file_name.hpp"
+#include "io/files.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "vellum/plan.hpp"
@@ -30,7 +30,7 @@ std::vector<PooledNetwork> plan_networks(const PoolArguments& arguments) {
   std::vector<PooledNetwork> networks;
   for (const std::string& file : arguments.models) {
     const Model model = load_model(file, arguments.options);
-    networks.push_back({samples::FileName(file).stem(),
+    networks.push_back({io::FileName(file).stem(),
                         caps ? planned_memory(model, session, *caps)
                              : planned_memory(model, session, device ? &device->device() : nullptr)});
   }
@@ -76,7 +76,7 @@ void plan_pool(const PoolArguments& arguments) {
     const std::string title = fmt::format("{} networks in one pool: {} instead of {} bytes", networks.size(),
                                           grouped(pool_bytes(networks)), grouped(bytes_apart(networks)));
     const std::string svg = memory_pool_svg(networks, title);
-    samples::write_text(arguments.svg, svg);
+    io::write_text(arguments.svg, svg);
   }
   if (arguments.options.json)
     print_json(to_json(networks));

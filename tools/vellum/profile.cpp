@@ -10,8 +10,8 @@
 
 #include "choice_words.hpp"
 #include "commands.hpp"
-#include "common/files.hpp"
 #include "inputs.hpp"
+#include "io/files.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "tuning.hpp"
@@ -204,7 +204,7 @@ ProfileReport profile_report(const ProfileArguments& arguments, const MemoryRepo
                              const Measured& measured, const DeviceInfo& device) {
   const Options& options = arguments.options;
   ProfileReport report;
-  report.model = samples::FileName(arguments.model).last_part();
+  report.model = io::FileName(arguments.model).last_part();
   report.subtitle = {device.name,
                      device.driver,
                      choice_word(options.session.precision),
@@ -246,8 +246,8 @@ void profile(const ProfileArguments& arguments) {
   const MemoryReport memory = session.memory();
   ProfileReport report = profile_report(arguments, memory, measured, device.device().info());
   if (!arguments.html.empty()) report.kernels = kernels_if_reported(device, model, options);
-  if (!arguments.html.empty()) samples::write_text(arguments.html, profile_html(report));
-  if (!arguments.trace.empty()) samples::write_text(arguments.trace, profile_trace(report));
+  if (!arguments.html.empty()) io::write_text(arguments.html, profile_html(report));
+  if (!arguments.trace.empty()) io::write_text(arguments.trace, profile_trace(report));
   const std::string device_name = device.device().info().name;
   if (arguments.options.json) return print_json(to_json(memory, measured, session, device_name));
   print(device_name + "\n\n" + object_table(memory) + "\n" + totals(memory) + "\n" +

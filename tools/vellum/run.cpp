@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
-#include "common/file_name.hpp"
 #include "inputs.hpp"
+#include "io/file_name.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "picture.hpp"
@@ -76,7 +76,7 @@ void run(const RunArguments& arguments) {
   device.check_validation();
 
   std::error_code failure;
-  const std::filesystem::path folder = samples::FileName(arguments.folder).path();
+  const std::filesystem::path folder = io::FileName(arguments.folder).path();
   std::filesystem::create_directories(folder, failure);
   if (failure)
     throw Error(ErrorCode::io, "the folder " + arguments.folder + " cannot be made: " + failure.message());
@@ -84,7 +84,7 @@ void run(const RunArguments& arguments) {
   std::string text;
   for (const TensorInfo& output : session.outputs()) {
     const Tensor& tensor = results.at(output.name);
-    const std::string file = samples::FileName(folder / file_name(output.name)).text();
+    const std::string file = io::FileName(folder / file_name(output.name)).text();
     write_tensor(file, tensor);
     list.push_back(
         {{"name", output.name}, {"dtype", name(tensor.dtype())}, {"shape", tensor.shape()}, {"file", file}});

@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "commands.hpp"
-#include "common/image.hpp"
-#include "common/picture_file.hpp"
+#include "io/image.hpp"
+#include "io/picture_file.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "picture_writer.hpp"
@@ -68,12 +68,12 @@ void check_order(const TensorInfo& info, const Channels& channels, const Picture
 }
 
 // Channel c of a pixel, in 0..255 with fractions where the file has 16 bits per channel.
-float value_at(const samples::Picture& picture, size_t pixel, size_t c) {
+float value_at(const io::Picture& picture, size_t pixel, size_t c) {
   if (!picture.is_deep()) return picture.bytes[4 * pixel + c];
   return static_cast<float>(picture.words[4 * pixel + c]) / 257.0f;
 }
 
-float value_of(const samples::Picture& picture, size_t pixel, size_t c, int64_t channels) {
+float value_of(const io::Picture& picture, size_t pixel, size_t c, int64_t channels) {
   if (channels != 1) return value_at(picture, pixel, c);
   return 0.299f * value_at(picture, pixel, 0) + 0.587f * value_at(picture, pixel, 1) +
          0.114f * value_at(picture, pixel, 2);
@@ -81,7 +81,7 @@ float value_of(const samples::Picture& picture, size_t pixel, size_t c, int64_t 
 
 class Job {
  public:
-  Job(const TilesArguments& arguments, const LargePicture& network, const samples::Picture& picture)
+  Job(const TilesArguments& arguments, const LargePicture& network, const io::Picture& picture)
       : values_(values_of(arguments.values)),
         picture_(picture),
         input_(network.inputs().at(0)),
@@ -136,7 +136,7 @@ class Job {
 
  private:
   const Values values_;
-  const samples::Picture& picture_;
+  const io::Picture& picture_;
   const TensorInfo input_, output_;
   const Channels in_, out_;
   const int64_t width_, height_;
@@ -146,7 +146,7 @@ class Job {
 };
 
 // The shape of the input for the picture.
-Shape shape_for(const TensorInfo& input, const samples::Picture& picture) {
+Shape shape_for(const TensorInfo& input, const io::Picture& picture) {
   const Channels channels = channels_of("input", input);
   if (channels.last) return {1, picture.height, picture.width, channels.count};
   return {1, channels.count, picture.height, picture.width};
@@ -170,8 +170,8 @@ void run(const TilesArguments& arguments) {
   if (model.inputs().size() != 1 || model.outputs().size() != 1)
     throw Error(ErrorCode::unsupported,
                 arguments.model + ": a network of one input and one output is needed");
-  samples::require_encodable(arguments.output);
-  const samples::Picture picture = samples::load_picture(arguments.input);
+  io::require_encodable(arguments.output);
+  const io::Picture picture = io::load_picture(arguments.input);
   std::vector<std::string> warnings;
   if (picture.has_alpha && channels_of("input", model.inputs()[0]).count != 4)
     warnings.push_back(arguments.input + ": the network takes no alpha; " + arguments.output + " has none");

@@ -1,11 +1,11 @@
-#include "common/deep_picture.hpp"
+#include "deep_picture.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
-namespace vellum::samples {
+namespace vellum::cli {
 namespace {
 
 using Rgba = std::array<double, 4>;
@@ -36,7 +36,7 @@ std::vector<Covered> covered_along(double step, double offset, int size, std::in
   return axis;
 }
 
-Rgba filtered(const Picture& picture, const Covered& column, const Covered& row) {
+Rgba filtered(const io::Picture& picture, const Covered& column, const Covered& row) {
   Rgba sum{};
   for (std::size_t j = 0; j < row.pixels.size(); ++j)
     for (std::size_t i = 0; i < column.pixels.size(); ++i) {
@@ -54,7 +54,7 @@ double channel(const Rgba& pixel, std::size_t c, std::size_t channels, bool bgr)
 
 }  // namespace
 
-Tensor deep_picture(const Picture& picture, const FrameInput& frame, bool channels_first) {
+Tensor deep_picture(const io::Picture& picture, const FrameInput& frame, bool channels_first) {
   const Shape& shape = frame.network_shape;
   const std::int64_t height = shape.at(channels_first ? 2 : 1), width = shape.at(channels_first ? 3 : 2);
   const auto channels = static_cast<std::size_t>(shape.at(channels_first ? 1 : 3));
@@ -80,4 +80,4 @@ Tensor deep_picture(const Picture& picture, const FrameInput& frame, bool channe
   return Tensor::f32(shape, values);
 }
 
-}  // namespace vellum::samples
+}  // namespace vellum::cli

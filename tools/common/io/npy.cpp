@@ -1,4 +1,4 @@
-#include "common/npy.hpp"
+#include "io/npy.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,10 +8,10 @@
 #include <limits>
 #include <string_view>
 
-#include "common/files.hpp"
+#include "io/files.hpp"
 #include "vellum/error.hpp"
 
-namespace vellum::samples {
+namespace vellum::io {
 namespace {
 
 struct ElementType {
@@ -156,4 +156,4 @@ void write_npy(const FileName& name, const NpyArray& array) {
   write_file(name, file);
 }
 
-}  // namespace vellum::samples
+}  // namespace vellum::io

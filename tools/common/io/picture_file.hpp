@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/file_name.hpp"
-#include "common/image.hpp"
+#include "io/file_name.hpp"
+#include "io/image.hpp"
 
-namespace vellum::samples {
+namespace vellum::io {
 
 // Rows from top to bottom, pixels from left to right, red, green, blue, alpha. One of the vectors is empty.
 struct Picture {
@@ -31,4 +31,4 @@ Picture with_bytes(Picture picture);
 // Drops alpha, too.
 Image to_image(const Picture& picture);
 
-}  // namespace vellum::samples
+}  // namespace vellum::io

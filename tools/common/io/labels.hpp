@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace vellum::samples {
+namespace vellum::io {
 
 struct ClassScore {
   std::size_t index = 0;
@@ -16,4 +16,4 @@ struct ClassScore {
 // NaN.
 std::vector<ClassScore> best_classes(std::span<const float> scores, std::size_t count);
 
-}  // namespace vellum::samples
+}  // namespace vellum::io

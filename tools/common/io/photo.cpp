@@ -1,6 +1,6 @@
-#include "common/photo.hpp"
+#include "io/photo.hpp"
 
-namespace vellum::samples {
+namespace vellum::io {
 
 FrameInput photo_frame(const Image& photo, float mean, float scale) {
   FrameInput frame{.format = FrameFormat::rgb8,
@@ -35,11 +35,4 @@ FrameSize size_of(const FrameInput& frame) {
   return {static_cast<double>(frame.width), static_cast<double>(frame.height)};
 }
 
-FrameTransform region_transform(const Region& region, FrameSize network) {
-  return FrameTransform::region({region.corner.x, region.corner.y}, {region.right.x, region.right.y},
-                                {region.down.x, region.down.y}, network);
-}
-
-Point to_point(FramePoint point) { return {static_cast<float>(point.x), static_cast<float>(point.y)}; }
-
-}  // namespace vellum::samples
+}  // namespace vellum::io

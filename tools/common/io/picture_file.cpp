@@ -1,4 +1,4 @@
-#include "common/picture_file.hpp"
+#include "io/picture_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,9 +9,9 @@
 #include <span>
 #include <string>
 
-#include "common/exif.hpp"
-#include "common/files.hpp"
-#include "common/picture_format.hpp"
+#include "io/exif.hpp"
+#include "io/files.hpp"
+#include "io/picture_format.hpp"
 #include "vellum/error.hpp"
 
 #define STB_IMAGE_IMPLEMENTATION
@@ -23,7 +23,7 @@
 #define STBI_MAX_DIMENSIONS 32768
 #include <stb/stb_image.h>
 
-namespace vellum::samples {
+namespace vellum::io {
 namespace {
 
 constexpr std::int64_t kMostPixels = std::int64_t{1} << 26;
@@ -153,4 +153,4 @@ Image to_image(const Picture& picture) {
   return image;
 }
 
-}  // namespace vellum::samples
+}  // namespace vellum::io

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "common/file_name.hpp"
+#include "io/file_name.hpp"
 
-namespace vellum::samples {
+namespace vellum::io {
 
 // A row-major array. dtype is one of float32, float16, float64, int64, int32, int16, int8, uint8, bool.
 struct NpyArray {
@@ -31,4 +31,4 @@ NpyArray parse_npy(std::span<const std::uint8_t> file, const FileName& name);
 // be written.
 void write_npy(const FileName& name, const NpyArray& array);
 
-}  // namespace vellum::samples
+}  // namespace vellum::io

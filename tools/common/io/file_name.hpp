@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace vellum::samples {
+namespace vellum::io {
 
 // The parameter of functions that open a file. On Windows std::filesystem::path converts char in the code
 // page of the process, but the command line is UTF-8 (cmake/windows/program.manifest).
@@ -29,4 +29,4 @@ class FileName {
   std::filesystem::path path_;
 };
 
-}  // namespace vellum::samples
+}  // namespace vellum::io

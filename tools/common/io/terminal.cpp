@@ -1,4 +1,4 @@
-#include "common/terminal.hpp"
+#include "io/terminal.hpp"
 
 #ifdef _WIN32
 #define WIN32_LEAN_AND_MEAN
@@ -14,7 +14,7 @@
 #include <unistd.h>
 #endif
 
-namespace vellum::samples {
+namespace vellum::io {
 
 #ifdef _WIN32
 
@@ -33,4 +33,4 @@ bool stderr_is_terminal() { return isatty(2) != 0; }
 
 #endif
 
-}  // namespace vellum::samples
+}  // namespace vellum::io

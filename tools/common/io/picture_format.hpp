@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "common/file_name.hpp"
+#include "io/file_name.hpp"
 
-namespace vellum::samples {
+namespace vellum::io {
 
 // Returns "PNG", "JPEG" or "BMP", which can be read; the name of another known format, such as "WebP"; or an
 // empty name. `begin`: the file or its first kFormatBytes bytes.
@@ -26,4 +26,4 @@ enum class PictureEncoding : std::uint8_t { png, jpeg, bmp };
 // Error(invalid_argument) for other extensions.
 PictureEncoding encoding_of(const FileName& file);
 
-}  // namespace vellum::samples
+}  // namespace vellum::io

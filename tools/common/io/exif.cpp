@@ -1,11 +1,11 @@
-#include "common/exif.hpp"
+#include "io/exif.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string_view>
 
-namespace vellum::samples {
+namespace vellum::io {
 namespace {
 
 using Bytes = std::span<const std::uint8_t>;
@@ -105,4 +105,4 @@ bool jpeg_is_whole(Bytes file) {
   return false;
 }
 
-}  // namespace vellum::samples
+}  // namespace vellum::io

@@ -1,4 +1,4 @@
-#include "classify/labels.hpp"
+#include "io/labels.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "vellum/error.hpp"
 
-namespace vellum::samples {
+namespace vellum::io {
 namespace {
 
 bool are_probabilities(std::span<const float> scores) {
@@ -39,4 +39,4 @@ std::vector<ClassScore> best_classes(std::span<const float> scores, std::size_t 
   return classes;
 }
 
-}  // namespace vellum::samples
+}  // namespace vellum::io

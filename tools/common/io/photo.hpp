@@ -1,12 +1,11 @@
 // Photos as frames of networks: the device resizes, normalises and orders the channels.
 #pragma once
 
-#include "common/image.hpp"
-#include "common/picture_file.hpp"
-#include "common/region.hpp"
+#include "io/image.hpp"
+#include "io/picture_file.hpp"
 #include "vellum/frame.hpp"
 
-namespace vellum::samples {
+namespace vellum::io {
 
 // Describes the photo in memory. Pixels are averaged if the photo is reduced. The network sees (pixel - mean)
 // * scale in all channels, with pixels in 0..255.
@@ -21,9 +20,5 @@ Tensor picture_bytes(const Picture& picture);
 
 FrameSize size_of(const Image& photo);
 FrameSize size_of(const FrameInput& frame);
-// Returns the transform with which the region fills the network's input.
-FrameTransform region_transform(const Region& region, FrameSize network);
-// Converts a point of Vellum to one of the samples.
-Point to_point(FramePoint point);
 
-}  // namespace vellum::samples
+}  // namespace vellum::io

@@ -1,4 +1,4 @@
-#include "common/picture_format.hpp"
+#include "io/picture_format.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "vellum/error.hpp"
 
-namespace vellum::samples {
+namespace vellum::io {
 namespace {
 
 using namespace std::string_view_literals;
@@ -91,4 +91,4 @@ PictureEncoding encoding_of(const FileName& file) {
               file.text() + ": pictures are written as .png, .jpg, .jpeg or .bmp files, not as " + ending);
 }
 
-}  // namespace vellum::samples
+}  // namespace vellum::io

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/file_name.hpp"
+#include "io/file_name.hpp"
 
-namespace vellum::samples {
+namespace vellum::io {
 
 // Rows from top to bottom, pixels from left to right, red, green, blue.
 struct Image {
@@ -35,4 +35,4 @@ void write_image(const FileName& name, const Image& image);
 // large for the format.
 void require_encodable(const FileName& name, std::int64_t width = 1, std::int64_t height = 1);
 
-}  // namespace vellum::samples
+}  // namespace vellum::io

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace vellum::samples {
+namespace vellum::io {
 
 // Return Exif's number 1..8: 1 is as stored, 6 is rotated by 90 degrees clockwise. Return 1 for a file
 // without orientation, and if its Exif data are corrupt or have another number. `file`: a whole JPEG or PNG
@@ -43,4 +43,4 @@ std::vector<Pixel> oriented(std::vector<Pixel> stored, int orientation, int& wid
   return shown;
 }
 
-}  // namespace vellum::samples
+}  // namespace vellum::io

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "common/file_name.hpp"
+#include "io/file_name.hpp"
 
-namespace vellum::samples {
+namespace vellum::io {
 
 // Reads a file. Throws vellum::Error: not_found if it does not exist, io if it cannot be read.
 std::vector<std::uint8_t> read_file(const FileName& file);
@@ -21,4 +21,4 @@ std::vector<std::string> read_lines(const FileName& file);
 void write_file(const FileName& file, std::span<const std::uint8_t> bytes);
 void write_text(const FileName& file, std::string_view text);
 
-}  // namespace vellum::samples
+}  // namespace vellum::io

@@ -1,7 +1,7 @@
 // The terminal that a program prints to.
 #pragma once
 
-namespace vellum::samples {
+namespace vellum::io {
 
 // Sets the console to UTF-8 and the output to binary, neither of which is the default on Windows. Every
 // main() calls it first.
@@ -10,4 +10,4 @@ void prepare_output();
 // Returns whether stderr is a terminal.
 bool stderr_is_terminal();
 
-}  // namespace vellum::samples
+}  // namespace vellum::io

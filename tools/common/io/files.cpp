@@ -1,4 +1,4 @@
-#include "common/files.hpp"
+#include "io/files.hpp"
 
 #include <fstream>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "vellum/error.hpp"
 
-namespace vellum::samples {
+namespace vellum::io {
 
 std::vector<std::uint8_t> read_file(const FileName& file) {
   const std::filesystem::path& path = file.path();
@@ -74,4 +74,4 @@ void write_text(const FileName& file, std::string_view text) {
   write_file(file, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
-}  // namespace vellum::samples
+}  // namespace vellum::io

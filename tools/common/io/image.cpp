@@ -1,11 +1,11 @@
-#include "common/image.hpp"
+#include "io/image.hpp"
 
 #include <algorithm>
 #include <string>
 
-#include "common/files.hpp"
-#include "common/picture_file.hpp"
-#include "common/picture_format.hpp"
+#include "io/files.hpp"
+#include "io/picture_file.hpp"
+#include "io/picture_format.hpp"
 #include "vellum/error.hpp"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
@@ -13,7 +13,7 @@
 #define STBI_WRITE_NO_STDIO
 #include <stb/stb_image_write.h>
 
-namespace vellum::samples {
+namespace vellum::io {
 namespace {
 
 // stb_image_write's, and 4:4:4 from 91 on: marks of one colour stay sharp.
@@ -74,4 +74,4 @@ void write_image(const FileName& name, const Image& image) {
   write_file(name, file);
 }
 
-}  // namespace vellum::samples
+}  // namespace vellum::io
