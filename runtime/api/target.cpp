@@ -81,6 +81,7 @@ CompileOptions compile_options(const SessionOptions& options) {
           .in_place = options.planning.in_place,
           .views = options.planning.views,
           .reorder = options.planning.reorder,
+          .host_fallback = options.host_fallback,
           .plan = {.mode = options.memory,
                    .strategy = options.planning.strategy,
                    .search_budget = std::chrono::milliseconds(options.planning.search_ms)},

@@ -135,6 +135,13 @@ void put_in_buffers(CompiledModel& model, const DeviceCaps& caps, const CompileO
   take_if_quicker(storages, kWorthMatrices);
 }
 
+void require_no_host(const Program& program) {
+  for (const Task& task : program.tasks)
+    if (task.host)
+      throw Error(ErrorCode::unsupported, describe(task.host->graph->nodes.front()) +
+                                              " runs on the host, which host_fallback = false forbids");
+}
+
 // Makes the program, and in strips the graph.
 void add_program(CompiledModel& model, const DeviceCaps& caps, const CompileOptions& options) {
   const LoweringOptions lowering = lowering_options(model.graph, options);
@@ -145,6 +152,7 @@ void add_program(CompiledModel& model, const DeviceCaps& caps, const CompileOpti
     model.graph = std::move(tiled.graph);
     model.program = std::move(tiled.program);
   }
+  if (!options.host_fallback) require_no_host(model.program);
   arrange_program(model.program, caps, options);
   if (options.tiling.empty() && lowering.value_storages.empty() && may_use_buffers(caps, options))
     put_in_buffers(model, caps, options, lowering);

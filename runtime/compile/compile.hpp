@@ -46,6 +46,7 @@ struct CompileOptions {
   bool in_place = true, views = true, reorder = true;  // ArrangeOptions; the mode is that of `plan`
   // Whether one kernel may compute two layers (fuse()). Its sums depend on the sizes of images.
   bool fuse_layers = true;
+  bool host_fallback = true;  // false: a program that needs the host is Error(unsupported)
   PlanMemoryOptions plan;
   // The device's requirements for images and buffers. Empty `need`: they are modelled from the caps.
   MemoryRules memory_rules;

@@ -5,10 +5,13 @@
 #include <cmath>
 #include <thread>
 
+#include "detection_model.hpp"
 #include "public_interface.hpp"
 #include "small_model.hpp"
 #include "support/errors.hpp"
 #include "support/temp_folder.hpp"
+#include "vellum/caps.hpp"
+#include "vellum/estimate.hpp"
 #include "vellum/plan.hpp"
 #include "vellum/planner/plan.hpp"
 #include "vellum/vellum.hpp"
@@ -29,6 +32,17 @@ TEST_F(Api, ComputesWhatTheHostReferenceDoes) {
   const auto outputs = session.run({{"x", inputs.front()}});
   ASSERT_EQ(outputs.size(), 1u);
   EXPECT_TRUE(close(outputs.at("y"), evaluate(graph, inputs).front()));
+}
+
+TEST_F(Api, RefusesModelsThatNeedTheHostIfAsked) {
+  const Graph graph = small_model().graph();
+  Session on_device(device, model, {.host_fallback = false});
+  EXPECT_EQ(on_device.run({{"x", random_inputs(graph, 7).front()}}).size(), 1u);
+  const Model detection = load(detection_model());
+  EXPECT_VELLUM_ERROR(Session(device, detection, {.host_fallback = false}), ErrorCode::unsupported,
+                      "NonMaxSuppression", "runs on the host", "host_fallback");
+  EXPECT_VELLUM_ERROR(estimate_memory(detection, {.host_fallback = false}, Caps::android_baseline_2022()),
+                      ErrorCode::unsupported, "host_fallback");
 }
 
 TEST_F(Api, TellsInputsAndOutputs) {

@@ -98,6 +98,11 @@ struct SessionOptions {
   // which names it. Without the check they follow IEEE 754 only as far as the device does: Vulkan lets
   // drivers assume that there are none, so a NaN may give any number (docs/using.md).
   bool check_finite = false;
+  // Whether operators without a kernel may run on the host, of which Session::warnings() tells. False: a
+  // model with such operators is Error(unsupported), which names one; so is a model with an operator whose
+  // result has a shape that only a run determines (NonMaxSuppression, NonZero), for that always needs the
+  // host.
+  bool host_fallback = true;
   // Write GPU timestamps around every task, for layer_times().
   bool profile = false;
   PlanningOptions planning;

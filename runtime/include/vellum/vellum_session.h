@@ -96,6 +96,7 @@ typedef struct vellum_session_options {
   const vellum_shape_values* input_values; /* values of inputs that decide shapes; estimates, plans and bundles need all of
                                               them; a session takes missing ones from its first run */
   size_t input_value_count;
+  int32_t host_fallback;       /* 0: a model with operators that have no kernel is VELLUM_UNSUPPORTED; else they run on the host */
 } vellum_session_options;
 
 /* The defaults. */

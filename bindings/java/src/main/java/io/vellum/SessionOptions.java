@@ -34,6 +34,7 @@ public final class SessionOptions {
   private int maxSubmitMs;
   private long memoryBudget;
   private boolean budgetAllowsFp16;
+  private boolean hostFallback;
   // End of generated fields.
   private String[] shapeNames = {};
   private long[][] shapes = {};
@@ -177,6 +178,14 @@ public final class SessionOptions {
   /** With {@link #memoryBudget}, fp16 tensors and weights are allowed where fp32 does not fit. */
   public @NotNull SessionOptions budgetAllowsFp16(boolean budgetAllowsFp16) {
     this.budgetAllowsFp16 = budgetAllowsFp16;
+    return this;
+  }
+
+  /**
+   * Operators without a kernel may run on the host; without this a model that has such operators is unsupported. True by default.
+   */
+  public @NotNull SessionOptions hostFallback(boolean hostFallback) {
+    this.hostFallback = hostFallback;
     return this;
   }
   // End of generated setters.
