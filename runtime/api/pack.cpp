@@ -12,6 +12,7 @@
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "api/model_format.hpp"
+#include "api/pack_graph.hpp"
 #include "api/tensor_names.hpp"
 #include "caps_file/caps_json.hpp"
 #include "exec/binding_pipelines.hpp"
@@ -163,6 +164,11 @@ struct Imported {
         break;
     }
   }
+  Imported(Graph&& imported, GraphRecord&& operators)
+      : graph(std::move(imported)), record(std::move(operators)) {
+    contents.graph = &graph;
+    contents.record = &record;
+  }
   Imported(const Imported&) = delete;
   Imported& operator=(const Imported&) = delete;
 
@@ -170,6 +176,14 @@ struct Imported {
   GraphRecord record;
   packfile::Contents contents;  // refers to the others
 };
+
+// Passes the pieces of a bundle on, one after the other.
+packfile::TakePieces to_sink(const PackSink& sink) {
+  return [&sink](std::span<const std::span<const std::byte>> pieces) {
+    for (const std::span<const std::byte> piece : pieces)
+      call_application("the function that takes the bundle", [&] { sink(piece); });
+  };
+}
 
 // A folder that is missing is more often misspelt than meant to be made.
 void check_folder(const std::filesystem::path& file) {
@@ -204,6 +218,12 @@ PackSummary write_bundle(Imported& model, const packfile::TakePieces& take, cons
 }
 
 }  // namespace
+
+PackSummary pack_graph(Graph graph, GraphRecord record, const PackSink& sink, const Caps& caps,
+                       const SessionOptions& options) {
+  Imported imported(std::move(graph), std::move(record));
+  return write_bundle(imported, to_sink(sink), caps, options, {});
+}
 
 PackSummary pack(const std::filesystem::path& model, const std::filesystem::path& file, const Caps& caps,
                  const SessionOptions& options) {
@@ -252,11 +272,7 @@ PackSummary pack_with_variants(std::span<const std::byte> model, const PackSink&
     if (!model.data() && !model.empty())
       throw Error(ErrorCode::invalid_argument, "the pointer to the bytes of the model is null");
     Imported imported(model, variants.signature);
-    const auto hand_over = [&](std::span<const std::span<const std::byte>> pieces) {
-      for (const std::span<const std::byte> piece : pieces)
-        call_application("the function that takes the bundle", [&] { sink(piece); });
-    };
-    return write_bundle(imported, hand_over, caps, options, variants);
+    return write_bundle(imported, to_sink(sink), caps, options, variants);
   });
 }
 

@@ -158,10 +158,18 @@ ProviderOptions read_options(const OrtSessionOptions& options) {
   size_t count = 0;
   api().GetKeyValuePairs(pairs, &keys, &values, &count);
   std::map<std::string, std::string> own;
-  for (size_t i = 0; i < count; ++i)
-    if (const std::string_view key = keys[i]; key.starts_with(kPrefix))
-      own[std::string(key.substr(kPrefix.size()))] = values[i];
-  return parse_options(own);
+  ContextOptions context;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string_view key = keys[i], value = values[i];
+    if (key.starts_with(kPrefix)) own[std::string(key.substr(kPrefix.size()))] = value;
+    if (key == "ep.context_enable") context.enabled = value == "1";
+    if (key == "ep.context_embed_mode") context.embed = value == "1";
+    if (key == "ep.context_file_path") context.file = platform::utf8_path(value);
+    if (key == "ep.context_node_name_prefix") context.name_prefix = value;
+  }
+  ProviderOptions result = parse_options(own);
+  result.context = std::move(context);
+  return result;
 }
 
 }  // namespace vellum::ort

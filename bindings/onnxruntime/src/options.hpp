@@ -17,11 +17,19 @@ enum class Claims : uint8_t {
   whole,      // all nodes of the model, or none
 };
 
+// The runtime's own options ep.context_*: to write a model whose claimed parts are bundles.
+struct ContextOptions {
+  bool enabled = false, embed = false;
+  std::filesystem::path file;  // of the model; empty: beside the model that is read
+  std::string name_prefix;     // of the nodes
+};
+
 struct ProviderOptions {
   DeviceOptions device;
   SessionOptions session;
   Claims claim = Claims::automatic;
   std::filesystem::path claim_report;  // a text file: what was claimed, and what not and why; empty: none
+  ContextOptions context;
   std::filesystem::path profile_html;  // the page of each network's first run; empty: none
 };
 

@@ -103,10 +103,47 @@ Probe probe_error(const Graph& part, const Error& error) {
   return result;
 }
 
+// Calls `work` with the compiled part for the first sizes that it accepts. Returns the first error if it
+// accepts none.
+template <typename Work>
+std::optional<Error> compile_with_likely_shapes(const Network& network, const Graph& part,
+                                                const Device& device, const SessionOptions& options,
+                                                Work&& work) {
+  const bool open = has_open_inputs(part);
+  const Model model = Handles::model(std::make_shared<const Model::Impl>(part));
+  SessionOptions tried = options;
+  tried.memory_budget = 0;  // decides how the part runs, not whether
+  const Target target(&device);
+  std::optional<Error> first;
+  for (const int64_t size : kSizes) {
+    tried.input_shapes = shapes_with(network, part, size);
+    try {
+      work(target.compile(model, tried), target.caps(), tried.input_shapes);
+      return std::nullopt;
+    } catch (const Error& error) {
+      const bool may_be_the_shape = error.code() == ErrorCode::corrupt_model ||
+                                    error.code() == ErrorCode::invalid_argument ||
+                                    error.code() == ErrorCode::unsupported;
+      if (!may_be_the_shape) throw;
+      if (!first) first = error;
+      if (!open) break;
+    }
+  }
+  return first;
+}
+
 }  // namespace
 
+std::optional<InputShapes> likely_shapes(const Network& network, const Graph& part, const Device& device,
+                                         const SessionOptions& options) {
+  std::optional<InputShapes> found;
+  compile_with_likely_shapes(
+      network, part, device, options,
+      [&](const CompiledModel&, const DeviceCaps&, const InputShapes& shapes) { found = shapes; });
+  return found;
+}
+
 Probe probe(const Network& network, Graph part, const Device& device, const SessionOptions& options) {
-  const bool open = has_open_inputs(part);
   const Model model = Handles::model(std::make_shared<const Model::Impl>(part));
   for (const TensorInfo& input : model.inputs())
     if (input.decides_shapes) {
@@ -114,24 +151,12 @@ Probe probe(const Network& network, Graph part, const Device& device, const Sess
       result.dispatches = part.nodes.size();
       return result;
     }
-  SessionOptions tried = options;
-  tried.memory_budget = 0;  // decides how the part runs, not whether
-  const Target target(&device);
-  std::optional<Probe> first;
-  for (const int64_t size : kSizes) {
-    tried.input_shapes = shapes_with(network, part, size);
-    try {
-      return probe_compiled(target.compile(model, tried), target.caps());
-    } catch (const Error& error) {
-      const bool may_be_the_shape = error.code() == ErrorCode::corrupt_model ||
-                                    error.code() == ErrorCode::invalid_argument ||
-                                    error.code() == ErrorCode::unsupported;
-      if (!may_be_the_shape) throw;
-      if (!first) first = probe_error(part, error);
-      if (!open) break;
-    }
-  }
-  return *first;
+  Probe result;
+  const std::optional<Error> error =
+      compile_with_likely_shapes(network, part, device, options,
+                                 [&](const CompiledModel& compiled, const DeviceCaps& caps,
+                                     const InputShapes&) { result = probe_compiled(compiled, caps); });
+  return error ? probe_error(part, *error) : result;
 }
 
 }  // namespace vellum::ort

@@ -23,4 +23,8 @@ struct Probe {
 // Open dimensions of the part's inputs are tried with sizes that networks often have.
 Probe probe(const Network& network, Graph part, const Device& device, const SessionOptions& options);
 
+// Returns the shapes of the part's inputs with which probe() succeeds; nothing if there are none.
+std::optional<InputShapes> likely_shapes(const Network& network, const Graph& part, const Device& device,
+                                         const SessionOptions& options);
+
 }  // namespace vellum::ort

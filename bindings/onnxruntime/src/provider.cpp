@@ -4,7 +4,10 @@
 #include <memory>
 #include <utility>
 
+#include "api/impl.hpp"
 #include "claim.hpp"
+#include "context_node.hpp"
+#include "probe.hpp"
 #include "read_network.hpp"
 #include "running_network.hpp"
 
@@ -47,10 +50,13 @@ class Provider : public OrtEp {
       return guarded([&] { static_cast<Provider*>(self)->claim(*graph, *claims); });
     };
     OrtEp::Compile = [](OrtEp* self, const OrtGraph** graphs, const OrtNode** fused_nodes, size_t count,
-                        OrtNodeComputeInfo** callbacks, OrtNode**) noexcept -> OrtStatus* {
+                        OrtNodeComputeInfo** callbacks, OrtNode** context_nodes) noexcept -> OrtStatus* {
       return guarded([&] {
         for (size_t i = 0; i < count; ++i)
-          callbacks[i] = static_cast<Provider*>(self)->compile(*graphs[i], *fused_nodes[i], i).release();
+          callbacks[i] =
+              static_cast<Provider*>(self)
+                  ->compile(*graphs[i], *fused_nodes[i], i, context_nodes ? context_nodes + i : nullptr)
+                  .release();
       });
     };
     OrtEp::ReleaseNodeComputeInfos = [](OrtEp*, OrtNodeComputeInfo** callbacks, size_t count) noexcept {
@@ -65,6 +71,7 @@ class Provider : public OrtEp {
     if (get<const OrtNode*>(api().Graph_GetParentNode, &graph)) return;  // a graph of a control-flow node
     const auto nodes = list<const OrtNode*>(api().Graph_GetNumNodes, api().Graph_GetNodes, &graph);
     if (nodes.empty()) return;
+    if (claim_contexts(nodes, claims)) return;
     const Network network = read_network(graph, Constants::borrowed);
     const Claim claim = claim_nodes(network, device_, options_);
     tell(network, claim);
@@ -76,6 +83,17 @@ class Provider : public OrtEp {
       fusion.drop_constant_initializers = true;  // compile() copies them
       check(ep_api().EpGraphSupportInfo_AddNodesToFuse(&claims, claimed.data(), claimed.size(), &fusion));
     }
+  }
+
+  // Claims the nodes of a model that was compiled before. Returns whether there are any.
+  static bool claim_contexts(const std::vector<const OrtNode*>& nodes, OrtEpGraphSupportInfo& claims) {
+    bool any = false;
+    for (const OrtNode* node : nodes) {
+      if (!is_context_node(*node)) continue;
+      any = true;
+      check(ep_api().EpGraphSupportInfo_AddNodesToFuse(&claims, &node, 1, nullptr));
+    }
+    return any;
   }
 
   void tell(const Network& network, const Claim& claim) const {
@@ -90,17 +108,34 @@ class Provider : public OrtEp {
     if (!(file << text).flush()) throw Error(ErrorCode::io, "cannot write the file of option claim_report");
   }
 
-  std::unique_ptr<PartCallbacks> compile(const OrtGraph& graph, const OrtNode& fused_node, size_t number) {
-    const Network network = read_network(graph, Constants::copied);
-    for (size_t i = 0; i < network.refusals.size(); ++i)
-      if (!network.refusals[i].empty())
-        throw Error(ErrorCode::unsupported, network.graph.nodes[i].name + ": " + network.refusals[i]);
+  std::unique_ptr<PartCallbacks> compile(const OrtGraph& graph, const OrtNode& fused_node, size_t number,
+                                         OrtNode** context_node) {
     const RunningNetwork::Names names{
         names_of(list<const OrtValueInfo*>(api().Node_GetNumInputs, api().Node_GetInputs, &fused_node)),
         names_of(list<const OrtValueInfo*>(api().Node_GetNumOutputs, api().Node_GetOutputs, &fused_node))};
+    const std::filesystem::path file = get<const ORTCHAR_T*>(api().Graph_GetModelPath, &graph);
+    const auto nodes = list<const OrtNode*>(api().Graph_GetNumNodes, api().Graph_GetNodes, &graph);
+    if (nodes.size() == 1 && is_context_node(*nodes[0]))
+      return run(load_context(*nodes[0], file), names, number);
+    Network network = read_network(graph, Constants::copied);
+    for (size_t i = 0; i < network.refusals.size(); ++i)
+      if (!network.refusals[i].empty())
+        throw Error(ErrorCode::unsupported, network.graph.nodes[i].name + ": " + network.refusals[i]);
     Graph part = part_of(network, std::vector<bool>(network.graph.nodes.size(), true));
+    auto callbacks = run(Handles::model(std::make_shared<const Model::Impl>(part)), names, number);
+    if (options_.context.enabled && context_node) {
+      const std::optional<InputShapes> shapes = likely_shapes(network, part, device_, options_.session);
+      *context_node = make_context_node(
+          {std::move(part), std::move(network.record), shapes.value_or(InputShapes{}),
+           get<const char*>(api().Node_GetName, &fused_node), names.inputs, names.outputs, file},
+          device_, options_);
+    }
+    return callbacks;
+  }
+
+  std::unique_ptr<PartCallbacks> run(const Model& part, const RunningNetwork::Names& names, size_t number) {
     return std::make_unique<PartCallbacks>(
-        std::make_unique<RunningNetwork>(device_, std::move(part), options_, pool_, names, number));
+        std::make_unique<RunningNetwork>(device_, part, options_, pool_, names, number));
   }
 
   const Device device_;

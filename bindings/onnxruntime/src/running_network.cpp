@@ -39,10 +39,10 @@ size_t byte_size(const TensorInfo& tensor) {
 
 }  // namespace
 
-RunningNetwork::RunningNetwork(const Device& device, Graph part, const ProviderOptions& options,
+RunningNetwork::RunningNetwork(const Device& device, const Model& part, const ProviderOptions& options,
                                const MemoryPool& pool, const Names& names, size_t number)
     : device_(device),
-      model_(Handles::model(std::make_shared<const Model::Impl>(std::move(part)))),
+      model_(part),
       options_(options),
       pool_(pool),
       input_positions_(positions(model_.inputs(), names.inputs)),

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph.hpp"
 #include "options.hpp"
 #include "profile_page.hpp"
 #include "runtime_api.hpp"
@@ -26,8 +25,8 @@ class RunningNetwork {
   };
   // `pool` is not valid() with a budget. `number`: of the part in its model. If all shapes are known, the
   // session is made now.
-  RunningNetwork(const Device& device, Graph part, const ProviderOptions& options, const MemoryPool& pool,
-                 const Names& names, size_t number);
+  RunningNetwork(const Device& device, const Model& part, const ProviderOptions& options,
+                 const MemoryPool& pool, const Names& names, size_t number);
 
   // Runs once with the inputs and outputs of the context.
   void run(OrtKernelContext& context);
