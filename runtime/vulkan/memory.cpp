@@ -208,7 +208,8 @@ Arena::Arena(std::shared_ptr<Context> context, uint64_t bytes, uint32_t memory_t
     left &= types_of_other_heaps(*context, type);
     const auto next = kind == MemoryKind::device ? std::nullopt : find_memory_type(*context, left, kind);
     try {
-      return impl_->allocate();
+      impl_->allocate();
+      return;
     } catch (const Error& error) {
       if (error.code() != ErrorCode::out_of_memory || !next) throw;
     }
