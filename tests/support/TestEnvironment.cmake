@@ -4,7 +4,7 @@
 #   vellum_add_test(NAME SOURCES file... [LIBRARIES target...] [LABEL label])
 #       A GoogleTest program that needs no device; each of its cases is a ctest entry `NAME.Suite.Case`.
 #   vellum_add_gpu_test(NAME SOURCES file... [LIBRARIES target...] [SHARDS n] [TIMEOUT seconds] [LABEL label] [AS_GPU]
-#                       [IN_TURN] [MOLTENVK] [QUICK] [OPTIMISED] [NIGHTLY run...])
+#                       [IN_TURN] [MOLTENVK] [WORST_DEVICE] [QUICK] [OPTIMISED] [NIGHTLY run...])
 #       A GoogleTest program that runs whole on each driver: ctest entries `NAME.lavapipe`, `NAME.swiftshader` and
 #       `NAME.baseline2022` (with SHARDS, `NAME.lavapipe.0` and so on, each running a part of the cases), with AS_GPU
 #       `NAME.as_gpu` besides, with MOLTENVK `NAME.moltenvk`. With IN_TURN there is neither `NAME.baseline2022` nor
@@ -12,6 +12,8 @@
 #       with AS_GPU come on SwiftShader once more, as `NAME.gpu_assisted` and `NAME.as_gpu_assisted`, where the validation
 #       layer watches each access to a buffer: nothing is read or written outside of it. That takes ten times as long.
 #       Lavapipe compiles without LLVM's optimisation, in 0.6 to 0.8 of the time, unless OPTIMISED is given: as users have it.
+#       With WORST_DEVICE it comes on lavapipe once more each night, as `NAME.worst_device`: on a device that uses all of the
+#       freedom that the specification leaves (worst_device/).
 #       The runs that NIGHTLY names (`swiftshader`, ...; `others`: all but lavapipe) get the label `nightly`: each commit leaves
 #       them out. That is for tests of what the host computes and of how it calls Vulkan, which differs little between drivers.
 #   vellum_add_gpu_run(NAME COMMAND target argument... EXPECT regex [TIMEOUT seconds] [LABEL label] [QUICK] [NIGHTLY run...])
@@ -197,7 +199,7 @@ function(vellum_require_icds)
 endfunction()
 
 function(vellum_add_gpu_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "AS_GPU;IN_TURN;MOLTENVK;QUICK;OPTIMISED" "SHARDS;TIMEOUT;LABEL"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "AS_GPU;IN_TURN;MOLTENVK;WORST_DEVICE;QUICK;OPTIMISED" "SHARDS;TIMEOUT;LABEL"
                         "SOURCES;LIBRARIES;NIGHTLY")
   if(NOT arg_SHARDS)
     set(arg_SHARDS 1)
@@ -208,7 +210,7 @@ function(vellum_add_gpu_test name)
   vellum_require_icds()
   vellum_test_executable(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
   set(common COMMAND ${name} SHARDS ${arg_SHARDS} TIMEOUT ${arg_TIMEOUT} LABEL ${arg_LABEL}
-             NIGHTLY ${arg_NIGHTLY})
+             NIGHTLY ${arg_NIGHTLY} worst_device)
   foreach(option QUICK OPTIMISED)
     if(arg_${option})
       list(APPEND common ${option})
@@ -231,6 +233,10 @@ function(vellum_add_gpu_test name)
   if(arg_MOLTENVK)
     vellum_portability_icd(portability_icd)
     vellum_register_on_driver(${name} moltenvk lavapipe ${portability_icd} ${common} ENVIRONMENT VELLUM_TEST_LIMITS=moltenvk)
+  endif()
+  if(arg_WORST_DEVICE)
+    vellum_register_on_driver(${name} worst_device lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common}
+                              ENVIRONMENT VELLUM_TEST_WORST_DEVICE=all ${limits})
   endif()
   if(arg_AS_GPU AND VELLUM_TEST_GPU_ASSISTED)
     set(assisted swiftshader "${VELLUM_TEST_SWIFTSHADER_ICD}" COMMAND ${name} SHARDS ${arg_SHARDS} TIMEOUT 7200
