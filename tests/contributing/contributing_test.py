@@ -234,6 +234,19 @@ def check_rooms():
     check_no_loops("runtime")
 
 
+def check_programs():
+    """The tool, vellum-plan and the samples share tools/common, and include nothing of each other."""
+    own = {"tools/vellum": root / "tools/vellum", "planner/cli": root / "planner/cli", "samples": root / "samples"}
+    for program, folder in own.items():
+        others = [other for other in own.values() if other != folder and program != "planner/cli"] or [root / "samples"]
+        for file in sorted(folder.rglob("*.[ch]pp")):
+            for name in re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE):
+                if (file.parent / name).exists() or (folder / name).exists():
+                    continue
+                require(not any((other / name).exists() for other in others),
+                        f"{file.relative_to(root)} includes {name} of another program: what both use belongs in tools/common")
+
+
 def check_following_a_convolution():
     """docs/architecture.md follows a convolution through few files, by names that lead from one to another."""
     page = text_of("docs/architecture.md").split("## Following one convolution")[1].split("\n## ")[0]
@@ -268,7 +281,7 @@ def check_versions():
 
 
 for check in (check_operators, check_fused_kernels, check_activations, check_shaders, check_strategies, check_passes, check_traits,
-              check_options, check_commands, check_names, check_rooms, check_following_a_convolution, check_page, check_versions):
+              check_options, check_commands, check_names, check_rooms, check_programs, check_following_a_convolution, check_page, check_versions):
     check()
 for problem in problems:
     print(problem)
