@@ -63,7 +63,7 @@ vec4 painted(vec2 at) {
   return 255.0 * (x_shape.z == 4 ? share : vec4(share.rgb, 1.0));
 #elif defined(STEPS)
   return color(int(share.x * float(colors)));
-#else
+#elif defined(RAMP)
   float place = share.x * float(colors - 1);
   int first = clamp(int(place), 0, max(colors - 2, 0));
   return mix(color(first), color(first + 1), place - float(first));

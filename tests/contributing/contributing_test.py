@@ -92,6 +92,17 @@ def check_shaders():
         require(f'"{file.stem}' in sources or f"/{file.stem}" in sources, f"shader {file.name}: no source file names it")
 
 
+def check_switches():
+    """A macro that a kernel file names is a word of some shader; GLSL does not notice a name that no shader reads. What
+    each shader reads is checked by tests/shaders/switches_test.cpp, of the candidates that its operators lower to."""
+    shaders = re.sub(r"//[^\n]*", "", text_of("shaders/**/*.comp", "shaders/**/*.glsl", "shaders/**/*.h"))
+    words = set(found(r"\b[A-Z][A-Z_0-9]*\b", shaders, "macro of a shader"))
+    composed = {"LINEAR", "FROM_"}  # a value that tensor.glsl composes names with; a macro for each channel
+    for file in sorted((root / "runtime/kernels").rglob("*.[ch]pp")):
+        for macro in re.findall(r'"([A-Z][A-Z_0-9]*)"', re.sub(r"//[^\n]*", "", file.read_text())):
+            require(macro in words | composed, f"{file.relative_to(root)} names the macro {macro}, which no shader reads")
+
+
 def check_strategies():
     table = text_of("planner/src/strategies.cpp")
     page = text_of("docs/planner.md")
@@ -280,8 +291,9 @@ def check_versions():
             "vcpkg.json and packaging/vcpkg/ports/vellum/vcpkg.json have different dependencies")
 
 
-for check in (check_operators, check_fused_kernels, check_activations, check_shaders, check_strategies, check_passes, check_traits,
-              check_options, check_commands, check_names, check_rooms, check_programs, check_following_a_convolution, check_page, check_versions):
+for check in (check_operators, check_fused_kernels, check_activations, check_shaders, check_switches, check_strategies,
+              check_passes, check_traits, check_options, check_commands, check_names, check_rooms,
+              check_programs, check_following_a_convolution, check_page, check_versions):
     check()
 for problem in problems:
     print(problem)
