@@ -55,7 +55,7 @@ import sys, zipfile
 files = zipfile.ZipFile(sys.argv[1]).infolist()
 names = [file.filename for file in files]
 libraries = sorted(name for name in names if ".so" in name)
-assert {"vellum/libvellum.so", "vellum/bin/vellum", "vellum/py.typed", "vellum/_c_api.py"} <= set(names), names
+assert {"vellum/libvellum.so", "vellum/bin/vellum", "vellum/py.typed", "vellum/_c_api.py", "vellum/_option_types.py"} <= set(names), names
 assert not any("vulkan" in name for name in libraries), libraries
 print("libraries:", *libraries)
 print(f"{sum(file.file_size for file in files) / 2**20:.1f} MiB unpacked")
