@@ -2,9 +2,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <tuple>
 
 #include "api/impl.hpp"
+#include "home_process.hpp"
 #include "options.hpp"
 #include "provider.hpp"
 #include "runtime_api.hpp"
@@ -23,6 +25,8 @@ class OpenDevices {
  public:
   Device open(const DeviceOptions& options) {
     const std::lock_guard lock(mutex_);
+    if (!process_) process_.emplace();
+    process_->check();
     auto& known = devices_[{options.device, options.cache_folder, options.self_check}];
     if (auto open = known.lock()) return Handles::device(std::move(open));
     const Device device = Device::open(options);
@@ -32,6 +36,7 @@ class OpenDevices {
 
  private:
   std::mutex mutex_;
+  std::optional<HomeProcess> process_;  // of the first device
   std::map<std::tuple<std::string, std::filesystem::path, SelfCheck>, std::weak_ptr<Device::Impl>> devices_;
 };
 
@@ -125,6 +130,13 @@ class Factory : public OrtEpFactory {
   OpenDevices devices_;
 };
 
+// All registrations share one factory, which is never freed: the runtime calls it for sessions that outlive
+// their registration. The linker option `nodelete` keeps the library in memory for the same reason.
+Factory& the_factory() {
+  static auto* const factory = new Factory;
+  return *factory;
+}
+
 }  // namespace
 }  // namespace vellum::ort
 
@@ -141,12 +153,9 @@ VELLUM_PLUGIN OrtStatus* CreateEpFactories(const char*, const OrtApiBase* base, 
   }
   if (most < 1) return api().CreateStatus(ORT_INVALID_ARGUMENT, "Vellum: there is no room for a factory");
   return guarded([&] {
-    factories[0] = std::make_unique<Factory>().release();
+    factories[0] = &the_factory();
     *count = 1;
   });
 }
 
-VELLUM_PLUGIN OrtStatus* ReleaseEpFactory(OrtEpFactory* factory) noexcept {
-  delete static_cast<vellum::ort::Factory*>(factory);
-  return nullptr;
-}
+VELLUM_PLUGIN OrtStatus* ReleaseEpFactory(OrtEpFactory*) noexcept { return nullptr; }

@@ -111,6 +111,7 @@ std::shared_ptr<RunningNetwork::Prepared> RunningNetwork::prepare(const std::vec
 }
 
 void RunningNetwork::run(OrtKernelContext& context) {
+  process_.check();
   const std::vector<Input> inputs = read_inputs(context);
   const std::shared_ptr<Prepared> prepared = prepared_for(inputs);
   std::vector<InputValues> values;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "home_process.hpp"
 #include "options.hpp"
 #include "profile_page.hpp"
 #include "runtime_api.hpp"
@@ -47,6 +48,7 @@ class RunningNetwork {
   std::shared_ptr<Prepared> prepared_for(const std::vector<Input>& inputs);
   std::vector<Input> read_inputs(const OrtKernelContext& context) const;
 
+  const HomeProcess process_;
   const Device device_;
   const Model model_;
   const ProviderOptions options_;

@@ -99,7 +99,7 @@ def in_process(program):
 HEAD = f"""
     import sys, numpy, onnxruntime, onnxruntime_vellum
     model = {str(MODELS / 'face_detection_front_128x128_barracuda.onnx')!r}
-    onnxruntime.set_default_logger_severity(3)
+    onnxruntime.set_default_logger_severity(4)
     make = lambda: onnxruntime.InferenceSession(model, providers=["VellumExecutionProvider"])
     run = lambda session: session.run(None, {{session.get_inputs()[0].name: numpy.zeros(session.get_inputs()[0].shape, "f4")}})
 """
@@ -133,6 +133,43 @@ def test_library_may_be_unregistered_after_its_sessions():
     onnxruntime_vellum.unregister()
     onnxruntime_vellum.register()
     run(make())
+    """) == ""
+
+
+def test_session_outlives_its_registration():
+    assert in_process(HEAD + """
+    onnxruntime_vellum.register()
+    session = make()
+    try:
+        onnxruntime_vellum.unregister()
+    except Exception:
+        pass  # the runtime may refuse it
+    run(session)
+    del session
+    """) == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork")
+def test_forked_process_gets_an_error_and_may_make_the_first_session():
+    fork = HEAD + """
+    import os
+    def in_child(work):
+        child = os.fork()
+        if child == 0:
+            try:
+                work()
+                os._exit(0)
+            except Exception as error:
+                os._exit(7 if "forked" in str(error) else 8)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    onnxruntime_vellum.register()
+    """
+    assert in_process(fork + "assert in_child(lambda: run(make())) == 0") == ""
+    assert in_process(fork + """session = make()
+    run(session)
+    assert in_child(lambda: run(session)) == 7
+    assert in_child(lambda: onnxruntime.InferenceSession(model, providers=["VellumExecutionProvider"], enable_fallback=0)) == 7
+    run(session)
     """) == ""
 
 

@@ -1,0 +1,32 @@
+// Detects that the process was forked. Vulkan's objects and the driver's threads do not survive that: a run
+// in the child would wait for ever.
+#pragma once
+
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+
+#include "vellum/error.hpp"
+
+namespace vellum::ort {
+
+class HomeProcess {
+ public:
+#ifdef _WIN32
+  void check() const {}
+#else
+  // Throws Error(unsupported) in a child of the process that made this object.
+  void check() const {
+    if (getpid() != process_)
+      throw Error(
+          ErrorCode::unsupported,
+          "this process was forked after Vellum had opened its device; start workers by \"spawn\", or "
+          "make the first session in each worker");
+  }
+
+ private:
+  const pid_t process_ = getpid();
+#endif
+};
+
+}  // namespace vellum::ort
