@@ -220,7 +220,7 @@ def renewed_java(table: str) -> tuple[Path, str]:
 def python_type(option: Option) -> str:
     if option.kind == "choice":
         return f"Literal[{', '.join(f'{chr(34)}{value}{chr(34)}' for value in option.values)}]"
-    return {"flag": "bool", "number": "float", "text": "str", "folder": "str | os.PathLike[str]"}.get(option.kind, "int")
+    return {"flag": "bool", "number": "float", "text": "str", "folder": "str | os.PathLike[str]", "bytes": "int | str"}.get(option.kind, "int")
 
 
 def python_default(option: Option) -> str:

@@ -102,7 +102,9 @@ print(session.run({})["scores"].shape, session.run({}, ["scores"])[0].dtype, ses
 vellum.Session("model.onnx", precision="fp8")  # type: ignore[arg-type]
 vellum.Session("model.onnx", memory_limit=1)  # type: ignore[call-arg]
 mask = vellum.Model("model.onnx").with_picture("scores", vellum.PictureOutput("steps", palette=[(0, 0, 0, 0), (9, 8, 7)], over="x"))
-print(vellum.Session(mask, memory_budget=1 << 20).run({})["scores"].shape, vellum.PictureOutput().low + 1)
+image = session.inputs[0].zeros()
+print(session.run(image)["scores"].shape, session.run(None, {"x": image})[0].shape, session.run(["scores"], {"x": image})[0].shape)
+print(vellum.Session(mask, memory_budget="1MiB").run({})["scores"].shape, vellum.PictureOutput().low + 1)
 vellum.PictureOutput("heat")  # type: ignore[arg-type]
 PYTHON
 "$python" -m mypy --strict use.py

@@ -69,13 +69,24 @@ def _info(info: _c_api.vellum_device_info) -> DeviceInfo:
     )
 
 
-def devices() -> list[DeviceInfo]:
-    """Returns the Vulkan devices of this machine that can compute.
+class DeviceList(list[DeviceInfo]):
+    """A list of devices; in a notebook a table."""
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{info.index}: {info.name}, {info.type}, {info.driver}, Vulkan {info.api_version}" for info in self)
+
+    def _repr_html_(self) -> str:
+        rows = [[str(info.index), info.name, info.type, info.driver, info.api_version, info.preferred_storage] for info in self]
+        return table("Vulkan devices", ["device", "name", "type", "driver", "Vulkan", "storage"], rows)
+
+
+def devices() -> DeviceList:
+    """Returns the Vulkan devices of this machine that can compute: a list, which is shown as a table.
 
     Raises Error(NO_DEVICE) without a Vulkan loader; without a driver the list is empty.
     """
-    with Handle(library.vellum_device_list_destroy).make(library.vellum_device_list_create) as listed:
-        found = []
+    with Handle(library.vellum_device_list_destroy)._make(library.vellum_device_list_create) as listed:
+        found = DeviceList()
         for index in range(library.vellum_device_list_count(listed)):
             info = sized(_c_api.vellum_device_info)
             call(library.vellum_device_list_get, listed, index, ctypes.byref(info))
@@ -118,7 +129,7 @@ class Device(Handle):
         struct.log = callback
         self.wait_limit_ms = struct.wait_limit_ms
         super().__init__(library.vellum_device_destroy, callback)
-        self.make(library.vellum_device_open, ctypes.byref(struct))
+        self._make(library.vellum_device_open, ctypes.byref(struct))
         self._callback = callback  # for sessions, which may outlive this object
 
     @property

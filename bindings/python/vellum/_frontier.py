@@ -100,7 +100,7 @@ def memory_frontier(
         frontier_options.progress = type(frontier_options.progress)(on_progress)
         c_caps = caps.encode() if caps is not None else None
         pointers = ctypes.byref(struct), device, c_caps, ctypes.byref(frontier_options)
-        frontier.make(library.vellum_memory_frontier_create, as_model(model), *pointers)
+        frontier._make(library.vellum_memory_frontier_create, as_model(model), *pointers)
     points = tuple(_point(frontier, index) for index in range(library.vellum_memory_frontier_count(frontier)))
     knee = ctypes.c_size_t()
     if points:

@@ -67,7 +67,7 @@ def check_kernels(
     with Reporter(progress) as report, Handle(library.vellum_kernel_check_list_destroy) as checks:
         with Callbacks() as callbacks:
             options.progress = type(options.progress)(lambda done, total, _: callbacks.run(report, "kernels", done, total))
-            checks.make(library.vellum_check_kernels, opened, ctypes.byref(options))
+            checks._make(library.vellum_check_kernels, opened, ctypes.byref(options))
         found = []
         for index in range(library.vellum_kernel_check_list_count(checks)):
             check = sized(_c_api.vellum_kernel_check)
@@ -261,7 +261,7 @@ def kernel_report(
             setattr(given, name, getattr(rates, name))
         report_options.rates = ctypes.pointer(given)
     with Handle(library.vellum_kernel_report_destroy) as report:
-        report.make(
+        report._make(
             library.vellum_kernel_report_create,
             as_device(device),
             as_model(model),

@@ -91,7 +91,7 @@ class LargePicture(Handle):
         set_field(struct, "tile_height", height)
         set_field(struct, "tile_width", width)
         super().__init__(library.vellum_large_picture_destroy, self.device._callback)
-        self.make(library.vellum_large_picture_create, self.device, self.model, ctypes.byref(struct))
+        self._make(library.vellum_large_picture_create, self.device, self.model, ctypes.byref(struct))
         self._inputs = read_infos(library.vellum_large_picture_input_count, library.vellum_large_picture_input, self)
         self._outputs = read_infos(library.vellum_large_picture_output_count, library.vellum_large_picture_output, self)
 

@@ -28,6 +28,8 @@ class Error(Exception):
         super().__init__(message)
         self.code = code
 
+    __module__ = "vellum"  # the name in tracebacks is the one to catch
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Error, (self.code, str(self))
 
@@ -61,7 +63,7 @@ def call(function: Callable[..., int], *arguments: Any) -> None:
     """Calls a function whose last parameter is a vellum_error. Raises Error if it fails."""
     for argument in arguments:
         if isinstance(argument, Handle):
-            argument.require_open()
+            argument._require_open()
     error = vellum_error()
     if function(*arguments, ctypes.byref(error)):
         raise Error(ErrorCode(error.status), text(error.message))
@@ -81,7 +83,7 @@ def sized(struct: type[Struct]) -> Struct:
 
 def made_text(function: Callable[..., int], *arguments: Any) -> str:
     """Calls a function that makes a vellum_text."""
-    with Handle(library.vellum_text_destroy).make(function, *arguments) as made:
+    with Handle(library.vellum_text_destroy)._make(function, *arguments) as made:
         return text(library.vellum_text_data(made))
 
 
@@ -93,12 +95,12 @@ class Handle:
     """An object of the library, destroyed by close(), with the last reference, or when Python ends."""
 
     def __init__(self, destroy: Callable[[ctypes.c_void_p], None], keep: object = None) -> None:
-        """Holds nothing before make(). `keep` lives as long as the object: callbacks, memory that it writes to."""
+        """Holds nothing before _make(). `keep` lives as long as the object: callbacks, memory that it writes to."""
         # The library writes the pointer to where it is destroyed from: Ctrl-C cannot come between making and owning it.
         self._pointer = ctypes.c_void_p()
         self._finalizer = weakref.finalize(self, _destroy, destroy, self._pointer, keep)
 
-    def make(self, function: Callable[..., int], *arguments: Any) -> Self:
+    def _make(self, function: Callable[..., int], *arguments: Any) -> Self:
         """Calls a function that makes the object: a parameter for the handle comes after the arguments."""
         call(function, *arguments, ctypes.byref(self._pointer))
         return self
@@ -107,7 +109,7 @@ class Handle:
     def _as_parameter_(self) -> ctypes.c_void_p:  # what ctypes passes to functions: NULL once it is closed
         return self._pointer if self._finalizer.alive else ctypes.c_void_p()
 
-    def require_open(self) -> None:
+    def _require_open(self) -> None:
         if not self._finalizer.alive:
             raise Error(ErrorCode.INVALID_ARGUMENT, f"the {type(self).__name__} is closed")
 

@@ -56,10 +56,10 @@ class Model(Handle):
         c_limits = ctypes.byref(_c_limits(limits))
         wanted = None if signature is None else signature.encode()
         if isinstance(source, (str, os.PathLike)):
-            self.make(library.vellum_model_load_signature, os.fspath(source).encode(), c_limits, wanted)
+            self._make(library.vellum_model_load_signature, os.fspath(source).encode(), c_limits, wanted)
         else:
             content = np.frombuffer(source, np.uint8)
-            self.make(library.vellum_model_load_bytes_signature, content.ctypes.data, content.size, c_limits, wanted)
+            self._make(library.vellum_model_load_bytes_signature, content.ctypes.data, content.size, c_limits, wanted)
         self._read({})
 
     def _read(self, frames: Mapping[str, FrameInput]) -> None:
@@ -77,7 +77,7 @@ class Model(Handle):
         """
         framed = Model.__new__(Model)
         Handle.__init__(framed, library.vellum_model_destroy)
-        framed.make(library.vellum_model_with_frames, self, name.encode(), ctypes.byref(c_frame_input(frame)))
+        framed._make(library.vellum_model_with_frames, self, name.encode(), ctypes.byref(c_frame_input(frame)))
         framed._read({**self.frames, find_info(self.inputs, name, "input").name: frame})
         return framed
 
@@ -90,14 +90,14 @@ class Model(Handle):
         """
         pictured = Model.__new__(Model)
         Handle.__init__(pictured, library.vellum_model_destroy)
-        pictured.make(library.vellum_model_with_picture, self, name.encode(), ctypes.byref(c_picture_output(picture)))
+        pictured._make(library.vellum_model_with_picture, self, name.encode(), ctypes.byref(c_picture_output(picture)))
         pictured._read(self.frames)
         return pictured
 
     def nodes(self, shapes: Mapping[str, Sequence[int]] | None = None) -> list[NodeInfo]:
         """The nodes in execution order, with shapes inferred for these input shapes."""
         array = c_input_shapes(shapes or {})
-        with Handle(library.vellum_node_list_destroy).make(library.vellum_node_list_create, self, array, len(array)) as nodes:
+        with Handle(library.vellum_node_list_destroy)._make(library.vellum_node_list_create, self, array, len(array)) as nodes:
             return [_node(nodes, index) for index in range(library.vellum_node_list_count(nodes))]
 
     def __repr__(self) -> str:

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from . import _c_api
+from ._bytes import byte_count
 from ._library import Error, ErrorCode, Handle, defaults
+from ._names import did_you_mean
 from ._option_types import SessionTable
 from ._tensor import DTYPES, c_shape
 
@@ -37,7 +39,7 @@ def choice(option: str, value: str, enum: Any, prefix: str) -> int:
     """The value of an enumeration by its name in Python: "shared-objects" is MEMORY_SHARED_OBJECTS."""
     known = {name[len(prefix) :].lower().replace("_", "-"): member for name, member in enum.__members__.items()}
     if value not in known:
-        raise Error(ErrorCode.INVALID_ARGUMENT, f"{option} has no value {value!r}; it has {', '.join(known)}")
+        raise Error(ErrorCode.INVALID_ARGUMENT, f"{option} has no value {value!r}{did_you_mean(value, known)}; it has {', '.join(known)}")
     return int(known[value])
 
 
@@ -77,7 +79,7 @@ def c_session_options(options: SessionOptions) -> _c_api.vellum_session_options:
         passes = [item.encode() for item in options["disabled_passes"]]
         struct.disabled_pass_count, struct.disabled_passes = len(passes), (ctypes.c_char_p * len(passes))(*passes)
     if "memory_pool" in options:
-        options["memory_pool"].require_open()
+        options["memory_pool"]._require_open()
         set_field(struct, "memory_pool", options["memory_pool"]._as_parameter_)
     return struct
 
@@ -85,13 +87,16 @@ def c_session_options(options: SessionOptions) -> _c_api.vellum_session_options:
 def set_options(struct: ctypes.Structure, options: Mapping[str, Any], known: type) -> None:
     """Sets members of a C struct by name. None leaves the default. Raises TypeError for a name that `known` has not."""
     enums = _c_api.CHOICES.get(type(struct).__name__, {})
+    members = {member[0]: member[1] for member in struct._fields_}
     for name, value in options.items():
         if name not in known.__annotations__:
-            raise TypeError(f"there is no option {name!r}")
+            raise TypeError(f"there is no option {name!r}{did_you_mean(name, known.__annotations__)}")
         if value is None:
             continue
         enum = enums.get(name)
-        if enum is not None:
+        if isinstance(value, str) and members.get(name) is ctypes.c_uint64:
+            value = byte_count(value)
+        elif enum is not None:
             value = choice(name, str(value), enum, prefix_of(enum))
         elif isinstance(value, (str, os.PathLike)):
             value = os.fspath(value).encode()

@@ -24,7 +24,7 @@ class MemoryPool(Handle):
             them one after the other; "refuse": Error(INVALID_ARGUMENT).
         """
         super().__init__(library.vellum_memory_pool_destroy)
-        self.make(library.vellum_memory_pool_create, device, choice("overlap", overlap, _c_api.vellum_pool_overlap, "POOL_"))
+        self._make(library.vellum_memory_pool_create, device, choice("overlap", overlap, _c_api.vellum_pool_overlap, "POOL_"))
 
     @property
     def bytes(self) -> int:

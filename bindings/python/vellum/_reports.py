@@ -95,11 +95,17 @@ class MemoryReport:
     def _repr_html_(self) -> str:
         rows = [
             [str(i), entry.kind, entry.format, "x".join(map(str, entry.extent)) if entry.format else "", size(entry.bytes),
-             str(entry.reuse_count), ", ".join(entry.tensors)]
+             str(entry.reuse_count), _first_and_last(entry.tensors)]
             for i, entry in enumerate(self.objects)
         ]  # fmt: skip
         head = ["object", "kind", "format", "extent", "size", "tensors", "names"]
         return (self._repr_svg_() or "") + table(repr(self)[1:-1], head, rows)
+
+
+def _first_and_last(names: tuple[str, ...]) -> str:
+    """The last parts of the names of an object's tensors, in the order of their use: some have 80, with long paths."""
+    short = [name.rsplit("/", 1)[-1] for name in names]
+    return ", ".join(short) if len(short) <= 4 else f"{short[0]}, {short[1]}, \u2026 {short[-1]}"
 
 
 @dataclass(frozen=True)
@@ -169,7 +175,7 @@ def _tensor(plan: Handle, index: int) -> TensorReport:
 
 def read_memory(function: Callable[..., int], *arguments: Any) -> MemoryReport:
     """Calls a function that makes a vellum_memory_plan. The report keeps it, for its picture."""
-    plan = Handle(library.vellum_memory_plan_destroy).make(function, *arguments)
+    plan = Handle(library.vellum_memory_plan_destroy)._make(function, *arguments)
     report = sized(_c_api.vellum_memory_report)
     call(library.vellum_memory_plan_report, plan, ctypes.byref(report))
     return MemoryReport(

@@ -18,7 +18,7 @@ class Run(Handle, Generic[Outputs]):
     """An inference that Session.submit() has begun. It may outlive its session. For any thread."""
 
     def __init__(self, read: Callable[[Run[Any]], Outputs], wait_limit_ms: int, keep: object) -> None:
-        """Holds nothing before make(). `read` returns the outputs of the run when it is done."""
+        """Holds nothing before _make(). `read` returns the outputs of the run when it is done."""
         super().__init__(library.vellum_run_destroy, keep)
         self._read = read
         self._outputs: Outputs | None = None

@@ -75,12 +75,12 @@ class Session(Handle):
         creation = Handle(library.vellum_session_creation_destroy, self.device._callback)
         done, ready, total = ctypes.c_int32(), ctypes.c_size_t(), ctypes.c_size_t()
         with creation, Reporter(progress) as report:  # an exception cancels
-            creation.make(library.vellum_session_create_async, self.device, self.model, ctypes.byref(struct))
+            creation._make(library.vellum_session_create_async, self.device, self.model, ctypes.byref(struct))
             while not done:
                 call(library.vellum_session_creation_wait_for, creation, SLICE_MS, ctypes.byref(done))
                 call(library.vellum_session_creation_progress, creation, ctypes.byref(ready), ctypes.byref(total))
                 report("pipelines", ready.value, total.value)
-            self.make(library.vellum_session_creation_get, creation)
+            self._make(library.vellum_session_creation_get, creation)
 
     def _read_infos(self) -> None:
         self._inputs = read_infos(library.vellum_session_input_count, library.vellum_session_input, self)
@@ -149,16 +149,22 @@ class Session(Handle):
     # ---- Runs ----
 
     @overload
-    def run(self, inputs: Inputs, outputs: None = None) -> dict[str, Array]: ...
+    def run(self, inputs: None, outputs: Inputs) -> list[Array]: ...
     @overload
-    def run(self, inputs: Inputs, outputs: Mapping[str, Array]) -> dict[str, Array]: ...
+    def run(self, inputs: Sequence[str], outputs: Inputs) -> list[Array]: ...
     @overload
-    def run(self, inputs: Inputs, outputs: Sequence[str]) -> list[Array]: ...
+    def run(self, inputs: Inputs | Array, outputs: None = None) -> dict[str, Array]: ...
+    @overload
+    def run(self, inputs: Inputs | Array, outputs: Mapping[str, Array]) -> dict[str, Array]: ...
+    @overload
+    def run(self, inputs: Inputs | Array, outputs: Sequence[str]) -> list[Array]: ...
 
-    def run(self, inputs: Inputs, outputs: WantedOutputs = None) -> Any:
+    def run(self, inputs: Any, outputs: Any = None) -> Any:
         """Runs one inference and returns its outputs.
 
-        inputs: a value for every input: arrays of its dtype, whose shape may be any that the model accepts; tensors with
+        As of ONNX Runtime, run(None, feed) returns a list of all outputs and run(names, feed) one of these.
+
+        inputs: a value for every input, or the value of the only one: arrays of its dtype, whose shape may be any that the model accepts; tensors with
             DLPack in host memory (torch); objects with the buffer protocol; numbers. Dense arrays are not copied on
             the way to the library. An input made by Model.with_frames() takes pictures [H, W, C] of uint8, and so on.
         outputs: None: all, as a dict; names: those alone, as a list; a mapping of names to arrays: written there.
@@ -166,7 +172,8 @@ class Session(Handle):
         Ctrl-C ends the run; with profile=True it waits for it.
         """
         with self._lock:
-            arrays = self._arrays(inputs)
+            feed, outputs = self._feed(inputs, outputs)
+            arrays = self._arrays(feed)
             self._prepare_for(arrays)
             if self._profile:  # the library keeps times of vellum_session_run() alone
                 return self._run_blocking(arrays, outputs)
@@ -179,39 +186,54 @@ class Session(Handle):
             raise
 
     @overload
-    def submit(self, inputs: Inputs, outputs: None = None) -> Run[dict[str, Array]]: ...
+    def submit(self, inputs: Inputs | Array, outputs: None = None) -> Run[dict[str, Array]]: ...
     @overload
-    def submit(self, inputs: Inputs, outputs: Mapping[str, Array]) -> Run[dict[str, Array]]: ...
+    def submit(self, inputs: Inputs | Array, outputs: Mapping[str, Array]) -> Run[dict[str, Array]]: ...
     @overload
-    def submit(self, inputs: Inputs, outputs: Sequence[str]) -> Run[list[Array]]: ...
+    def submit(self, inputs: Inputs | Array, outputs: Sequence[str]) -> Run[list[Array]]: ...
 
-    def submit(self, inputs: Inputs, outputs: WantedOutputs = None) -> Run[Any]:
+    def submit(self, inputs: Inputs | Array, outputs: WantedOutputs = None) -> Run[Any]:
         """Begins an inference and returns as soon as the device has it; inputs and outputs as in run().
 
         If in_flight runs are under way, it first waits for the oldest. Inputs are copied; arrays for outputs belong to
         the library until the run is done.
         """
         with self._lock:
-            arrays = self._arrays(inputs)
+            feed, wanted = self._feed(inputs, outputs)
+            arrays = self._arrays(feed)
             self._prepare_for(arrays)
-            run: Run[Any] = self._submit(arrays, outputs)
+            run: Run[Any] = self._submit(arrays, wanted)
             return run
 
     @overload
-    def try_submit(self, inputs: Inputs, outputs: None = None) -> Run[dict[str, Array]] | None: ...
+    def try_submit(self, inputs: Inputs | Array, outputs: None = None) -> Run[dict[str, Array]] | None: ...
     @overload
-    def try_submit(self, inputs: Inputs, outputs: Mapping[str, Array]) -> Run[dict[str, Array]] | None: ...
+    def try_submit(self, inputs: Inputs | Array, outputs: Mapping[str, Array]) -> Run[dict[str, Array]] | None: ...
     @overload
-    def try_submit(self, inputs: Inputs, outputs: Sequence[str]) -> Run[list[Array]] | None: ...
+    def try_submit(self, inputs: Inputs | Array, outputs: Sequence[str]) -> Run[list[Array]] | None: ...
 
-    def try_submit(self, inputs: Inputs, outputs: WantedOutputs = None) -> Run[Any] | None:
+    def try_submit(self, inputs: Inputs | Array, outputs: WantedOutputs = None) -> Run[Any] | None:
         """Does the same as submit() where a run can begin at once; otherwise returns None, so that a frame can be dropped.
 
         Raises Error(INVALID_ARGUMENT) if the session is not prepared for these shapes: run() or prepare() does that.
         """
         with self._lock:
-            run: Run[Any] | None = self._submit(self._arrays(inputs), outputs, library.vellum_session_try_submit)
+            feed, wanted = self._feed(inputs, outputs)
+            run: Run[Any] | None = self._submit(self._arrays(feed), wanted, library.vellum_session_try_submit)
             return run
+
+    def _feed(self, inputs: Any, outputs: Any) -> tuple[Inputs, WantedOutputs]:
+        """The arguments of run() in any of their orders, in this one."""
+        if isinstance(inputs, Mapping):
+            return inputs, outputs
+        if inputs is None and isinstance(outputs, Mapping):
+            return outputs, [info.name for info in self._outputs]
+        if isinstance(inputs, (list, tuple)) and all(isinstance(name, str) for name in inputs) and isinstance(outputs, Mapping):
+            return outputs, list(inputs)
+        if inputs is not None and len(self._inputs) == 1:
+            return {self._inputs[0].name: inputs}, outputs
+        names = ", ".join(f"'{info.name}'" for info in self._inputs)
+        raise TypeError(f"run() takes a mapping of input names to arrays; the model has {names}")
 
     def _arrays(self, inputs: Inputs) -> dict[str, Array]:
         arrays = {}
@@ -266,7 +288,7 @@ class Session(Handle):
             return _as_wanted(targets, outputs)
 
         run: Run[Any] = Run(read, self.device.wait_limit_ms, keep=(targets, self.device._callback))
-        run.make(submit or library.vellum_session_submit, self, given, len(given), wanted, len(wanted))
+        run._make(submit or library.vellum_session_submit, self, given, len(given), wanted, len(wanted))
         return run if run._pointer else None
 
     def _run_blocking(self, arrays: Mapping[str, Array], outputs: WantedOutputs) -> Any:

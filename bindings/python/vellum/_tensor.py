@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _c_api
 from ._library import Error, ErrorCode, Handle, call, library, sized, text
+from ._names import did_you_mean
 
 DTYPES: dict[int, np.dtype[Any]] = {
     _c_api.vellum_dtype[name]: np.dtype(numpy_name)
@@ -42,6 +43,13 @@ class TensorInfo:
         """Whether no dimension is open."""
         return None not in self.shape
 
+    def zeros(self) -> np.ndarray[Any, Any]:
+        """An array of zeros, to fill. Raises Error(INVALID_ARGUMENT) if a dimension is open."""
+        dims = [dim for dim in self.shape if dim is not None]
+        if len(dims) < len(self.shape):
+            raise Error(ErrorCode.INVALID_ARGUMENT, f"'{self.name}' of shape {self.shape} has open dimensions")
+        return np.zeros(dims, self.dtype)
+
 
 def read_infos(count: Callable[[Any], int], get: Callable[..., int], handle: Any) -> tuple[TensorInfo, ...]:
     """The inputs or outputs of a model or session."""
@@ -67,8 +75,9 @@ def find_info(infos: tuple[TensorInfo, ...], name: str, kind: str) -> TensorInfo
     for info in infos:
         if name in (info.name, info.signature_name):
             return info
-    known = ", ".join(f"'{info.name}'" for info in infos)
-    raise Error(ErrorCode.NOT_FOUND, f"there is no {kind} '{name}'; the model has {known}")
+    names = [info.name for info in infos]
+    known = ", ".join(f"'{each}'" for each in names)
+    raise Error(ErrorCode.NOT_FOUND, f"there is no {kind} '{name}'{did_you_mean(name, names)}; the model has {known}")
 
 
 def as_host_array(value: Any, info: TensorInfo) -> np.ndarray[Any, Any]:
@@ -107,7 +116,7 @@ def _from_dlpack(value: Any, name: str) -> np.ndarray[Any, Any]:
 
 def read_tensor(function: Callable[..., int], *arguments: Any) -> np.ndarray[Any, Any]:
     """Calls a function that makes a vellum_tensor, and returns its values."""
-    with Handle(library.vellum_tensor_destroy).make(function, *arguments) as tensor:
+    with Handle(library.vellum_tensor_destroy)._make(function, *arguments) as tensor:
         info = sized(_c_api.vellum_tensor_info)
         call(library.vellum_tensor_get_info, tensor, ctypes.byref(info))
         array = np.empty(info.dims[: info.rank], DTYPES[info.dtype])
