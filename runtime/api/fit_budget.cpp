@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
+#include <ranges>
 #include <string>
 #include <utility>
 
@@ -15,19 +15,18 @@ namespace {
 
 // At least 1/64 of the weights stays on the device: with less, layers are split into very many parts.
 constexpr uint64_t kSmallestShare = 64;
+// The weights that stay on the device while others stream, in 64ths of all. They are the same for every
+// budget, so that a larger one has the ways of a smaller one.
+constexpr uint64_t kShares[] = {63, 62, 60, 56, 52, 48, 44, 40, 36, 32, 28, 24, 20, 16, 12, 8, 6, 4, 3, 2, 1};
 // Between a budget of weights that suffices and one that does not; then by 1/256 of all bytes.
 constexpr int kBisections = 4, kSmallSteps = 16;
 // The last steps down to the smallest budget, which become shorter until one byte less does not suffice.
 constexpr int kLastSteps = 32;
 
-// Predictions that differ by less say nothing: then the way that streams less is better.
-constexpr double kSameTime = 0.01;
-
 bool is_better(const FittedModel& a, const FittedModel* b) {
   if (!b) return true;
-  const double difference = a.way.milliseconds - b->way.milliseconds;
-  if (std::abs(difference) > kSameTime * b->way.milliseconds) return difference < 0;
-  return a.way.streamed_bytes < b->way.streamed_bytes;
+  return std::pair(a.way.milliseconds, a.way.streamed_bytes) <
+         std::pair(b->way.milliseconds, b->way.streamed_bytes);
 }
 
 bool is_smaller(const FittedModel& a, const FittedModel* b) { return !b || a.way.bytes < b->way.bytes; }
@@ -137,9 +136,9 @@ void BudgetFitter::add_tiles() {
     if (!plans_for_least || uses_tuning(options) || has_winograd(options)) continue;
     std::vector<size_t>& group = tiled_.emplace_back();
     const CompileOptions compile_options = target_.compile_options(options);
-    for (Tiling& tiling : tilings(prepared(options), target_.caps(), compile_options)) {
+    for (PredictedTiling& tiling : tilings(prepared(options), target_.caps(), compile_options)) {
       group.push_back(combinations_.size());
-      combinations_.push_back({options, std::move(tiling)});
+      combinations_.push_back({options, std::move(tiling.nodes), tiling.predicted_ms});
     }
   }
   if (tiled_.empty()) tiled_.emplace_back();
@@ -171,7 +170,9 @@ FittedModel BudgetFitter::assess(const Combination& combination,
   fitted.way.weights_bytes = memory.weights.allocated;
   fitted.way.activation_bytes = memory.lasting() - memory.weights.allocated;
   fitted.way.streamed_bytes = memory.weights.stream.streamed_bytes;
-  fitted.way.milliseconds = predicted_run_ms(inputs, memory.weights);
+  // No way that takes less is predicted to be quicker than what it changes.
+  fitted.way.milliseconds =
+      std::max({predicted_run_ms(inputs, memory.weights), asked_ms_, combination.least_ms});
   for (const TiledNodes& tiled : combination.tiling)
     fitted.way.tiled_layers += static_cast<uint32_t>(tiled.end - tiled.first);
   fitted.way.options = options;
@@ -186,6 +187,7 @@ const FittedModel& BudgetFitter::resident(size_t index) {
     const Combination& combination = combinations_[index];
     known = assess(combination, std::make_shared<const CompiledModel>(target_.compile(
                                     prepared(combination.options), compile_options(combination))));
+    if (index == 0) asked_ms_ = known->way.milliseconds;
   }
   return *known;
 }
@@ -197,6 +199,7 @@ const FittedModel* BudgetFitter::streamed(size_t index, uint64_t weights_budget)
   check(progress_);
   Combination combination = combinations_[index];
   combination.options.weights_budget = weights_budget;
+  combination.least_ms = resident(index).way.milliseconds;
   const CompileOptions options = compile_options(combination);
   const Graph& whole = prepared(combination.options);
   Graph graph = split_for_budget(whole, target_.caps(), options);
@@ -216,25 +219,26 @@ const FittedModel* BudgetFitter::streamed(size_t index, uint64_t weights_budget)
 }
 
 // The weights get what the rest leaves. That is too much at first: their staging memory grows with them.
-const FittedModel* BudgetFitter::quickest_streamed(size_t index, uint64_t bytes) {
+const FittedModel* BudgetFitter::streamed_within(size_t index, uint64_t bytes) {
   const uint64_t rest = resident(index).way.activation_bytes;
-  const FittedModel* best = nullptr;
   for (uint64_t weights = bytes > rest ? bytes - rest : 0; weights > 0;) {
     const FittedModel* fitted = streamed(index, weights);
-    if (!fitted) return nullptr;
-    if (fitted->way.bytes <= bytes) {
-      best = fitted;
-      break;
-    }
+    if (!fitted || fitted->way.bytes <= bytes) return fitted;
     weights -= std::min(weights, fitted->way.bytes - bytes);
   }
-  if (!best) return nullptr;
-  // With less on the device, all of the rest may be copied in time.
-  const uint64_t most = best->way.options.weights_budget;
-  for (const uint64_t less : {most / 4 * 3, most / 2})
-    if (const FittedModel* fitted = streamed(index, less);
-        fitted && fitted->way.bytes <= bytes && is_better(*fitted, best))
-      best = fitted;
+  return nullptr;
+}
+
+// With less than the most that fits, all of the rest may be copied in time: each share is tried.
+const FittedModel* BudgetFitter::quickest_streamed(size_t index, uint64_t bytes) {
+  const uint64_t all = resident(index).way.weights_bytes, rest = resident(index).way.activation_bytes;
+  const FittedModel* best = nullptr;
+  for (const uint64_t share : kShares) {
+    const uint64_t weights = all / kSmallestShare * share;
+    if (weights == 0 || rest + weights > bytes) continue;
+    const FittedModel* fitted = streamed(index, weights);
+    if (fitted && fitted->way.bytes <= bytes && is_better(*fitted, best)) best = fitted;
+  }
   return best;
 }
 
@@ -253,7 +257,7 @@ const FittedModel* BudgetFitter::smallest_streamed(size_t index) {
   for (int i = 0; best && i < kBisections && enough - too_small > 1 && too_small > 0; ++i)
     attempt(too_small + (enough - too_small) / 2);
   for (int i = 0; best && i < kSmallSteps; ++i) {
-    const FittedModel* less = quickest_streamed(index, best->way.bytes - best->way.bytes / 256 - 1);
+    const FittedModel* less = streamed_within(index, best->way.bytes - best->way.bytes / 256 - 1);
     if (!less) break;
     best = less;
   }
@@ -262,38 +266,59 @@ const FittedModel* BudgetFitter::smallest_streamed(size_t index) {
 
 const FittedModel* BudgetFitter::quickest(uint64_t bytes) {
   const FittedModel* best = found_within(bytes);
-  if (!best && smallest().way.bytes <= bytes) best = &smallest();
+  if (!best && smallest().way.bytes <= bytes) return &smallest();
+  if (best && smallest_ && smallest_->way.bytes <= bytes && is_better(*smallest_, best)) return smallest_;
   return best;
 }
 
+// A larger budget considers all that a smaller one does, and what is left out is no better than `best`: so
+// the predicted time never rises with the budget.
 const FittedModel* BudgetFitter::found_within(uint64_t bytes) {
   if (as_asked().way.bytes <= bytes) return &as_asked();
   const FittedModel* best = nullptr;
   const auto consider = [&](const FittedModel* fitted) {
     if (fitted && fitted->way.bytes <= bytes && is_better(*fitted, best)) best = fitted;
   };
-  const auto as_precise = [&](size_t i) {
-    return combinations_[i].options.precision == combinations_[0].options.precision;
-  };
+  const auto may_improve = [&](double least_ms) { return !best || least_ms < best->way.milliseconds; };
+  for (size_t i = 0; i < whole_; ++i) consider(&resident(i));
   for (size_t i = 0; i < whole_; ++i)
-    if (as_precise(i)) consider(&resident(i));
-  if (best) return best;
-  for (size_t i = 0; i < whole_; ++i) {
-    if (!as_precise(i)) consider(&resident(i));
-    if (may_stream(combinations_[i].options)) consider(quickest_streamed(i, bytes));
-  }
+    if (may_stream(combinations_[i].options) && may_improve(resident(i).way.milliseconds))
+      consider(quickest_streamed(i, bytes));
+  const bool tiles_may_improve = std::ranges::any_of(std::views::iota(size_t{0}, whole_), [&](size_t i) {
+    return may_improve(resident(i).way.milliseconds);
+  });
+  if (!tiles_may_improve) return best;
   add_tiles();
   for (const std::vector<size_t>& group : tiled_) {
-    // The first that fits adds least. Bytes fall from one to the next, all but for a few, so that a bisection
-    // finds it; from there on each is tried. If none fits, weights stream beside the last.
-    const auto fits = [&](size_t i) { return resident(i).way.bytes <= bytes; };
-    const auto begin = std::ranges::partition_point(group, [&](size_t i) { return !fits(i); });
-    const auto found = std::find_if(begin, group.end(), fits);
-    if (found != group.end())
-      consider(&resident(*found));
-    else if (!group.empty() && may_stream(combinations_[group.back()].options))
-      consider(quickest_streamed(group.back(), bytes));
+    // Bytes fall from one tiling to the next, all but for a few, so that a bisection finds the first that
+    // fits.
+    const auto fits = [&](size_t i) {
+      const Way& way = resident(i).way;
+      return way.bytes <= bytes ||
+             (may_stream(way.options) && way.activation_bytes + way.weights_bytes / kSmallestShare <= bytes);
+    };
+    const auto first = std::ranges::partition_point(group, [&](size_t i) { return !fits(i); });
+    for (auto at = first; at != group.end() && may_improve(combinations_[*at].least_ms); ++at) {
+      if (resident(*at).way.bytes <= bytes)
+        consider(&resident(*at));
+      else if (may_stream(combinations_[*at].options))
+        consider(quickest_streamed(*at, bytes));
+    }
   }
+  return best;
+}
+
+// Weights stream beside the combinations that need the fewest bytes without them.
+const FittedModel* BudgetFitter::streamed_below(uint64_t bytes) {
+  const FittedModel* best = nullptr;
+  const auto consider = [&](size_t index) {
+    if (!may_stream(combinations_[index].options)) return;
+    const FittedModel* fitted = streamed_within(index, bytes);
+    if (fitted && is_smaller(*fitted, best)) best = fitted;
+  };
+  for (size_t i = 0; i < whole_; ++i) consider(i);
+  for (const std::vector<size_t>& group : tiled_)
+    if (!group.empty()) consider(group.back());
   return best;
 }
 
@@ -314,7 +339,7 @@ const FittedModel& BudgetFitter::smallest() {
   }
   uint64_t step = std::max<uint64_t>(1, smallest_->way.bytes / 256);
   for (int i = 0; i < kLastSteps && step > 0 && step < smallest_->way.bytes; ++i) {
-    const FittedModel* less = found_within(smallest_->way.bytes - step);
+    const FittedModel* less = streamed_below(smallest_->way.bytes - step);
     if (less)
       smallest_ = less;
     else

@@ -31,8 +31,10 @@ struct Way {
   uint64_t weights_bytes = 0;     // persistent part of `bytes`: weights
   uint64_t activation_bytes = 0;  // persistent part of `bytes`: inputs, outputs, intermediates, workspace
   uint64_t streamed_bytes = 0;    // bytes of weights that are copied in every run
-  double milliseconds = 0;        // predicted time of a run
-  uint32_t tiled_layers = 0;      // layers that run in strips
+  // Predicted time of a run; at least that of the options as asked, and of the combination whose weights
+  // stream.
+  double milliseconds = 0;
+  uint32_t tiled_layers = 0;  // layers that run in strips
 };
 
 struct FittedModel {
@@ -57,6 +59,7 @@ class BudgetFitter {
   struct Combination {
     SessionOptions options;
     Tiling tiling = {};
+    double least_ms = 0;  // a run is predicted to take at least this
   };
 
   bool uses_tuning(const SessionOptions& options) const;
@@ -75,16 +78,22 @@ class BudgetFitter {
   // Does what quickest() does, but does not search for smallest().
   const FittedModel* found_within(uint64_t bytes);
   const FittedModel* quickest_streamed(size_t index, uint64_t bytes);
+  // Returns a way of this combination with the most weights on the device that fit, or null.
+  const FittedModel* streamed_within(size_t index, uint64_t bytes);
+  // Returns the smallest that is found of ways with streamed weights within `bytes`, which no resident way
+  // takes.
+  const FittedModel* streamed_below(uint64_t bytes);
   const FittedModel* smallest_streamed(size_t index);
 
   const Target& target_;
   const Model model_;
   const Progress* progress_;
   std::vector<Combination> combinations_;  // the first is the caller's; those with tiles are last
-  // Combinations with tiles, grouped by the combination that they extend, in ascending order of the time that
-  // the tiles are predicted to add. Empty until add_tiles().
+  // Combinations with tiles, grouped by the combination that they extend, in ascending order of least_ms.
+  // Empty until add_tiles().
   std::vector<std::vector<size_t>> tiled_;
   size_t whole_ = 0;                     // number of combinations without tiles
+  double asked_ms_ = 0;                  // predicted time of the first combination, once it is known
   std::map<Precision, Graph> prepared_;  // graphs prepared without a weights budget
   // The results of assess(), by combination and weights budget (0: all weights resident).
   std::map<std::pair<size_t, uint64_t>, std::optional<FittedModel>> known_;

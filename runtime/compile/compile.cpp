@@ -194,7 +194,8 @@ CompiledModel compile_prepared(Graph graph, const DeviceCaps& caps, const Compil
   return model;
 }
 
-std::vector<Tiling> tilings(const Graph& prepared, const DeviceCaps& caps, const CompileOptions& options) {
+std::vector<PredictedTiling> tilings(const Graph& prepared, const DeviceCaps& caps,
+                                     const CompileOptions& options) {
   const TiledLowering lowering(prepared, caps, lowering_options(prepared, options));
   TileChooser chooser(lowering.reads(), lowering.costs());
   // Between two targets, in fractions of what is live without tiles.
@@ -214,18 +215,22 @@ std::vector<Tiling> tilings(const Graph& prepared, const DeviceCaps& caps, const
         found.push_back(std::move(*choice));
     }
   }
-  std::ranges::stable_sort(found, {}, &TileChooser::Choice::added_ms);
-  std::vector<Tiling> tilings;
+  // The chooser's estimates of time choose the strips of one target. Programs tell which tiling is quicker.
+  std::vector<PredictedTiling> tilings;
   for (TileChooser::Choice& choice : found) {
     check(options.progress);
     try {
-      lowering.lower(choice.tiling);
+      auto [graph, program] = lowering.lower(choice.tiling);
+      arrange_program(program, caps, options);
+      const std::vector<TaskSync> no_barriers(program.tasks.size());
+      const std::vector<double> tasks =
+          predicted_milliseconds(program, no_barriers, caps, shares_of_x(graph, program));
+      tilings.push_back({std::move(choice.tiling), std::accumulate(tasks.begin(), tasks.end(), 0.0)});
     } catch (const Error& error) {
-      if (error.code() != ErrorCode::unsupported) throw;
-      continue;  // strips that would round otherwise
+      if (error.code() != ErrorCode::unsupported) throw;  // strips that would round otherwise
     }
-    tilings.push_back(std::move(choice.tiling));
   }
+  std::ranges::stable_sort(tilings, {}, &PredictedTiling::predicted_ms);
   return tilings;
 }
 

@@ -75,10 +75,16 @@ Graph split_for_budget(Graph prepared, const DeviceCaps& caps, const CompileOpti
 // Runs the other stages. compile() does both; apart, one graph can be compiled several times.
 CompiledModel compile_prepared(Graph graph, const DeviceCaps& caps, const CompileOptions& options,
                                Stage last = Stage::barriers);
-// Returns tilings of a prepared graph, ascending by the time that they should add: for less and less bytes of
+struct PredictedTiling {
+  Tiling nodes;
+  double predicted_ms = 0;  // of the dispatches of its program, without barriers: a run takes at least this
+};
+
+// Returns tilings of a prepared graph, ascending by their predicted time: for less and less bytes of
 // intermediate tensors that should be live at a time the quickest, and the quickest that keeps no rows. Empty
 // if no layers can run in strips.
-std::vector<Tiling> tilings(const Graph& prepared, const DeviceCaps& caps, const CompileOptions& options);
+std::vector<PredictedTiling> tilings(const Graph& prepared, const DeviceCaps& caps,
+                                     const CompileOptions& options);
 
 // Runs the last two stages, for a program that was made by other means.
 CompiledModel compile_program(Program program, const PlanMemoryOptions& options, const MemoryRules& rules);

@@ -4,10 +4,13 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/slice.hpp"
+#include "passes/tile/rows_share.hpp"
 #include "plan/dispatch_model.hpp"
 #include "plan/in_place.hpp"
 #include "plan/join_early.hpp"
@@ -229,6 +232,18 @@ TiledLowering::Result TiledLowering::lower(const Tiling& tiling) const {
   join_early(result.program, is_join);
   replace_row_copies(result.program, moves, tiled.kept, caps_.tensor_offset_alignment());
   return result;
+}
+
+// Conversions of layouts have the name of their node, too, and read all.
+std::vector<double> shares_of_x(const Graph& graph, const Program& program) {
+  std::unordered_map<std::string_view, double> of_node;
+  for (const Node& node : graph.nodes) of_node[node.name] = share_of_rows_read(graph, node);
+  std::vector<double> shares;
+  for (const Task& task : program.tasks) {
+    const auto found = of_node.find(node_name(task));
+    shares.push_back(found == of_node.end() || operator_type(task) == "Convert" ? 1 : found->second);
+  }
+  return shares;
 }
 
 }  // namespace vellum

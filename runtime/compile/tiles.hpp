@@ -41,4 +41,8 @@ class TiledLowering {
   std::vector<bool> in_place_;  // per node: whether it may write over an input
 };
 
+// Returns per task the share, from 0 to 1, of the bytes of the shader's tensor x that it reads: strips read
+// some rows of a tensor in place. `graph`: in strips, as `program` is.
+std::vector<double> shares_of_x(const Graph& graph, const Program& program);
+
 }  // namespace vellum

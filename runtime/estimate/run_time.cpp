@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "compile/tiles.hpp"
 #include "cost/device_rates.hpp"
-#include "passes/tile/rows_share.hpp"
 #include "plan/dispatch_model.hpp"
 
 namespace vellum {
@@ -23,24 +21,11 @@ double copy_ms(uint64_t bytes, const DeviceCaps& caps) {
   return static_cast<double>(bytes) / (1e6 * rate);
 }
 
-// Per task: strips read some rows of a tensor in place. Conversions of layouts have the name of their node,
-// too, and read all.
-std::vector<double> shares_of_x(const CompiledModel& model) {
-  std::unordered_map<std::string_view, double> of_node;
-  for (const Node& node : model.graph.nodes) of_node[node.name] = share_of_rows_read(model.graph, node);
-  std::vector<double> shares;
-  for (const Task& task : model.program.tasks) {
-    const auto found = of_node.find(node_name(task));
-    shares.push_back(found == of_node.end() || operator_type(task) == "Convert" ? 1 : found->second);
-  }
-  return shares;
-}
-
 }  // namespace
 
 double predicted_run_ms(const EstimateInputs& in, const WeightFootprint& weights) {
-  const std::vector<double> tasks =
-      predicted_milliseconds(in.program(), in.model.barriers, in.caps, shares_of_x(in.model));
+  const std::vector<double> tasks = predicted_milliseconds(in.program(), in.model.barriers, in.caps,
+                                                           shares_of_x(in.model.graph, in.program()));
   const std::vector<WeightSegment>& segments = weights.stream.segments;
   if (segments.empty()) return std::accumulate(tasks.begin(), tasks.end(), 0.0);
   double copied = 0, computed = 0;  // when the copies, and the device, have done what came so far

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "api/fit_budget.hpp"
 #include "public_interface.hpp"
@@ -249,6 +253,37 @@ TEST_F(MemoryBudgetTest, TheSearchCanBeCancelled) {
   EXPECT_VELLUM_ERROR(
       fit_budget(Target(&*device), load(heavy_model()), {.memory_budget = 1 << 20}, &progress),
       ErrorCode::cancelled, "cancelled");
+}
+
+Caps shipped_caps(const char* name) {
+  const std::filesystem::path tests = std::getenv("VELLUM_TEST_SOURCE");
+  std::ifstream file(tests.parent_path() / "caps" / name);
+  return Caps::parse(std::string(std::istreambuf_iterator<char>(file), {}), name);
+}
+
+// A way that fits a budget fits a larger one. Without a device, for a device with images and for one without.
+TEST(MemoryFrontiers, TimeNeverRisesWithTheBudget) {
+  const FetchedModel& fetched = fetched_model("blazeface_front");
+  const Model model = Model::load(fetched.model());
+  for (const bool halves : {false, true}) {
+    SCOPED_TRACE(halves ? "halves" : "singles");
+    const Caps caps = halves ? shipped_caps("lavapipe.json") : Caps::android_baseline_2022();
+    const SessionOptions options{.input_shapes = {{model.inputs()[0].name, fetched.input().shape()}},
+                                 .budget_allows_fp16 = halves};
+    // From less than the smallest, which is left out, to as much as there is without a budget.
+    FrontierOptions every;
+    for (uint64_t budget = 500'000; budget < 2'000'000; budget += 110'000) every.budgets.push_back(budget);
+    const std::vector<FrontierPoint> points = memory_frontier(model, options, caps, every).points;
+    ASSERT_GE(points.size(), 8u);
+    for (size_t i = 1; i < points.size(); ++i)
+      EXPECT_LE(points[i].predicted_ms, points[i - 1].predicted_ms) << points[i].budget;
+    EXPECT_LT(points.back().predicted_ms, points.front().predicted_ms);
+    // A session finds the same for one budget alone.
+    const FrontierPoint& middle = points[points.size() / 2];
+    SessionOptions budgeted = options;
+    budgeted.memory_budget = middle.budget;
+    EXPECT_EQ(fit_budget(Target(caps), model, budgeted).way.milliseconds, middle.predicted_ms);
+  }
 }
 
 TEST(MemoryFrontiers, TheKneeHasTheLeastSumOfMemoryAndTime) {
