@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -210,39 +209,6 @@ class Drawing {
   std::string svg_;
 };
 
-// Returns the smallest size that covers both, which have the same kind and format.
-void grow(Size& a, const Size& b) {
-  if (auto* bytes = std::get_if<Bytes>(&a)) {
-    bytes->bytes = std::max(bytes->bytes, std::get<Bytes>(b).bytes);
-  } else if (auto* image = std::get_if<Texture2D>(&a)) {
-    const Texture2D& other = std::get<Texture2D>(b);
-    image->width = std::max(image->width, other.width);
-    image->height = std::max(image->height, other.height);
-  } else {
-    Texture3D& volume = std::get<Texture3D>(a);
-    const Texture3D& other = std::get<Texture3D>(b);
-    volume.width = std::max(volume.width, other.width);
-    volume.height = std::max(volume.height, other.height);
-    volume.depth = std::max(volume.depth, other.depth);
-  }
-}
-
-// Returns the bytes of each object, the smallest that covers its tensors in every dimension.
-std::vector<uint64_t> object_bytes(std::span<const TensorUsageRecord> records, const PlanRow& plan) {
-  std::vector<std::optional<Size>> objects(plan.object_count);
-  for (size_t i = 0; i < records.size(); ++i) {
-    std::optional<Size>& object = objects.at(plan.assignment.at(i));
-    if (object)
-      grow(*object, records[i].size);
-    else
-      object = records[i].size;
-  }
-  std::vector<uint64_t> bytes;
-  bytes.reserve(objects.size());
-  for (const std::optional<Size>& object : objects) bytes.push_back(object ? byte_size(*object) : 0);
-  return bytes;
-}
-
 }  // namespace
 
 std::string memory_map_svg(const MemoryMap& map, std::span<const std::string> names,
@@ -257,7 +223,7 @@ std::string memory_map_svg(std::span<const TensorUsageRecord> records, std::span
   if (plan.mode == PlanMode::offsets) {
     map.bytes = plan.total_bytes;
   } else {
-    for (const uint64_t bytes : object_bytes(records, plan)) {
+    for (const uint64_t bytes : plan.object_bytes) {
       map.objects.push_back({map.bytes, bytes, 0});
       map.bytes += bytes;
     }

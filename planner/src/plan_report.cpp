@@ -6,6 +6,7 @@
 #include <locale>
 #include <sstream>
 
+#include "arithmetic.hpp"
 #include "vellum/planner/records_csv.hpp"
 
 namespace vellum::planner {
@@ -41,6 +42,10 @@ PlanRow object_row(std::span<const TensorUsageRecord> records, ObjectStrategy st
   PlanRow row = checked_row(records, plan, strategy, PlanMode::objects, options);
   row.object_count = plan.objects.size();
   row.assignment.assign(plan.object_of.begin(), plan.object_of.end());
+  for (const Size& size : plan.objects) {
+    const uint64_t bytes = options.object_bytes ? options.object_bytes(size) : byte_size(size);
+    row.object_bytes.push_back(detail::checked_align(bytes, options.alignment).value());  // validated above
+  }
   return row;
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,43 @@ TEST(MemoryMap, DrawsEveryTensorAndObjectOnce) {
   EXPECT_EQ(count(svg, "fill=\"#eee\""), report.plans[0].object_count + 1) << "the objects, and the legend";
   EXPECT_EQ(count(svg, "<rect"), 1 + kRecords.size() + report.plans[0].object_count);
   EXPECT_EQ(count(svg, "<title>first\n2.0 KiB, tasks 0 to 1</title>"), 1u);
+}
+
+// The heights of the rectangles that are filled with the colour of objects, without the legend.
+double height_of_objects(const std::string& svg) {
+  double sum = 0;
+  for (size_t at = svg.find("<rect"); at != std::string::npos; at = svg.find("<rect", at + 1)) {
+    const std::string element = svg.substr(at, svg.find('>', at) - at);
+    if (element.find("#eee") != std::string::npos)
+      sum += std::stod(element.substr(element.find(" height=\"") + 9));
+  }
+  return sum;
+}
+
+// One texture of 64 x 384 may be 384 x 64 instead, so the two tensors share one object of one tensor's bytes;
+// a picture that covered both extents would be 384 x 384.
+TEST(MemoryMap, ObjectsAreAsHighAsThePlansBytes) {
+  const TexelFormat format{1, 4};
+  const std::vector<TensorUsageRecord> records{
+      {Texture2D{64, 384, format}, 0, 1, {Texture2D{384, 64, format}}},
+      {Texture2D{384, 64, format}, 2, 3},
+      {Texture2D{8, 8, format}, 1, 2}};
+  PlanOptions options;
+  options.alignment = 4096;
+  const PlanReport report = make_plan_report(records, "all", PlanMode::objects, options);
+  for (const PlanRow& plan : report.plans) {
+    const std::string svg = memory_map_svg(records, {}, plan, plan.strategy);
+    // The canvas is 330 units high for all bytes of the plan.
+    EXPECT_NEAR(height_of_objects(svg), 330, 0.1) << plan.strategy;
+    uint64_t sum = 0;
+    for (const uint64_t bytes : plan.object_bytes) sum += bytes;
+    EXPECT_EQ(sum, plan.total_bytes) << plan.strategy;
+    // A tensor's height is its share of these.
+    const double unit = 330.0 / static_cast<double>(plan.total_bytes);
+    char height[32];
+    std::snprintf(height, sizeof height, "height=\"%.2f\"", 64 * 384 * 4 * unit);
+    EXPECT_GE(count(svg, height), 2u) << plan.strategy << "\n" << svg;
+  }
 }
 
 TEST(MemoryMap, EscapesNamesOfModels) {

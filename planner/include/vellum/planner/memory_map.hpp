@@ -39,7 +39,8 @@ struct MemoryMap {
 std::string memory_map_svg(const MemoryMap& map, std::span<const std::string> names,
                            const std::string& title);
 
-// Draws a plan of these records. Objects are stacked. `names`: one tooltip for each record, or empty.
+// Draws a plan of these records. Objects are stacked, each as high as the bytes that the plan counts for it.
+// `names`: one tooltip for each record, or empty.
 std::string memory_map_svg(std::span<const TensorUsageRecord> records, std::span<const std::string> names,
                            const PlanRow& plan, const std::string& title);
 

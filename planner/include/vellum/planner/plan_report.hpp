@@ -25,8 +25,9 @@ struct PlanRow {
   uint64_t lower_bound = 0;
   uint64_t object_count = 0;  // objects mode: shared objects; offsets mode: the one arena
   bool proved_optimal = false;
-  bool smallest = false;             // no plan of this mode in the report is smaller
-  std::vector<uint64_t> assignment;  // per record: index of its object, or its byte offset
+  bool smallest = false;               // no plan of this mode in the report is smaller
+  std::vector<uint64_t> assignment;    // per record: index of its object, or its byte offset
+  std::vector<uint64_t> object_bytes;  // per object, as in total_bytes; empty in mode offsets
 };
 
 struct PlanReport {
