@@ -44,7 +44,7 @@ build_packages=(
 test_packages=(abigail-tools libgtest-dev libbenchmark-dev libonnx-testdata vulkan-validationlayers chromium flatbuffers-compiler
   python3 python3-numpy python3-pytest python3-torch python3-torchvision
   openjdk-17-jdk-headless libjetbrains-annotations-java junit4
-  libglfw3-dev libimgui-dev libyuv-dev xvfb xauth)
+  libglfw3-dev libimgui-dev libyuv-dev xvfb xauth ffmpeg)
 # What Mesa's build needs besides the packages of the step build.
 gpu_compiler_packages=(bison flex libexpat1-dev python3-mako python3-packaging python3-ply python3-yaml xz-utils)
 # What programs for arm64 are linked to and run with.

@@ -108,15 +108,24 @@ std::string quoted(const std::string& argument) {
   return result + "'";
 }
 
+// ffmpeg's filters for a picture in the middle of a frame, as large as fits, as fitted() does for photos.
+// Pixels that are not square are made so first; NV12 has no odd positions.
+std::string fitting_filters(int width, int height) {
+  const std::string size = std::to_string(width) + ":" + std::to_string(height);
+  return "scale=iw*sar:ih,setsar=1,scale=" + size +
+         ":flags=area:force_original_aspect_ratio=decrease:force_divisible_by=2,pad=" + size +
+         ":floor((ow-iw)/4)*2:floor((oh-ih)/4)*2";
+}
+
 // Frames that ffmpeg writes to a pipe, in the size that was asked for. The first one is read at once, so that
 // a file or camera without frames is refused before the window shows anything.
 class Ffmpeg : public FrameSource {
  public:
   Ffmpeg(const SourceOptions& options, const std::string& source, const std::string& input)
       : format_(frame_format(FrameFormat::nv12, options)), first_(format_.bytes()) {
-    const std::string size = std::to_string(options.width) + ":" + std::to_string(options.height);
+    const std::string filters = fitting_filters(options.width, options.height);
     const std::string command =
-        "ffmpeg -loglevel fatal -nostdin " + input + " -vf scale=" + size + " -f rawvideo -pix_fmt nv12 -";
+        "ffmpeg -loglevel fatal -nostdin " + input + " -vf '" + filters + "' -f rawvideo -pix_fmt nv12 -";
     pipe_.reset(popen(command.c_str(), "r"));
     if (!pipe_) throw Error(ErrorCode::io, "cannot start ffmpeg");
     if (!read(first_)) {

@@ -28,5 +28,13 @@ show "${video[@]}" --frames 3 --network pose
 # A video without frames is refused, with ffmpeg and without.
 if show --video "$folder/none.mp4" --frames 3 2>"$folder/refused"; then exit 1; fi
 grep -qE 'ffmpeg reads no frame of .*none.mp4|need ffmpeg, which is not installed' "$folder/refused"
+# A video of another shape than the window is not stretched: the box is where that of the photo is, 80 pixels from the left.
+[[ -z $(command -v ffmpeg) ]] || ffmpeg -loglevel error -loop 1 -i "$VELLUM_TEST_DATA/photos/astronaut.png" -frames:v 10 \
+  -pix_fmt yuv444p "$folder/square.y4m"
+for source in photo:"$VELLUM_TEST_DATA/photos/astronaut.png" video:"$folder/square.y4m"; do
+  [[ -e ${source#*:} ]] || continue
+  show "--${source%%:*}" "${source#*:}" --frames 3 --screenshot "$folder/window_${source%%:*}.png"
+  "$video_tool" check "$folder/window_${source%%:*}.png" 247 76 335 164
+done
 if grep -E 'Validation (Error|Warning)|VUID|SYNC-HAZARD' "$folder/said"; then exit 1; fi
 "$video_tool" check "$folder/window.png" 260 65 354 159
