@@ -70,6 +70,13 @@ void mark_smallest(std::vector<PlanRow>& plans) {
   }
 }
 
+// "12,345,678"
+std::string grouped(uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
+  return digits;
+}
+
 std::string mebibytes(uint64_t bytes) {
   std::ostringstream out;
   out.imbue(std::locale::classic());
@@ -83,7 +90,7 @@ std::string gap_text(const PlanRow& row) {
   const auto gap =
       static_cast<double>(row.total_bytes - row.lower_bound) / static_cast<double>(row.lower_bound);
   out << "  at most " << std::fixed << std::setprecision(2) << 100 * gap << "% above the optimum, which is "
-      << row.lower_bound << " or more";
+      << grouped(row.lower_bound) << " or more";
   return out.str();
 }
 
@@ -93,7 +100,7 @@ void table_of(std::ostream& out, const PlanReport& report, PlanMode mode) {
                         std::string_view marks) {
     std::ostringstream text;
     text.imbue(std::locale::classic());
-    text << "  " << std::left << std::setw(26) << label << std::right << std::setw(16) << bytes
+    text << "  " << std::left << std::setw(26) << label << std::right << std::setw(16) << grouped(bytes)
          << std::setw(13) << mebibytes(bytes) << std::setw(9) << objects << "  " << marks;
     std::string row = text.str();
     row.erase(row.find_last_not_of(' ') + 1);
@@ -166,7 +173,7 @@ PlanReport make_plan_report(std::span<const TensorUsageRecord> records, std::str
 std::string plan_table(const PlanReport& report) {
   std::ostringstream out;
   out.imbue(std::locale::classic());
-  out << report.record_count << " tensors, " << report.naive_bytes << " bytes ("
+  out << report.record_count << " tensors, " << grouped(report.naive_bytes) << " bytes ("
       << mebibytes(report.naive_bytes) << " MiB) without sharing\n\n";
   for (const PlanMode mode : {PlanMode::objects, PlanMode::offsets}) {
     if (!has(report, mode)) continue;

@@ -19,7 +19,7 @@ std::span<const std::byte> PackedModel::find(const VirtualTensor& weight) const 
     throw Error(ErrorCode::corrupt_model, file_->source() + ": weight '" + weight.name + "' has " +
                                               std::to_string(bytes.size()) + " bytes instead of " +
                                               std::to_string(weight.desc.byte_size()) +
-                                              "; pack the model again");
+                                              "; bundle the model again");
   return bytes;
 }
 

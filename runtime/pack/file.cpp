@@ -48,7 +48,7 @@ void File::open_copy(std::span<const std::byte> bytes) {
 }
 
 void File::refuse(const std::string& what) const {
-  throw Error(ErrorCode::corrupt_model, source_ + ": " + what + "; pack the model again");
+  throw Error(ErrorCode::corrupt_model, source_ + ": " + what + "; bundle the model again");
 }
 
 void File::open(std::span<const std::byte> all) {
@@ -58,7 +58,7 @@ void File::open(std::span<const std::byte> all) {
   if (header.magic != Header::kMagic) refuse("not a packed model");
   if (header.byte_order != Header::kByteOrder)
     throw Error(ErrorCode::unsupported,
-                source_ + ": damaged, or packed on a machine of another byte order; pack the model again");
+                source_ + ": damaged, or packed on a machine of another byte order; bundle the model again");
   if (header.version != Header::kVersion && header.version != Header::kVersionWithoutSignature)
     throw Error(ErrorCode::unsupported, source_ + ": a packed model of format " +
                                             std::to_string(header.version) +

@@ -333,7 +333,7 @@ PhysicalDevice select_device(std::vector<PhysicalDevice> devices, const std::str
         "no device with Vulkan 1.1 and a compute queue; install the GPU's Vulkan driver, or one that runs on "
         "the CPU (Debian: mesa-vulkan-drivers)");
   if (const std::optional<size_t> index = index_of(devices, wanted)) return std::move(devices[*index]);
-  std::string message = "no device matches \"" + wanted + "\"; there are";
+  std::string message = "no device matches \"" + wanted + "\"; the devices are";
   for (size_t i = 0; i < devices.size(); ++i)
     message += (i ? ", " : " ") + std::to_string(i) + ": " + devices[i].caps.name;
   throw Error(ErrorCode::no_device, message);

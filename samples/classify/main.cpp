@@ -117,9 +117,9 @@ int main(int argc, char** argv) {
       ->expected(3);
   app.add_option("--deviation", options.deviation, "what the difference is divided by (default: ImageNet's)")
       ->expected(3)
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1u, 1u << 20));
   app.add_option("--side", options.side, "side of the input where the model leaves it open")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1u, 1u << 20))
       ->capture_default_str();
   return run_sample(app, argc, argv, [&] { classify(options); });
 }

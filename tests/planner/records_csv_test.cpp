@@ -111,7 +111,7 @@ TEST(PlanReport, HoldsEveryStrategyOfBothModes) {
     }
   }
   const std::string table = plan_table(report);
-  EXPECT_NE(table.find("65 tensors, 27591112 bytes (26.313 MiB)"), std::string::npos) << table;
+  EXPECT_NE(table.find("65 tensors, 27,591,112 bytes (26.313 MiB)"), std::string::npos) << table;
 }
 
 TEST(PlanReport, TakesOneStrategyInTheModesThatHaveIt) {

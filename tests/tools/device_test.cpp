@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <sstream>
 
 #include "api/detection_model.hpp"
 #include "api/small_model.hpp"
@@ -68,6 +69,12 @@ TEST_F(OnDevice, DevicesAreListed) {
   const std::string uuid = document["devices"][0]["uuid"];
   EXPECT_EQ(run_json({"devices", "--device", uuid})["devices"][0]["uuid"], uuid);
   const Finished table = run_tool({"devices"});
+  // As wide as a terminal, but for what a driver says of itself.
+  for (std::istringstream lines(table.out); !lines.eof();) {
+    std::string line;
+    std::getline(lines, line);
+    EXPECT_LE(line.size(), 100u) << line;
+  }
   EXPECT_NE(table.out.find(document["devices"][0]["name"].get<std::string>()), std::string::npos);
   EXPECT_TRUE(
       fails({"run", save(small_model()), "-i", "x=x.npy", "--device", "no such device"}, 1, {"x.npy"}));

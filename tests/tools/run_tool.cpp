@@ -1,5 +1,6 @@
 #include "run_tool.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -79,12 +80,17 @@ testing::AssertionResult fails(const std::vector<std::string>& arguments, int st
   if (finished.status != status)
     return testing::AssertionFailure()
            << "exit status " << finished.status << ", expected " << status << ": " << finished.err;
-  if (!finished.out.empty()) return testing::AssertionFailure() << "printed " << finished.out;
+  const bool is_json = std::ranges::find(arguments, "--json") != arguments.end();
+  const nlohmann::json document = nlohmann::json::parse(is_json ? finished.out : "null", nullptr, false);
+  if (is_json ? !document.is_object() || !document.contains("error") : !finished.out.empty())
+    return testing::AssertionFailure() << "printed " << finished.out;
   if (finished.err.empty() || finished.err.find('\n') != finished.err.size() - 1)
     return testing::AssertionFailure() << "not one line: " << finished.err;
   for (const std::string& part : parts)
     if (finished.err.find(part) == std::string::npos)
       return testing::AssertionFailure() << finished.err << " does not say '" << part << "'";
+  if (is_json && finished.err != "vellum: " + document["error"]["message"].get<std::string>() + "\n")
+    return testing::AssertionFailure() << finished.out << " is not " << finished.err;
   return testing::AssertionSuccess();
 }
 

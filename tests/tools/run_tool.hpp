@@ -23,7 +23,7 @@ Finished run_tool(const std::vector<std::string>& arguments);
 // With --json: succeeds, says nothing on stderr, and prints one JSON document and nothing else.
 nlohmann::json run_json(std::vector<std::string> arguments);
 
-// Exit status, an empty stdout and one line on stderr that has every part.
+// Exit status, one line on stderr that has every part, and on stdout nothing, or with --json the same message.
 testing::AssertionResult fails(const std::vector<std::string>& arguments, int status,
                                const std::vector<std::string>& parts);
 

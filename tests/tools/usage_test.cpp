@@ -1,6 +1,7 @@
 // Wrong command lines of the tool.
 #include <cstdlib>
 
+#include "api/small_model.hpp"
 #include "run_tool.hpp"
 #include "support/environment.hpp"
 
@@ -26,10 +27,11 @@ TEST(Usage, DevicesAreListedSavedAndCalibrated) {
     EXPECT_NE(help.find(option), std::string::npos) << option;
 }
 
-TEST(Usage, TheToolAlonePrintsItsHelp) {
+TEST(Usage, TheToolAloneIsWrongUsageWithTheHelp) {
   const Finished alone = run_tool({});
-  EXPECT_EQ(alone.status, 0);
-  EXPECT_EQ(alone.out, run_tool({"--help"}).out);
+  EXPECT_EQ(alone.status, 2);
+  EXPECT_EQ(alone.out, "");
+  EXPECT_EQ(alone.err, run_tool({"--help"}).out);
 }
 
 TEST(Usage, HelpFoldsTheCommonOptionsBehindTheCommandsOwn) {
@@ -61,6 +63,55 @@ TEST(Usage, WrongCommandLinesGiveStatusTwo) {
   EXPECT_TRUE(fails({"run", "a.onnx", "--memory-budget", "much"}, 2, {"--memory-budget"}));
   EXPECT_TRUE(fails({"tiles", "a.onnx", "-i", "b.png"}, 2, {"--output"}));
   EXPECT_TRUE(fails({"tiles", "a.onnx", "-i", "b.png", "-o", "c.png", "--tile", "0"}, 2, {"--tile"}));
+}
+
+TEST(Usage, MessagesNameTheFirstWrongArgumentAndTheNearestRightOne) {
+  EXPECT_TRUE(fails({"benhc"}, 2, {"'benhc'", "did you mean 'bench'?"}));
+  EXPECT_TRUE(fails({"--frobnicate"}, 2, {"vellum has no option '--frobnicate'"}));
+  EXPECT_TRUE(fails({"bench", "--precison", "fp16", "--b"}, 2,
+                    {"vellum bench has no option '--precison': did you mean '--precision'?"}));
+  EXPECT_TRUE(fails({"bench", "a.onnx", "--zzz", "3", "--yyy"}, 2, {"'--zzz'", "see vellum bench --help"}));
+  EXPECT_TRUE(fails({"inspect", "a.onnx", "b.onnx", "c.onnx"}, 2, {"takes no argument 'b.onnx'"}));
+}
+
+TEST(Usage, MessagesAboutNumbersAreShort) {
+  for (const char* runs : {"0", "-1", "0.0", "many", "1x"}) {
+    const Finished finished = run_tool({"bench", "a.onnx", "--runs", runs});
+    EXPECT_EQ(finished.status, 2) << runs;
+    EXPECT_LT(finished.err.size(), 100u) << finished.err;
+    EXPECT_NE(finished.err.find(runs), std::string::npos) << finished.err;
+  }
+}
+
+// 1 kB is 1000 bytes, 1 KiB 1024.
+TEST(Usage, UnitsOfBytesAreThoseOfTheStandard) {
+  const TempFolder folder;
+  const std::string model = (folder / "model.onnx").string();
+  small_model().save(model);
+  EXPECT_TRUE(fails({"estimate", model, "--memory-budget", "1KB"}, 1, {"budget of 1000 bytes"}));
+  EXPECT_TRUE(fails({"estimate", model, "--memory-budget", "1KiB"}, 1, {"budget of 1024 bytes"}));
+}
+
+// For programs that read stdout alone.
+TEST(Usage, ErrorsUnderJsonAreADocument) {
+  EXPECT_TRUE(fails({"inspect", "missing.onnx", "--json"}, 1, {"missing.onnx"}));
+  EXPECT_TRUE(fails({"bench", "--json", "--nothing"}, 2, {"--nothing"}));
+  EXPECT_TRUE(fails({"conquer", "--json"}, 2, {"conquer"}));
+  const auto error = nlohmann::json::parse(run_tool({"inspect", "missing.onnx", "--json"}).out)["error"];
+  EXPECT_EQ(error["code"], "not found");
+}
+
+TEST(Usage, TablesSayForWhichDeviceTheyAre) {
+  const TempFolder folder;
+  const std::string model = (folder / "model.onnx").string();
+  small_model().save(model);
+  const std::string least = "Android Baseline 2022";
+  for (const char* command : {"plan", "estimate"}) {
+    const std::string text = run_tool({command, model}).out;
+    EXPECT_EQ(text.rfind(least + " (the default", 0), 0u) << text;
+    EXPECT_EQ(run_json({command, model})["device"], least);
+    EXPECT_EQ(run_tool({command, model, "--caps", "android_baseline_2022"}).out.rfind(least + "\n", 0), 0u);
+  }
 }
 
 TEST(Usage, FailedWorkGivesStatusOneAndNamesTheFile) {

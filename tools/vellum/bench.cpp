@@ -16,6 +16,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "tuning.hpp"
+#include "wrong_usage.hpp"
 
 namespace vellum::cli {
 namespace {
@@ -131,24 +132,29 @@ Command add_bench(CLI::App& app) {
   auto arguments = std::make_shared<BenchArguments>();
   CLI::App* command = app.add_subcommand("bench", "Time inferences, and the cold start separately");
   add_model(*command, arguments->model)->required();
-  command->add_option("-i,--input", arguments->inputs, "NAME=FILE.npy: an input of the model; repeatable; inputs that are not named are random")
+  command
+      ->add_option("-i,--input", arguments->inputs,
+                   "NAME=FILE.npy: an input of the model; repeatable; inputs that are not named are random")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
-      ->add_option("--runs", arguments->runs, "how many inferences to time; default: 50, or as many as --seconds allows")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--seconds", arguments->seconds, "stop after this time")->check(CLI::PositiveNumber);
-  command->add_option("--warm-up", arguments->warm_up, "untimed inferences between the first one and the timed ones")
-      ->check(CLI::NonNegativeNumber)
+      ->add_option("--runs", arguments->runs,
+                   "how many inferences to time; default: 50, or as many as --seconds allows")
+      ->check(more_than_zero());
+  command->add_option("--seconds", arguments->seconds, "stop after this time")->check(more_than_zero());
+  command
+      ->add_option("--warm-up", arguments->warm_up,
+                   "untimed inferences between the first one and the timed ones")
       ->capture_default_str();
   command->add_option("--seed", arguments->seed, "seed of the random inputs")->capture_default_str();
-  add_in_flight(
-      *command, arguments->options,
-      "N > 1: also time inferences with N in flight at once, with copies of inputs and outputs");
+  add_in_flight(*command, arguments->options,
+                "N > 1: also time inferences with N in flight at once, with copies of inputs and outputs");
   add_tune_options(*command, arguments->tune);
-  add_options(*command, arguments->options, "how tensors are assigned to memory: a strategy of docs/planner.md");
+  add_options(*command, arguments->options,
+              "how tensors are assigned to memory: a strategy of docs/planner.md");
   command->footer(
-      "The time of an inference is from the submit to its end on the device, without copies of inputs and outputs.\n"
+      "The time of an inference is from the submit to its end on the device, without copies of inputs and "
+      "outputs.\n"
       "The load time is that of reading the model and creating the session, without opening the device.\n"
       "Example:\n  vellum bench model.onnx --seconds 10 --precision fp16");
   return {command, [arguments] { bench(*arguments); }};

@@ -34,24 +34,34 @@ nlohmann::json to_json(const DeviceInfo& device) {
           {"max_storage_buffer_range", device.max_storage_buffer_range}};
 }
 
-std::string table(const std::vector<DeviceInfo>& devices) {
+// One block for each device: as wide as a terminal, whatever the device's name.
+std::string text(const DeviceInfo& device) {
+  const std::string head = std::to_string(device.index) + "  " + one_line(device.name) + "\n";
+  Table table;
+  table.column("");
+  table.column("type");
+  table.column(device.type);
+  const auto line = [&](const char* what, const std::string& value) { table.row({"", what, value}); };
+  line("driver", device.driver);
+  line("Vulkan", device.api_version);
+  line("UUID", uuid_text(device.uuid));
+  line("storage of tensors", device.preferred_storage);
+  line("fp16 arithmetic", device.fp16_arithmetic ? "yes" : "no");
+  line("cooperative matrices", device.cooperative_matrices);
+  line("timestamps", device.timestamp_period_ns > 0 ? "yes" : "no");
+  line("largest image", grouped(device.max_image_dimension_2d) + " in 2D, " +
+                            grouped(device.max_image_dimension_3d) + " in 3D");
+  line("largest buffer", grouped(device.max_storage_buffer_range) + " bytes");
+  return head + table.text();
+}
+
+std::string text(const std::vector<DeviceInfo>& devices) {
   if (devices.empty())
     return "There is no Vulkan 1.1 device here. Mesa's lavapipe runs on any CPU (Debian: "
            "mesa-vulkan-drivers).\n";
-  Table table;
-  for (const char* title : {"#", "name", "type", "driver", "Vulkan", "storage", "fp16 arithmetic",
-                            "timestamps", "cooperative matrices", "UUID"})
-    table.column(title);
-  table.column("image 2D", Table::Align::right);
-  table.column("image 3D", Table::Align::right);
-  table.column("buffer bytes", Table::Align::right);
-  for (const DeviceInfo& device : devices)
-    table.row({std::to_string(device.index), device.name, device.type, device.driver, device.api_version,
-               device.preferred_storage, device.fp16_arithmetic ? "yes" : "no",
-               device.timestamp_period_ns > 0 ? "yes" : "no", device.cooperative_matrices,
-               uuid_text(device.uuid), grouped(device.max_image_dimension_2d),
-               grouped(device.max_image_dimension_3d), grouped(device.max_storage_buffer_range)});
-  return table.text();
+  std::string all;
+  for (const DeviceInfo& device : devices) all += (all.empty() ? "" : "\n") + text(device);
+  return all;
 }
 
 }  // namespace
@@ -84,7 +94,7 @@ Command add_devices(CLI::App& app) {
             if (!options->json) {
               if (calibration)
                 print(to_text(*calibration, io::FileName(options->device.cache_folder).text()));
-              return print(table(found));
+              return print(text(found));
             }
             nlohmann::json list = nlohmann::json::array();
             for (const DeviceInfo& device : found) list.push_back(to_json(device));

@@ -16,6 +16,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "vellum/memory_curve.hpp"
+#include "wrong_usage.hpp"
 
 namespace vellum::cli {
 namespace {
@@ -68,9 +69,9 @@ void write_svg(const EstimateArguments& arguments, const std::vector<Point>& poi
 }
 
 std::string text(const EstimateArguments& arguments, const std::vector<Point>& points,
-                 const std::string& device) {
+                 const Estimator& estimator) {
   const std::string axis = axis_of(arguments);
-  std::string result = device + "\n";
+  std::string result = device_line(estimator.device(), estimator.device_is_default());
   const bool each = points.size() == 1 || arguments.measure;
   for (const Point& point : points) {
     if (!each) break;
@@ -123,7 +124,7 @@ void estimate(const EstimateArguments& arguments) {
     }
     return print_json(nlohmann::json{{"device", estimator.device()}, {"points", list}});
   }
-  std::string all = text(arguments, points, estimator.device());
+  std::string all = text(arguments, points, estimator);
   for (size_t i = 0; i < answers.size(); ++i)
     all += "\n" + to_text(answers[i], arguments.budget, points.size() > 1 ? points[i].x : 0);
   print(all);
@@ -146,7 +147,7 @@ Command add_estimate(CLI::App& app) {
                        "1,2,4,8: estimate each of these batch sizes, the first dimension of every input")
           ->delimiter(',')
           ->allow_extra_args(false)
-          ->check(CLI::PositiveNumber);
+          ->check(more_than_zero());
   CLI::Option* sweep =
       command
           ->add_option(
@@ -163,7 +164,7 @@ Command add_estimate(CLI::App& app) {
           ->add_option(
               "--budget", arguments->budget,
               "bytes (or like 256MB): say whether the total fits, and which options would make it fit")
-          ->transform(CLI::AsSizeValue(false));
+          ->transform(CLI::AsSizeValue(true));
   command
       ->add_flag(
           "--frontier", arguments->frontier,

@@ -88,13 +88,14 @@ Estimator::Estimator(const Options& options, const std::string& caps_file, Model
     : model_(std::move(model)) {
   if (!caps_file.empty()) {
     caps_ = read_caps(caps_file);
-    name_ = io::FileName(caps_file).stem();
+    name_ = caps_name(caps_file);
   } else if (on_device || !options.device.device.empty()) {
     device_.emplace(options);
     name_ = device_->device().info().name;
   } else {
     caps_ = Caps::android_baseline_2022();
-    name_ = "Android Baseline 2022";
+    name_ = caps_name("");
+    is_default_ = true;
   }
 }
 

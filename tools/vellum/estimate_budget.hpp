@@ -22,12 +22,15 @@ class Estimator {
   MemoryFrontier frontier(const SessionOptions& options,
                           const std::function<void(size_t done, size_t total)>& progress) const;
   const std::string& device() const { return name_; }
+  // Whether neither a device nor caps were named.
+  bool device_is_default() const { return is_default_; }
 
  private:
   Model model_;
   std::optional<OpenedDevice> device_;
   std::optional<Caps> caps_;
   std::string name_;
+  bool is_default_ = false;
 };
 
 struct BudgetAnswer {

@@ -153,7 +153,8 @@ void estimate_frontier(const FrontierArguments& arguments) {
   if (arguments.options.json)
     return print_json(
         nlohmann::json{{"device", estimator.device()}, {"points", to_json(frontier, measured, options)}});
-  print(estimator.device() + "\n\n" + table(frontier, measured, options));
+  print(device_line(estimator.device(), estimator.device_is_default()) + "\n" +
+        table(frontier, measured, options));
 }
 
 }  // namespace vellum::cli

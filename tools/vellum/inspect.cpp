@@ -10,6 +10,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "vellum/caps.hpp"
+#include "wrong_usage.hpp"
 
 namespace vellum::cli {
 namespace {
@@ -181,10 +182,9 @@ Command add_inspect(CLI::App& app) {
       app.add_subcommand("inspect", "Show operators, shapes, parameters and multiply-accumulates of a model");
   add_model(*command, arguments->model)->required();
   command
-      ->add_option(
-          "--stage", arguments->stage,
-          "graph (as optimised), program (dispatches), plan (memory), barriers, or kernels (as the "
-          "device's compiler reports them)")
+      ->add_option("--stage", arguments->stage,
+                   "graph (as optimised), program (dispatches), plan (memory), barriers, or kernels (as the "
+                   "device's compiler reports them)")
       ->check(CLI::IsMember({"graph", "program", "plan", "barriers", "kernels"}));
   command->add_option("--caps", arguments->caps,
                       "android_baseline_2022, or a file of `vellum devices --save-caps`: the device that "
@@ -193,11 +193,11 @@ Command add_inspect(CLI::App& app) {
       ->add_option("--gigamacs", arguments->gigamacs,
                    "for --stage kernels: fp32 multiply-accumulates of the device in billions per second, if "
                    "Vellum does not know the chip")
-      ->check(CLI::PositiveNumber);
+      ->check(more_than_zero());
   command
       ->add_option("--gigabytes", arguments->gigabytes,
                    "for --stage kernels: bandwidth of its memory in GB per second")
-      ->check(CLI::PositiveNumber);
+      ->check(more_than_zero());
   command->add_option(
       "--code", arguments->code,
       "for --stage kernels: a folder for the compiler's representations of each pipeline, with its assembly");

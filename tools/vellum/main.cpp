@@ -3,24 +3,35 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "commands.hpp"
 #include "help.hpp"
 #include "io/terminal.hpp"
 #include "output.hpp"
+#include "wrong_usage.hpp"
 
 namespace {
 
 using namespace vellum::cli;
 
-int run(const std::vector<Command>& commands) {
+// The line on stderr; with --json also a document, for programs that read stdout alone.
+int fail(int status, std::string_view code, const std::string& message, bool json) {
+  std::cerr << "vellum: " + one_line(message) + "\n";
+  if (json) print_json({{"error", {{"code", code}, {"message", one_line(message)}}}});
+  return status;
+}
+
+int run(const std::vector<Command>& commands, bool json) {
   try {
     for (const Command& command : commands)
       if (command.parser->parsed()) command.run();
     return 0;
+  } catch (const vellum::Error& error) {
+    return fail(1, vellum::to_string(error.code()), error.what(), json);
   } catch (const std::exception& error) {
-    std::cerr << "vellum: " << one_line(error.what()) << '\n';
-    return 1;
+    return fail(1, "failed", error.what(), json);
   }
 }
 
@@ -45,21 +56,20 @@ int main(int argc, char** argv) {
   const std::vector<Command> commands{add_devices(app),  add_inspect(app), add_plan(app),  add_pool(app),
                                       add_estimate(app), add_run(app),     add_tiles(app), add_bench(app),
                                       add_profile(app),  add_bundle(app),  add_tune(app),  add_doctor(app)};
-  if (argc > 1 && argv[1][0] != '-' && !known(commands, argv[1])) {
-    std::cerr << "vellum: there is no command '" << one_line(argv[1]) << "' (see vellum --help)\n";
-    return 2;
-  }
+  const bool json =
+      std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
+  if (argc > 1 && argv[1][0] != '-' && !known(commands, argv[1]))
+    return fail(2, "wrong usage", explain_command(app, argv[1]), json);
   if (argc <= 1) {
-    print(app.help());
-    return 0;
+    std::cerr << app.help();
+    return 2;
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {
     return app.exit(asked);  // --help, --help-all, --version
   } catch (const CLI::ParseError& error) {
-    std::cerr << "vellum: " << one_line(error.what()) << " (see vellum --help)\n";
-    return 2;
+    return fail(2, "wrong usage", explain(app, error), json);
   }
-  return run(commands);
+  return run(commands, json);
 }

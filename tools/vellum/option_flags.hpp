@@ -49,7 +49,7 @@ class OptionFlags {
     limit_milliseconds(name, value("--" + name, option, what));
   }
   void bytes(const std::string& name, uint64_t& option, const std::string& what) {
-    value("--" + name, option, what + "; also like 64MiB")->transform(CLI::AsSizeValue(false));
+    value("--" + name, option, what + "; also like 64MiB")->transform(CLI::AsSizeValue(true));
   }
   template <typename Number>
   void number(const std::string& name, Number& option, const std::string& what) {

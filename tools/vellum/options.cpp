@@ -303,4 +303,15 @@ Caps read_caps(const std::string& name) {
   return Caps::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name);
 }
 
+std::string caps_name(const std::string& name) {
+  return name.empty() || name == "android_baseline_2022" ? "Android Baseline 2022"
+                                                         : io::FileName(name).stem();
+}
+
+std::string device_line(const std::string& device, bool is_default) {
+  return one_line(device) +
+         (is_default ? " (the default, the least that Vellum supports; --device 0: the device here)\n"
+                     : "\n");
+}
+
 }  // namespace vellum::cli

@@ -67,5 +67,9 @@ void require_caps_or_device(const std::string& caps, const Options& options);
 
 // Reads the argument of --caps: android_baseline_2022, or a file of `vellum devices --save-caps`.
 Caps read_caps(const std::string& name);
+// Returns the name of these caps, of the Android Baseline 2022 profile if `name` is empty.
+std::string caps_name(const std::string& name);
+// Returns the line above tables that are for a device: its name, and how to name another if none was named.
+std::string device_line(const std::string& device, bool is_default);
 
 }  // namespace vellum::cli

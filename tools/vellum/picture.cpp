@@ -11,6 +11,7 @@
 #include "io/picture_file.hpp"
 #include "io/picture_format.hpp"
 #include "output.hpp"
+#include "wrong_usage.hpp"
 
 namespace vellum::cli {
 namespace {
@@ -96,11 +97,11 @@ void add_picture_options(CLI::App& command, PictureOptions& options) {
       ->expected(3);
   command.add_option("--deviation", options.deviation, "divisor after --mean; replaces --values'")
       ->expected(3)
-      ->check(CLI::PositiveNumber);
+      ->check(more_than_zero());
   command.add_flag("--bgr", options.bgr, "the input reads blue, green, red");
   command.add_option("--labels", options.labels, "text file with one label a line, the first for class 0");
   command.add_option("--top", options.top, "how many classes of a classifier to print")
-      ->check(CLI::PositiveNumber)
+      ->check(more_than_zero())
       ->capture_default_str();
 }
 

@@ -18,6 +18,7 @@
 #include "vellum/planner/memory_map.hpp"
 #include "vellum/planner/plan_report.hpp"
 #include "vellum/planner/records_csv.hpp"
+#include "wrong_usage.hpp"
 
 namespace vellum::cli {
 namespace {
@@ -36,6 +37,7 @@ struct PlanArguments {
 };
 
 struct Planned {
+  std::string device;  // that a model is planned for; empty for records
   std::vector<std::string> ids;
   std::vector<planner::TensorUsageRecord> records;
   planner::PlanReport report;
@@ -56,7 +58,7 @@ Planned plan_records(const PlanArguments& arguments) {
   const planner::PlanOptions options = plan_options(arguments, 1);
   planner::PlanReport report =
       planner::make_plan_report(table.records, arguments.options.session.planning.strategy, mode, options);
-  return {std::move(table.ids), std::move(table.records), std::move(report)};
+  return {"", std::move(table.ids), std::move(table.records), std::move(report)};
 }
 
 bool has_strategy(planner::PlanMode mode, const std::string& strategy) {
@@ -68,18 +70,24 @@ bool has_strategy(planner::PlanMode mode, const std::string& strategy) {
                                                                   : listed(planner::all_offset_strategies()));
 }
 
-TensorUsage usage_of(const PlanArguments& arguments, const SessionOptions& session) {
+// `name` receives that of the device.
+TensorUsage usage_of(const PlanArguments& arguments, const SessionOptions& session, std::string& name) {
   const Model model = load_model(arguments.model, arguments.options);
-  if (!arguments.caps.empty()) return tensor_usage(model, session, read_caps(arguments.caps));
-  const std::optional<OpenedDevice> device = open_if_named(arguments.options);
-  return tensor_usage(model, session, device ? &device->device() : nullptr);
+  if (const std::optional<OpenedDevice> device = open_if_named(arguments.options)) {
+    name = device->device().info().name;
+    return tensor_usage(model, session, &device->device());
+  }
+  name = caps_name(arguments.caps);
+  return tensor_usage(model, session,
+                      arguments.caps.empty() ? Caps::android_baseline_2022() : read_caps(arguments.caps));
 }
 
 // Textures for shared objects, bytes for offsets, each with the alignment that goes with it.
 Planned plan_model(const PlanArguments& arguments) {
   SessionOptions session = session_options(arguments.options, arguments.model);
   if (arguments.mode == "offsets") session.memory = MemoryMode::offsets;
-  const TensorUsage usage = usage_of(arguments, session);
+  std::string device;
+  const TensorUsage usage = usage_of(arguments, session, device);
   const std::string& strategy = arguments.options.session.planning.strategy;
   const bool objects = arguments.mode == "objects" ||
                        (arguments.mode.empty() && has_strategy(planner::PlanMode::objects, strategy));
@@ -103,7 +111,7 @@ Planned plan_model(const PlanArguments& arguments) {
   report.objects_lower_bound = planner::objects_lower_bound(usage.records, object_options);
   report.offsets_lower_bound = planner::offsets_lower_bound(bytes, offset_options);
   report.any_order_bound = usage.any_order_bound;
-  return {usage.tensors, objects ? usage.records : bytes, std::move(report)};
+  return {device, usage.tensors, objects ? usage.records : bytes, std::move(report)};
 }
 
 // The smallest plan of the first mode in the report, as a picture.
@@ -138,10 +146,14 @@ void plan(const PlanArguments& arguments) {
     io::write_text(arguments.csv, text);
   }
   if (!arguments.svg.empty()) write_svg(arguments, planned);
-  if (arguments.options.json)
-    print_json(plan_json(planned.report));
-  else
-    print(planner::plan_table(planned.report));
+  if (arguments.options.json) {
+    nlohmann::json document = plan_json(planned.report);
+    if (!planned.device.empty()) document["device"] = planned.device;
+    return print_json(document);
+  }
+  const bool is_default = arguments.caps.empty() && arguments.options.device.device.empty();
+  print((planned.device.empty() ? "" : device_line(planned.device, is_default) + "\n") +
+        planner::plan_table(planned.report));
 }
 
 }  // namespace
@@ -160,7 +172,7 @@ Command add_plan(CLI::App& app) {
   command
       ->add_option("--alignment", arguments->alignment,
                    "bytes, a power of two; default: the device's, or 1 with --records")
-      ->check(CLI::PositiveNumber);
+      ->check(more_than_zero());
   command
       ->add_option(
           "--budget", arguments->options.session.planning.search_ms,

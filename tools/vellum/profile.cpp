@@ -16,6 +16,7 @@
 #include "output.hpp"
 #include "tuning.hpp"
 #include "vellum/report.hpp"
+#include "wrong_usage.hpp"
 
 namespace vellum::cli {
 namespace {
@@ -267,7 +268,7 @@ Command add_profile(CLI::App& app) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--runs", arguments->runs, "how many inferences; times are medians over them")
-      ->check(CLI::PositiveNumber)
+      ->check(more_than_zero())
       ->capture_default_str();
   command->add_option("--order", arguments->order, "of layers: execution, or time (slowest first)")
       ->check(CLI::IsMember({"execution", "time"}))

@@ -15,6 +15,7 @@
 #include "output.hpp"
 #include "picture_writer.hpp"
 #include "vellum/large_pictures.hpp"
+#include "wrong_usage.hpp"
 
 namespace vellum::cli {
 namespace {
@@ -232,7 +233,7 @@ Command add_tiles(CLI::App& app) {
   command
       ->add_option("--tile", arguments->tile,
                    "rows and columns of the input that a tile reads, halo included (default: as many as fit)")
-      ->check(CLI::PositiveNumber);
+      ->check(more_than_zero());
   command
       ->add_option("--pixels", arguments->values,
                    "what the network reads and writes for the bytes of a picture: 0..255, 0..1 or -1..1")

@@ -10,6 +10,7 @@
 #include "option_flags.hpp"
 #include "output.hpp"
 #include "tuning.hpp"
+#include "wrong_usage.hpp"
 
 namespace vellum::cli {
 namespace {
@@ -132,7 +133,7 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
   command.add_flag("--tune", arguments.tune,
                    "first measure which kernels are fastest on the device, and keep the result in --cache");
   command.add_option("--tune-seconds", arguments.seconds, "limit of --tune in seconds")
-      ->check(CLI::PositiveNumber)
+      ->check(more_than_zero())
       ->needs("--tune");
 }
 
