@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Plans the fetched models in every memory mode, with and without the ways to need less, and writes the tables between
 the markers of docs/benchmarks/memory.md anew; then runs each mode on the first device. Needs what `setup.sh tests` fetches:
-    tests/bench/memory_tables.py BUILD_FOLDER [NAME...]    # names of tests/models.json
+    tests/bench/memory_tables.py BUILD_FOLDER [--planned] [NAME...]    # names of tests/models.json
+--planned: leaves the last table, which is measured, as it is.
 """
 
 import json
@@ -77,12 +78,18 @@ def main():
         sys.exit(__doc__)
     folder = cache_folder() / "models"
     models = json.loads((ROOT / "tests/models.json").read_text())["models"]
-    models = [model for model in models if not sys.argv[2:] or model["name"] in sys.argv[2:]]
+    names = [word for word in sys.argv[2:] if word != "--planned"]
+    models = [model for model in models if not names or model["name"] in names]
     text = "Tensors in images:\n\n" + planned_table(sys.argv[1], folder, models, "image2d")
     text += "\nTensors in buffers:\n\n" + planned_table(sys.argv[1], folder, models, "buffer")
-    text += "\nOn lavapipe, allocated as planned, median of five runs:\n\n"
-    text += measured_table(sys.argv[1], folder, models)
+    measured = "On lavapipe, allocated as planned, median of five runs:\n\n"
+    if "--planned" in sys.argv[2:]:
+        page = (ROOT / "docs/benchmarks/memory.md").read_text()
+        text += "\n" + measured + page.split(measured)[1].split("<!-- memory tables end")[0]
+    else:
+        text += "\n" + measured + measured_table(sys.argv[1], folder, models)
     write_between_marks("memory.md", "memory tables", text)
 
 
-main()
+if __name__ == "__main__":
+    main()
