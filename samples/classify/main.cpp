@@ -64,6 +64,17 @@ FrameInput classifier_frame(const io::Image& photo, const InputLayout& layout, c
   return frame;
 }
 
+// Any other network has scores for positions, or none at all.
+void require_classifier(const Model& model) {
+  const std::vector<TensorInfo>& outputs = model.outputs();
+  if (outputs.size() == 1 && io::is_list_of_scores(outputs[0].shape)) return;
+  throw Error(ErrorCode::invalid_argument,
+              "the model is no image classifier: " +
+                  (outputs.size() == 1
+                       ? "its output is " + to_string(outputs[0].shape) + ", not one list of scores"
+                       : "it has " + std::to_string(outputs.size()) + " outputs, not one list of scores"));
+}
+
 void print_and_draw(const std::vector<io::ClassScore>& classes, const std::vector<std::string>& labels,
                     io::Image& image) {
   const int scale = std::max(1, image.height / 240);
@@ -87,6 +98,7 @@ void classify(const Options& options) {
   const InputLayout layout = input_layout(model, options.side);
   const std::string input = model.inputs()[0].name;
   const Model framed = with_frames(model, input, classifier_frame(image, layout, options));
+  require_classifier(framed);
   const Device device = open_device(options.run);
   Session session = open_session(device, framed, options.run);
   const std::map<std::string, Tensor> outputs = session.run({{input, io::photo_bytes(image)}});

@@ -64,8 +64,12 @@ Session open_session(const Device& device, const Model& model, const RunOptions&
   session_options.storage = options.storage;
   session_options.precision = options.precision;
   Session session(device, model, session_options);
-  for (const std::string& warning : session.warnings())
-    std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  const std::vector<std::string> warnings = session.warnings();
+  if (!warnings.empty())
+    std::fprintf(stderr, "warning: %s%s\n", warnings.front().c_str(),
+                 warnings.size() == 1
+                     ? ""
+                     : (", and " + std::to_string(warnings.size() - 1) + " more like this").c_str());
   return session;
 }
 

@@ -27,6 +27,21 @@ const Tensor& output_with_channels(const std::map<std::string, Tensor>& outputs,
               "the model is no M-LSD: it has no square output of " + std::to_string(channels) + " channels");
 }
 
+// Whether `line` lies on `better`: its ends are at most `most` beside it, and they share half of the shorter
+// one.
+bool lies_on(const Line& line, const Line& better, float most) {
+  const float x = better.end.x - better.start.x, y = better.end.y - better.start.y, length = std::hypot(x, y);
+  const auto beside = [&](Point point) {
+    return std::abs((point.x - better.start.x) * y - (point.y - better.start.y) * x) / length;
+  };
+  const auto along = [&](Point point) {
+    return ((point.x - better.start.x) * x + (point.y - better.start.y) * y) / length;
+  };
+  if (beside(line.start) > most || beside(line.end) > most) return false;
+  const auto [first, last] = std::minmax(along(line.start), along(line.end));
+  return std::min(last, length) - std::max(first, 0.0f) >= std::min(last - first, length) / 2;
+}
+
 }  // namespace
 
 FrameInput mlsd_frame(FrameInput frame, int side) {
@@ -59,8 +74,15 @@ std::vector<Line> decode_mlsd(std::span<const float> scores, std::span<const flo
   }
   std::stable_sort(lines.begin(), lines.end(),
                    [](const Line& a, const Line& b) { return a.score > b.score; });
-  if (lines.size() > thresholds.lines) lines.resize(thresholds.lines);
-  return lines;
+  std::vector<Line> chosen;
+  for (const Line& line : lines) {
+    if (chosen.size() == thresholds.lines) break;
+    const bool is_new = std::ranges::none_of(chosen, [&](const Line& better) {
+      return lies_on(line, better, thresholds.beside) || lies_on(better, line, thresholds.beside);
+    });
+    if (is_new) chosen.push_back(line);
+  }
+  return chosen;
 }
 
 }  // namespace vellum::samples

@@ -45,8 +45,12 @@ std::span<const float> output_of(const std::map<std::string, Tensor>& outputs, s
 
 void print_and_draw(const std::vector<Object>& objects, const std::vector<std::string>& labels,
                     io::Image& image) {
-  static constexpr Color colors[] = {{0, 150, 64}, {200, 16, 64}, {0, 96, 200}, {160, 96, 0}, {128, 32, 160}};
-  const int mark = std::max(2, std::min(image.width, image.height) / 200);
+  // Bright colours with a dark edge are seen on any photo.
+  static constexpr Color colors[] = {
+      {0, 230, 64}, {255, 64, 128}, {0, 192, 255}, {255, 208, 0}, {208, 128, 255}};
+  static constexpr Color dark{16, 16, 24};
+  const int mark = std::max(3, std::min(image.width, image.height) / 120);
+  const int scale = std::max(2, image.height / 240), caption_height = 11 * scale;
   const auto pixel = [](float fraction, int size) {
     return static_cast<int>(std::lround(std::clamp(fraction, 0.0f, 1.0f) * static_cast<float>(size - 1)));
   };
@@ -60,8 +64,13 @@ void print_and_draw(const std::vector<Object>& objects, const std::vector<std::s
     std::printf("  %-16s score %.4f, box x %d..%d, y %d..%d\n", label.c_str(), object.score, left, right, top,
                 bottom);
     const Color color = colors[object.label % std::size(colors)];
+    draw_rectangle(image, left - 1, top - 1, right + 1, bottom + 1, dark, mark + 2);
     draw_rectangle(image, left, top, right, bottom, color, mark);
-    draw_caption(image, left, top, label, {255, 255, 255}, color, std::max(1, image.height / 240));
+    char score[16];
+    std::snprintf(score, sizeof score, " %.0f%%", 100 * object.score);
+    // Above the box, where it covers nothing of the thing.
+    draw_caption(image, left, top >= caption_height ? top - caption_height : top, label + score, dark, color,
+                 scale);
   }
 }
 

@@ -100,28 +100,57 @@ class Reader {
   std::map<int, Session> sessions_;  // by the strip's width
 };
 
-void draw(const TextLine& line, std::size_t number, io::Image& image) {
-  for (std::size_t i = 0; i < 4; ++i)
-    draw_line(image, line.corners[i], line.corners[(i + 1) % 4], {255, 32, 96}, 2);
-  draw_caption(image, static_cast<int>(line.corners[0].x), static_cast<int>(line.corners[0].y) - 11,
-               std::to_string(number), {255, 255, 255}, {200, 16, 64}, 1);
+// The photo with a box around each line and, so that no letter is covered, the lines' numbers in a margin.
+io::Image marked(const io::Image& photo, const std::vector<TextLine>& lines) {
+  constexpr int kHeight = 11, kGap = 3;
+  const int column = text_width(std::to_string(lines.size()), 1) + 2 + kGap;
+  struct Badge {
+    int column, top;
+  };
+  std::vector<Badge> badges;
+  int columns = 0;
+  for (const TextLine& line : lines) {
+    const auto middle = static_cast<int>((line.corners[0].y + line.corners[3].y) / 2);
+    Badge badge{0, std::clamp(middle - kHeight / 2, 0, std::max(photo.height - kHeight, 0))};
+    // Lines beside each other have numbers beside each other.
+    while (std::ranges::any_of(badges, [&](const Badge& other) {
+      return other.column == badge.column && std::abs(other.top - badge.top) < kHeight;
+    }))
+      ++badge.column;
+    columns = std::max(columns, badge.column + 1);
+    badges.push_back(badge);
+  }
+  const int margin = columns * column + (columns > 0 ? kGap : 0);
+  io::Image image = io::make_image(photo.width + margin, photo.height);
+  fill_rectangle(image, 0, 0, margin - 1, photo.height - 1, {255, 255, 255});
+  for (int y = 0; y < photo.height; ++y)
+    std::copy_n(photo.pixel(0, y), std::size_t{3} * static_cast<std::size_t>(photo.width),
+                image.pixel(margin, y));
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto corner = [&](std::size_t c) {
+      return Point{lines[i].corners[c % 4].x + static_cast<float>(margin), lines[i].corners[c % 4].y};
+    };
+    for (std::size_t c = 0; c < 4; ++c) draw_line(image, corner(c), corner(c + 1), {255, 32, 96}, 1.5f);
+    draw_caption(image, kGap + badges[i].column * column, badges[i].top, std::to_string(i + 1),
+                 {255, 255, 255}, {200, 16, 64}, 1);
+  }
+  return image;
 }
 
 void read_text(const Options& options) {
-  io::Image image = io::load_image(options.run.photo);
-  const io::Image photo = image;
+  const io::Image photo = io::load_image(options.run.photo);
   const Device device = open_device(options.run);
   const std::vector<TextLine> lines = detect(device, options, photo);
   std::printf("%zu line%s of text found\n", lines.size(), lines.size() == 1 ? "" : "s");
   Reader reader(device, options);
-  std::size_t number = 0;
+  std::vector<TextLine> found;
   for (const TextLine& line : lines) {
     const ReadText read = reader.read(photo, line);
     if (read.text.empty() || read.confidence < options.confidence) continue;
-    std::printf("%3zu  %.2f  %s\n", ++number, read.confidence, read.text.c_str());
-    draw(line, number, image);
+    found.push_back(line);
+    std::printf("%3zu  %.2f  %s\n", found.size(), read.confidence, read.text.c_str());
   }
-  write_photo(image, options.run);
+  write_photo(marked(photo, found), options.run);
 }
 
 }  // namespace

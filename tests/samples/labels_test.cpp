@@ -21,6 +21,13 @@ TEST(Labels, OneALineWhateverItsEnd) {
             (std::vector<std::string>{"tabby cat", "goldfish", "", "last"}));
 }
 
+TEST(Labels, OnlyOneListOfScoresIsAClassifiers) {
+  for (const Shape& shape : {Shape{10}, Shape{1, 10}, Shape{kUnknownDim, 10}, Shape{1, 10, 1, 1}})
+    EXPECT_TRUE(io::is_list_of_scores(shape)) << to_string(shape);
+  for (const Shape& shape : {Shape{1, 256, 256, 1}, Shape{2, 10}, Shape{1}, Shape{1, kUnknownDim}, Shape{}})
+    EXPECT_FALSE(io::is_list_of_scores(shape)) << to_string(shape);
+}
+
 TEST(Labels, LogitsGoThroughASoftmax) {
   const float scores[] = {1, 3, 2};
   const std::vector<io::ClassScore> best = io::best_classes(scores, 2);

@@ -36,5 +36,8 @@ for source in photo:"$VELLUM_TEST_DATA/photos/astronaut.png" video:"$folder/squa
   show "--${source%%:*}" "${source#*:}" --frames 3 --screenshot "$folder/window_${source%%:*}.png"
   "$video_tool" check "$folder/window_${source%%:*}.png" 247 76 335 164
 done
+# The wall is right beside the astronaut's shoulder, where the network is not sure.
+show --photo "$VELLUM_TEST_DATA/photos/astronaut.png" --frames 2 --network people --screenshot "$folder/people.png"
+"$video_tool" color "$folder/people.png" 395 225 24 72 160
 if grep -E 'Validation (Error|Warning)|VUID|SYNC-HAZARD' "$folder/said"; then exit 1; fi
 "$video_tool" check "$folder/window.png" 260 65 354 159

@@ -2,6 +2,7 @@
 // box around the face in a screenshot.
 //   live_video make PHOTO VIDEO WIDTH HEIGHT FRAMES
 //   live_video check SCREENSHOT LEFT TOP RIGHT BOTTOM
+//   live_video color SCREENSHOT X Y RED GREEN BLUE     whether the pixel has this colour, nearly
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -55,12 +56,22 @@ int check(const std::vector<std::string>& arguments) {
   return is_there ? 0 : 1;
 }
 
+int check_color(const std::vector<std::string>& arguments) {
+  const Image image = vellum::samples::load_image(arguments.at(0));
+  const std::uint8_t* pixel = image.pixel(std::stoi(arguments.at(1)), std::stoi(arguments.at(2)));
+  std::printf("the pixel is %d, %d, %d\n", pixel[0], pixel[1], pixel[2]);
+  for (std::size_t i = 0; i < 3; ++i)
+    if (std::abs(pixel[i] - std::stoi(arguments.at(3 + i))) > 12) return 1;
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + std::min(argc, 2), argv + argc);
   try {
     if (argc > 1 && std::string(argv[1]) == "check") return check(arguments);
+    if (argc > 1 && std::string(argv[1]) == "color") return check_color(arguments);
     make(arguments);
     return 0;
   } catch (const std::exception& error) {

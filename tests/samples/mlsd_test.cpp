@@ -56,6 +56,20 @@ TEST(Mlsd, BestLinesComeFirstAndOnlySoMany) {
   EXPECT_FLOAT_EQ(lines[2].score, 0.7f);
 }
 
+TEST(Mlsd, OfLinesOnOneAnotherTheBestStands) {
+  Maps maps;
+  maps.add(4, 5, 0.9f, {-4, 0, 4, 0});
+  maps.add(5, 5, 0.8f, {3, 0.1f, -5, 0.1f});  // the other way round, 0.1 cells below
+  maps.add(3, 5, 0.7f, {-1, 0, 1, 0});        // a part of it
+  maps.add(4, 6, 0.6f, {-4, 0, 4, 0});        // a cell below
+  maps.add(4, 4, 0.5f, {-4, 1, 4, -3});       // from the same end to another place
+  const std::vector<Line> lines = decode_mlsd(maps.scores, maps.displacements, kSide, {.beside = 0.02f});
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[0].score, 0.9f);
+  EXPECT_EQ(lines[1].score, 0.6f);
+  EXPECT_EQ(lines[2].score, 0.5f);
+}
+
 TEST(Mlsd, MapsThatDoNotBelongTogetherAreRefused) {
   const Maps maps;
   EXPECT_THROW(decode_mlsd(maps.scores, maps.displacements, kSide + 1, {}), Error);

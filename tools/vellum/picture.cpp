@@ -16,11 +16,6 @@
 namespace vellum::cli {
 namespace {
 
-bool is_list(const Shape& shape) {
-  return is_known(shape) && element_count(shape) > 1 &&
-         std::ranges::count(shape, 1) + 1 == static_cast<int64_t>(shape.size());
-}
-
 // Mean and deviation of values in 0..1: red, green, blue and alpha, which ImageNet's photos lack.
 struct Normalisation {
   std::array<float, 4> mean{0, 0, 0, 0}, deviation{1, 1, 1, 1};
@@ -107,10 +102,7 @@ void add_picture_options(CLI::App& command, PictureOptions& options) {
 
 bool is_classifier(const Model& model) {
   const std::vector<TensorInfo>& outputs = model.outputs();
-  if (outputs.size() != 1 || !is_float(outputs[0].dtype)) return false;
-  Shape shape = outputs[0].shape;
-  if (!shape.empty() && shape[0] == kUnknownDim) shape[0] = 1;
-  return is_list(shape);
+  return outputs.size() == 1 && is_float(outputs[0].dtype) && io::is_list_of_scores(outputs[0].shape);
 }
 
 namespace {

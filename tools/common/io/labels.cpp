@@ -26,6 +26,12 @@ std::vector<float> softmax(std::span<const float> scores) {
 
 }  // namespace
 
+bool is_list_of_scores(Shape shape) {
+  if (!shape.empty() && shape[0] == kUnknownDim) shape[0] = 1;
+  return is_known(shape) && element_count(shape) > 1 &&
+         std::ranges::count(shape, 1) + 1 == static_cast<int64_t>(shape.size());
+}
+
 std::vector<ClassScore> best_classes(std::span<const float> scores, std::size_t count) {
   if (scores.empty() || !std::all_of(scores.begin(), scores.end(), [](float s) { return std::isfinite(s); }))
     throw Error(ErrorCode::invalid_argument, "the classifier's scores are not all finite numbers");
