@@ -42,7 +42,26 @@ async function hoverTells(page, index, parts) {
   for (const part of parts) assert.ok(text.includes(part), `hovering shows ${part}: ${text}`);
 }
 
+// The charts in which a label of the time axis touches the one before it.
+const merged = `(() => {
+  const seen = {}, pen = CanvasRenderingContext2D.prototype, fillText = pen.fillText;
+  pen.fillText = function (text, x, y) {
+    const half = this.measureText(text).width / 2;
+    if (this.textAlign === "center") (seen[this.canvas.id] ??= []).push([x - half, x + half]);
+    fillText.call(this, text, x, y);
+  };
+  vellumReport.redraw();
+  pen.fillText = fillText;
+  const touches = (at) => at.some((one, i) => i > 0 && one[0] < at[i - 1][1] + 3);
+  return Object.keys(seen).length < 3 ? ["no labels"] : Object.keys(seen).filter((id) => touches(seen[id]));
+})()`;
+
 try {
+  for (const width of [360, 500, 1280])
+    await visit("large.html", { width, height: 900 }, async (page) => {
+      assert.deepEqual(await page.evaluate(merged), [], width + " pixels: labels of time stay apart");
+    });
+
   await visit("large.html", {}, async (page) => {
     for (const chart of ["map", "live", "time", "lanes"])
       assert.ok((await page.evaluate(colours(chart))) > 4, chart + " is drawn");

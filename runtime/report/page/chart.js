@@ -44,7 +44,9 @@ class Chart {
   }
 
   timeAxis(y, title) {
-    const step = Math.max(1, tickStep(view.end - view.begin, 10, false));
+    // As many as there is room for: the charts beside long labels are narrow on a phone.
+    const room = this.width - this.left - this.right, label = this.pen.measureText(String(taskCount)).width + 12;
+    const step = Math.max(1, tickStep(view.end - view.begin, clamp(Math.floor(room / label), 1, 10), false));
     for (let task = Math.ceil(view.begin / step) * step; task < view.end; task += step)
       this.label(String(task), this.x(task + 0.5), y, "center");
     if (title) this.label(title, this.width - this.right, y + 14, "right");
