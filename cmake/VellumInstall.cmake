@@ -20,6 +20,29 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/vellum ${PROJECT_SOURCE_
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/caps DESTINATION ${CMAKE_INSTALL_DATADIR}/vellum COMPONENT tools)
 if(VELLUM_BUILD_SAMPLES)
   install(TARGETS vellum-cli vellum-plan RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+  # Printed by the tool itself, where it runs. Debian compresses manual pages.
+  if(NOT CMAKE_CROSSCOMPILING AND UNIX)
+    set(printed ${PROJECT_BINARY_DIR}/manual)
+    set(pages ${printed}/vellum.1 ${PROJECT_SOURCE_DIR}/packaging/vellum-plan.1)
+    file(MAKE_DIRECTORY ${printed})
+    add_custom_command(OUTPUT ${printed}/vellum.1 ${printed}/vellum.bash ${printed}/vellum.fish
+      COMMAND vellum-cli --manual > ${printed}/vellum.1
+      COMMAND vellum-cli --completion bash > ${printed}/vellum.bash
+      COMMAND vellum-cli --completion fish > ${printed}/vellum.fish
+      DEPENDS vellum-cli VERBATIM)
+    if(VELLUM_PACKAGES)
+      add_custom_command(OUTPUT ${printed}/vellum.1.gz ${printed}/vellum-plan.1.gz
+        COMMAND gzip -9nc ${printed}/vellum.1 > ${printed}/vellum.1.gz
+        COMMAND gzip -9nc ${PROJECT_SOURCE_DIR}/packaging/vellum-plan.1 > ${printed}/vellum-plan.1.gz
+        DEPENDS ${pages} VERBATIM)
+      set(pages ${printed}/vellum.1.gz ${printed}/vellum-plan.1.gz)
+    endif()
+    add_custom_target(vellum_manual ALL DEPENDS ${printed}/vellum.1 ${pages})
+    install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
+    install(FILES ${printed}/vellum.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME vellum
+            COMPONENT tools)
+    install(FILES ${printed}/vellum.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT tools)
+  endif()
 endif()
 
 # ---- find_package(Vellum) ----

@@ -28,7 +28,11 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE ${release})
 set(CPACK_DEBIAN_PACKAGE_SOURCE vellum)
-set(CPACK_DEBIAN_PACKAGE_MAINTAINER "Vellum maintainers <vellum@packages.debian.org>" CACHE STRING "Maintainer of the packages")
+set(VELLUM_MAINTAINER "" CACHE STRING "Name and address, \"NAME <ADDRESS>\", of who publishes the packages")
+if(NOT VELLUM_MAINTAINER MATCHES "^[^<>]+ <[^@ ]+@[^@ ]+>$")
+  message(FATAL_ERROR "VELLUM_PACKAGES needs -DVELLUM_MAINTAINER=\"NAME <ADDRESS>\": Debian's packages name who answers for them.")
+endif()
+set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${VELLUM_MAINTAINER}")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/runtime)
 
@@ -52,14 +56,17 @@ function(vellum_describe_package component section summary text)
   execute_process(COMMAND /usr/bin/python3 -B ${PROJECT_SOURCE_DIR}/packaging/debian_changelog.py ${release}
                           "${CPACK_DEBIAN_PACKAGE_MAINTAINER}" ${doc}/changelog.Debian.gz ${doc}/changelog.gz
                   COMMAND_ERROR_IS_FATAL ANY)
-  install(DIRECTORY ${doc}/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/../${package} COMPONENT ${component})
+  install(DIRECTORY ${doc}/ DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${package} COMPONENT ${component})
 endfunction()
 
 set(about "Vellum runs neural networks for vision on any Vulkan device, and plans which\ntensors share which memory.")
-vellum_describe_package(vellum libs "neural networks for vision on Vulkan devices"
+vellum_describe_package(vellum libs "vision models on Vulkan devices - shared library"
   "${about} This library reads\nONNX and TFLite models and bundles." libvulkan1)
-vellum_describe_package(runtime libs "neural networks for vision on Vulkan devices - bundles alone"
+vellum_describe_package(runtime libs "vision models on Vulkan devices - shared library for bundles"
   "${about} This library reads\nbundles alone, and needs neither protobuf nor glslang." libvulkan1)
+# The loader finds no device without a driver; lavapipe runs on every machine.
+set(CPACK_DEBIAN_VELLUM_PACKAGE_RECOMMENDS "mesa-vulkan-drivers | vulkan-icd")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "mesa-vulkan-drivers | vulkan-icd")
 # Programs that are packaged depend on these; the dynamic linker's cache is renewed.
 file(WRITE ${PROJECT_BINARY_DIR}/packages/triggers "activate-noawait ldconfig\n")
 foreach(component vellum runtime)
@@ -71,14 +78,14 @@ foreach(component vellum runtime)
   file(WRITE ${control}/shlibs "${library} ${soversion} ${package} (>= ${PROJECT_VERSION})\n")
   set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/packages/triggers ${control}/shlibs)
 endforeach()
-vellum_describe_package(development libdevel "neural networks for vision on Vulkan devices - development files"
+vellum_describe_package(development libdevel "vision models on Vulkan devices - development files"
   "${about} This package has\nthe headers for C++ and C, and what CMake and pkg-config read."
   "${vellum_package_vellum} ${exactly}" "${vellum_package_runtime} ${exactly}")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS libvulkan-dev)
-vellum_describe_package(tools utils "neural networks for vision on Vulkan devices - tools"
+vellum_describe_package(tools utils "vision models on Vulkan devices - command-line tools"
   "${about} This package has\nvellum, which runs, measures, inspects, plans and bundles models, and\nvellum-plan."
   "${vellum_package_vellum} ${exactly}")
-vellum_describe_package(python python "neural networks for vision on Vulkan devices - Python package"
+vellum_describe_package(python python "vision models on Vulkan devices - Python 3 package"
   "${about} This package is\nfor Python programs." "${vellum_package_vellum} ${exactly}" python3 python3-numpy)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)

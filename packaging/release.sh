@@ -2,7 +2,7 @@
 # Builds what a release consists of, from the last commit: the source archive, Debian packages, the wheel and the AAR where
 # their tools are there, SHA256SUMS, and an SPDX list of what is in them. The last lines name what was left out, and why.
 #   packaging/release.sh [FOLDER]        dist without FOLDER
-# Environment: BUILD_DIR (build/packages); SOURCE_DATE_EPOCH (the commit's date), which all dates in the files are; WHEEL=0 and
+# Environment: VELLUM_MAINTAINER, "NAME <ADDRESS>" of who publishes it (who made the commit); BUILD_DIR (build/packages); SOURCE_DATE_EPOCH (the commit's date), which all dates in the files are; WHEEL=0 and
 # AAR=0 leave these out; ANDROID_NDK, else the newest NDK of ANDROID_HOME. The wheel's tools come from PyPI.
 set -euo pipefail
 
@@ -50,12 +50,13 @@ tar -c --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-o
 
 say "build"
 options=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DBUILD_SHARED_LIBS=ON -DCMAKE_INSTALL_PREFIX=/usr
+  "-DVELLUM_MAINTAINER=${VELLUM_MAINTAINER:-$(git -C "$root" log -1 --format='%cn <%ce>')}"
   -DVELLUM_PACKAGES=ON -DVELLUM_BUILD_PYTHON=ON -DVELLUM_BUILD_JAVA=OFF -DVELLUM_BUILD_TESTS=OFF -DVELLUM_BUILD_SAMPLES=ON)
 if command -v ccache >/dev/null; then
   options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 fi
 cmake -S "$root" -B "$build" -G Ninja "${options[@]}"
-cmake --build "$build" --target vellum vellum_runtime vellum-cli vellum-plan vellum_python
+cmake --build "$build" --target vellum vellum_runtime vellum-cli vellum-plan vellum_python vellum_manual
 /usr/bin/python3 "$root/tests/abi/abi_check.py" exports "$build/runtime/libvellum.so"
 /usr/bin/python3 "$root/tests/abi/abi_check.py" exports "$build/runtime/libvellum_runtime.so"
 
@@ -110,6 +111,7 @@ cd "$out"
 shopt -s nullglob
 files=("$name.tar.gz" *"$version"*.deb *"$version"*.whl *"$version"*.aar)
 third_party spdx "${files[@]}" >"$name.spdx.json"
+/usr/bin/python3 "$root/packaging/check_packages.py" "${files[@]}"
 sha256sum "${files[@]}" "$name.spdx.json" >SHA256SUMS
 ls -l "${files[@]}" "$name.spdx.json"
 for reason in "${left_out[@]}"; do say "left out: $reason"; done

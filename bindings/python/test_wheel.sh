@@ -57,6 +57,8 @@ names = [file.filename for file in files]
 libraries = sorted(name for name in names if ".so" in name)
 assert {"vellum/libvellum.so", "vellum/bin/vellum", "vellum/py.typed", "vellum/_c_api.py", "vellum/_option_types.py"} <= set(names), names
 assert not any("vulkan" in name for name in libraries), libraries
+licences = {name.split("licenses/")[1] for name in names if ".dist-info/licenses/" in name}
+assert {"LICENSE", "NOTICE", "licences/libprotobuf-dev.txt", "licences/libfmt-dev.txt", "licences/glslang-dev.txt"} <= licences, licences
 print("libraries:", *libraries)
 print(f"{sum(file.file_size for file in files) / 2**20:.1f} MiB unpacked")
 PYTHON

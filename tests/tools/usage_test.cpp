@@ -34,6 +34,32 @@ TEST(Usage, TheToolAloneIsWrongUsageWithTheHelp) {
   EXPECT_EQ(alone.err, run_tool({"--help"}).out);
 }
 
+// Every command and option is in all three, and each is what its reader takes.
+TEST(Usage, TheManualAndCompletionHaveEveryOption) {
+  const std::string manual = run_tool({"--manual"}).out, bash = run_tool({"--completion", "bash"}).out,
+                    fish = run_tool({"--completion", "fish"}).out;
+  for (const char* command : {"devices", "inspect", "run", "doctor"}) {
+    EXPECT_NE(manual.find(".SS vellum " + std::string(command)), std::string::npos) << command;
+    EXPECT_NE(bash.find(" " + std::string(command)), std::string::npos) << command;
+    EXPECT_NE(fish.find(" -a " + std::string(command)), std::string::npos) << command;
+  }
+  EXPECT_NE(manual.find("\\-\\-memory\\-budget"), std::string::npos);
+  EXPECT_NE(bash.find("--memory-budget"), std::string::npos);
+  EXPECT_NE(fish.find("-l memory-budget -r"), std::string::npos);
+  EXPECT_NE(bash.find("run:--precision) words='fp32 fp16'"), std::string::npos);
+  EXPECT_EQ(run_tool({"--completion", "tcsh"}).status, 2);
+  const TempFolder folder;
+  const std::string script =
+      folder
+          .write("test.bash",
+                 bash +
+                     "COMP_WORDS=(vellum run --precision fp) COMP_CWORD=3; _vellum; echo ${COMPREPLY[@]}\n"
+                     "COMP_WORDS=(vellum b) COMP_CWORD=1; _vellum; echo ${COMPREPLY[@]}\n")
+          .string();
+  const Finished completed = run_program("/bin/bash", {script});
+  EXPECT_EQ(completed.out, "fp32 fp16\nbench bundle\n") << completed.err;
+}
+
 TEST(Usage, HelpFoldsTheCommonOptionsBehindTheCommandsOwn) {
   const std::string help = run_tool({"bench", "--help"}).out, all = run_tool({"bench", "--help-all"}).out;
   EXPECT_LT(help.find("--warm-up"), help.find("--device"));

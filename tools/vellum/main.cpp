@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "help.hpp"
 #include "io/terminal.hpp"
+#include "manual.hpp"
 #include "output.hpp"
 #include "wrong_usage.hpp"
 
@@ -52,6 +53,22 @@ int main(int argc, char** argv) {
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_help_all_flag("--help-all",
                         "Print this help message and every command's, all options described, and exit");
+  // They print and end as --version does.
+  app.add_flag_callback(
+      "--manual",
+      [&app] {
+        print(manual_page(app, VELLUM_VERSION_TEXT));
+        throw CLI::Success();
+      },
+      "Print the manual page for man, and exit");
+  app.add_option_function<std::string>(
+         "--completion",
+         [&app](const std::string& shell) {
+           print(shell == "bash" ? bash_completion(app) : fish_completion(app));
+           throw CLI::Success();
+         },
+         "Print a script that completes commands and options in this shell, and exit")
+      ->check(CLI::IsMember({"bash", "fish"}));
   app.footer("`vellum COMMAND --help` describes a command. Exit status: 0 done, 1 the work failed, 2 usage.");
   const std::vector<Command> commands{add_devices(app),  add_inspect(app), add_plan(app),  add_pool(app),
                                       add_estimate(app), add_run(app),     add_tiles(app), add_bench(app),
