@@ -6,6 +6,7 @@
 #include "api/impl.hpp"
 #include "api/target.hpp"
 #include "caps_file/caps_json.hpp"
+#include "compile/stage_json.hpp"
 
 namespace vellum {
 
@@ -39,6 +40,14 @@ std::string describe(const Model& model, std::string_view stage, const SessionOp
   return guard([&] {
     const Stage last = stage_from_name(stage);
     return to_text(Target(caps).compile(model, options, last), last);
+  });
+}
+
+std::string describe_json(const Model& model, std::string_view stage, const SessionOptions& options,
+                          const Caps& caps) {
+  return guard([&] {
+    const Stage last = stage_from_name(stage);
+    return to_json(Target(caps).compile(model, options, last), last);
   });
 }
 

@@ -5,6 +5,7 @@
 #include "api/model_format.hpp"
 #include "api/target.hpp"
 #include "api/tensor_names.hpp"
+#include "compile/stage_json.hpp"
 #include "import/import.hpp"
 #include "pack/graph.hpp"
 #include "passes/passes.hpp"
@@ -160,6 +161,14 @@ std::string describe(const Model& model, std::string_view stage, const SessionOp
   return guard([&] {
     const Stage last = stage_from_name(stage);
     return to_text(Target(device).compile(model, options, last), last);
+  });
+}
+
+std::string describe_json(const Model& model, std::string_view stage, const SessionOptions& options,
+                          const Device* device) {
+  return guard([&] {
+    const Stage last = stage_from_name(stage);
+    return to_json(Target(device).compile(model, options, last), last);
   });
 }
 

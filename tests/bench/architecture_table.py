@@ -11,7 +11,6 @@ exit status is 1 if a network of the run failed. --write replaces the table of t
 import argparse
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -55,16 +54,12 @@ def same_decision(kind, got, want):
 
 def operators(tool, model):
     """The number of dispatches, and the types of the operators that the host computes, each with its number."""
-    lines = tables.run_json(tool, "inspect", model, "--stage", "program", "--storage", "buffer", "--json")["lines"]
+    tasks = tables.run_json(tool, "inspect", model, "--stage", "program", "--storage", "buffer", "--json")["tasks"]
     dispatches, host = 0, {}
-    for line in lines:
-        if not line[:1].isdigit():
-            continue
-        if " host " not in line[:10]:
-            dispatches += 1
-            continue
-        for op in re.findall(r"(\w+) '", line):
-            host[op] = host.get(op, 0) + 1
+    for task in tasks:
+        dispatches += "shader" in task
+        for node in task.get("host", []):
+            host[node["op"]] = host.get(node["op"], 0) + 1
     return dispatches, host
 
 

@@ -23,8 +23,7 @@ def optional_passes(tool):
 
 
 def dispatches(tool, model, *options):
-    lines = run_json(tool, "inspect", model, "--stage", "program", "--device", "0", *options, "--json")["lines"]
-    return sum(line[0].isdigit() for line in lines)
+    return len(run_json(tool, "inspect", model, "--stage", "program", "--device", "0", *options, "--json")["tasks"])
 
 
 def path_of(name):

@@ -79,7 +79,7 @@ def run(tool, folder):
         output = numpy.load(pathlib.Path(scratch) / "output.npy").astype(numpy.float64)
     done = subprocess.run([tool, "inspect", folder / "model.onnx", "--stage", "program", "--storage", "buffer", "--json"],
                           check=True, capture_output=True, text=True)
-    return output, sum(line[:1].isdigit() for line in json.loads(done.stdout)["lines"])
+    return output, len(json.loads(done.stdout)["tasks"])
 
 
 def check(name, tool, photo, folder):

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "api/small_model.hpp"
 #include "run_tool.hpp"
 #include "support/tflite_builder.hpp"
@@ -103,13 +105,33 @@ TEST_F(Inspect, ShowsEachStage) {
   for (const char* stage : {"graph", "program", "plan", "barriers"}) {
     const Finished text = run_tool({"inspect", model, "--stage", stage});
     EXPECT_EQ(text.status, 0) << text.err;
-    const json document = run_json({"inspect", model, "--stage", stage});
-    EXPECT_EQ(document["stage"], stage);
-    std::string joined;
-    for (const json& line : document["lines"]) joined += line.get<std::string>() + "\n";
-    EXPECT_EQ(joined, text.out) << stage;
-    EXPECT_GT(document["lines"].size(), 1u) << stage;
+    EXPECT_GT(std::ranges::count(text.out, '\n'), 1) << stage;
+    EXPECT_EQ(run_json({"inspect", model, "--stage", stage})["stage"], stage);
   }
+}
+
+// As values, not as lines of text.
+TEST_F(Inspect, StagesAreStructuredAsJson) {
+  const std::string model = save(small_model());
+  const auto stage = [&](const char* name) { return run_json({"inspect", model, "--stage", name}); };
+  const json graph = stage("graph"), program = stage("program"), plan = stage("plan"),
+             barriers = stage("barriers");
+  EXPECT_EQ(graph["inputs"][0], json::parse(R"({"name": "x", "dtype": "float32", "shape": [1, 3, 9, 11]})"));
+  EXPECT_EQ(graph["nodes"][0]["op"], "Conv");
+  EXPECT_EQ(graph["nodes"][0]["inputs"][0]["name"], "x");
+  const json& task = program["tasks"].back();
+  EXPECT_EQ(task["workgroups"].size(), 3u);
+  EXPECT_FALSE(task["shader"].get<std::string>().empty());
+  EXPECT_EQ(task["bindings"].back()["access"], "write");
+  EXPECT_EQ(program["outputs"][0]["shape"], json::parse("[1, 2, 4, 5]"));
+  uint64_t bytes = 0;
+  for (const json& object : plan["objects"]) {
+    bytes += object["bytes"].get<uint64_t>();
+    for (const json& tensor : object["tensors"]) EXPECT_LE(tensor["first_task"], tensor["last_task"]);
+  }
+  EXPECT_EQ(plan["planned_bytes"], bytes);
+  EXPECT_EQ(barriers["tasks"], program["tasks"].size());
+  EXPECT_LT(barriers["barriers"][0]["before_task"], barriers["tasks"]);
 }
 
 TEST_F(Inspect, OptionsOfAnotherStageAreRefused) {
@@ -126,7 +148,7 @@ TEST_F(Inspect, PassesCanBeSwitchedOff) {
   const std::string model = save(small_model());
   const auto nodes = [&](std::vector<std::string> options) {
     options.insert(options.begin(), {"inspect", model, "--stage", "graph"});
-    return run_json(options)["lines"].dump();
+    return run_json(options)["nodes"].dump();
   };
   EXPECT_EQ(nodes({}).find("Relu"), std::string::npos);  // fused into the convolution
   EXPECT_NE(nodes({"--disable-pass", "fuse_activations"}).find("Relu"), std::string::npos);

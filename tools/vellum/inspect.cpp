@@ -109,11 +109,15 @@ nlohmann::json to_json(const Model& model, const std::vector<NodeInfo>& nodes) {
   return document;
 }
 
-std::string stage_text(const InspectArguments& arguments, const Model& model) {
+void print_stage(const InspectArguments& arguments, const Model& model) {
   const SessionOptions options = session_options(arguments.options, arguments.model);
-  if (!arguments.caps.empty()) return describe(model, arguments.stage, options, read_caps(arguments.caps));
+  const auto stage = [&](const auto& target) {
+    return arguments.options.json ? describe_json(model, arguments.stage, options, target) + "\n"
+                                  : describe(model, arguments.stage, options, target);
+  };
+  if (!arguments.caps.empty()) return print(stage(read_caps(arguments.caps)));
   const std::optional<OpenedDevice> device = open_if_named(arguments.options);
-  return describe(model, arguments.stage, options, device ? &device->device() : nullptr);
+  print(stage(device ? &device->device() : nullptr));
 }
 
 std::optional<DeviceRates> given_rates(const InspectArguments& arguments) {
@@ -137,18 +141,6 @@ void print_kernels(const InspectArguments& arguments, const Model& model) {
     print_json(kernels_json(report));
   else
     print(kernels_text(report));
-}
-
-void print_stage(const InspectArguments& arguments, const Model& model) {
-  const std::string text = stage_text(arguments, model);
-  if (!arguments.options.json) return print(text);
-  nlohmann::json lines = nlohmann::json::array();
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  print_json(nlohmann::json{{"stage", arguments.stage}, {"lines", lines}});
 }
 
 void check(const InspectArguments& arguments) {

@@ -34,5 +34,7 @@ class VELLUM_API Caps {
 // Does the same as describe() of session.hpp for a device that is not present. Sizes in memory are modelled.
 VELLUM_API std::string describe(const Model& model, std::string_view stage, const SessionOptions& options,
                                 const Caps& caps);
+VELLUM_API std::string describe_json(const Model& model, std::string_view stage,
+                                     const SessionOptions& options, const Caps& caps);
 
 }  // namespace vellum

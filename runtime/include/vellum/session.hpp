@@ -269,5 +269,8 @@ class VELLUM_API SessionCreation {
 // device it uses the caps of the Android Baseline 2022 profile.
 VELLUM_API std::string describe(const Model& model, std::string_view stage,
                                 const SessionOptions& options = {}, const Device* device = nullptr);
+// Returns the same as one JSON object, with the members of docs/tool.md.
+VELLUM_API std::string describe_json(const Model& model, std::string_view stage,
+                                     const SessionOptions& options = {}, const Device* device = nullptr);
 
 }  // namespace vellum
