@@ -477,5 +477,33 @@ TEST_F(OnDevice, EstimateIsWhatIsMeasured) {
   EXPECT_TRUE(fails({"estimate", model, "--sweep", "x:7=1"}, 1, {"axis 7"}));
 }
 
+TEST_F(OnDevice, QuantizeWritesAFileThatRunsAndReportsItsErrors) {
+  const std::string model = save(small_model());
+  std::filesystem::create_directory(folder / "examples");
+  for (const uint32_t seed : {1, 2, 3})
+    write_npy(folder / "examples" / (std::to_string(seed) + ".npy"), random_tensor({1, 3, 9, 11}, seed));
+  const json document = run_json(with({"quantize", model, "--calibrate", path("examples"), "-o",
+                                       path("q.onnx"), "--examples", "2", "--svg", path("q.svg")}));
+  ASSERT_EQ(document["layers"].size(), 2u);
+  EXPECT_GT(document["outputs"][0]["db"], 30.0);
+  EXPECT_EQ(document["bytes"], std::filesystem::file_size(folder / "q.onnx"));
+  EXPECT_GT(std::filesystem::file_size(folder / "q.svg"), 500u);
+  EXPECT_EQ(
+      run_tool(with({"run", path("q.onnx"), "-i", "x=" + path("examples/1.npy"), "-o", path("out")})).status,
+      0);
+  const Finished text = run_tool(with({"quantize", model, "--weight-only", "8", "-o", path("w.onnx")}));
+  EXPECT_NE(text.out.find("2 of 2 layers in integers"), std::string::npos) << text.out << text.err;
+}
+
+TEST_F(OnDevice, QuantizeNamesWhatIsMissing) {
+  const std::string model = save(small_model());
+  std::filesystem::create_directory(folder / "empty");
+  EXPECT_TRUE(fails(with({"quantize", model, "-o", path("q.onnx")}), 1, {"--calibrate"}));
+  EXPECT_TRUE(fails(with({"quantize", model, "--calibrate", path("empty"), "-o", path("q.onnx")}), 1,
+                    {"no picture and no .npy file"}));
+  EXPECT_TRUE(
+      fails(with({"quantize", model, "--calibrate", path("nowhere"), "-o", path("q.onnx")}), 1, {"nowhere"}));
+}
+
 }  // namespace
 }  // namespace vellum::test

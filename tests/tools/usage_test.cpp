@@ -12,7 +12,7 @@ TEST(Usage, HelpNamesTheCommands) {
   const Finished help = run_tool({"--help"});
   EXPECT_EQ(help.status, 0);
   for (const char* command : {"devices", "inspect", "plan", "pool", "estimate", "run", "tiles", "bench",
-                              "profile", "bundle", "tune", "doctor"}) {
+                              "profile", "bundle", "tune", "doctor", "quantize"}) {
     EXPECT_NE(help.out.find(command), std::string::npos) << command;
     const Finished of_command = run_tool({command, "--help"});
     EXPECT_EQ(of_command.status, 0) << command;

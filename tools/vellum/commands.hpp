@@ -27,5 +27,6 @@ Command add_profile(CLI::App& app);
 Command add_bundle(CLI::App& app);
 Command add_tune(CLI::App& app);
 Command add_doctor(CLI::App& app);
+Command add_quantize(CLI::App& app);
 
 }  // namespace vellum::cli

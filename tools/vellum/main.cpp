@@ -72,7 +72,8 @@ int main(int argc, char** argv) {
   app.footer("`vellum COMMAND --help` describes a command. Exit status: 0 done, 1 the work failed, 2 usage.");
   const std::vector<Command> commands{add_devices(app),  add_inspect(app), add_plan(app),  add_pool(app),
                                       add_estimate(app), add_run(app),     add_tiles(app), add_bench(app),
-                                      add_profile(app),  add_bundle(app),  add_tune(app),  add_doctor(app)};
+                                      add_profile(app),  add_bundle(app),  add_tune(app),  add_doctor(app),
+                                      add_quantize(app)};
   const bool json =
       std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
   if (argc > 1 && argv[1][0] != '-' && !known(commands, argv[1]))

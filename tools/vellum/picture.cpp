@@ -107,23 +107,34 @@ bool is_classifier(const Model& model) {
 
 namespace {
 
+// How the device, or the CPU, makes the input of a picture.
+struct PictureFrame {
+  FrameInput frame;
+  bool channels_first = false, classifier = false;
+};
+
+PictureFrame frame_for(const Model& model, const TensorInfo& input, const io::Picture& picture,
+                       InputShapes& shapes, const PictureOptions& options) {
+  const Shape shape = shape_of(input, shapes);
+  const FrameSize size = network_size(input, shape);
+  PictureFrame result{io::picture_frame(picture), channels_come_first(shape)};
+  result.frame.network_shape = shape;
+  // The outputs of a model with open shapes are known only now.
+  result.classifier = is_classifier(with_frames(model, input.name, result.frame));
+  set_values(result.frame, input.dtype, result.classifier, options);
+  const std::string fit = !options.fit.empty() ? options.fit : result.classifier ? "crop" : "letterbox";
+  const FrameSize photo{static_cast<double>(picture.width), static_cast<double>(picture.height)};
+  result.frame.transform = fitted(photo, size, fit);
+  return result;
+}
+
 // One picture for one input: what it becomes of PictureInputs.
 void add_picture(PictureInputs& result, const std::string& name, const std::string& file, InputShapes& shapes,
                  const PictureOptions& options) {
   const TensorInfo input = *std::ranges::find(result.model.inputs(), name, &TensorInfo::name);
   io::Picture picture = io::load_picture(file);
-  const Shape shape = shape_of(input, shapes);
-  const FrameSize size = network_size(input, shape);
-  const bool first = channels_come_first(shape);
-  FrameInput frame = io::picture_frame(picture);
-  frame.network_shape = shape;
-  // The outputs of a model with open shapes are known only now.
-  const bool classifier = is_classifier(with_frames(result.model, name, frame));
-  set_values(frame, input.dtype, classifier, options);
-  const std::string fit = !options.fit.empty() ? options.fit : classifier ? "crop" : "letterbox";
-  const FrameSize photo{static_cast<double>(picture.width), static_cast<double>(picture.height)};
-  frame.transform = fitted(photo, size, fit);
-  if (picture.has_alpha && shape[first ? 1 : 3] != 4)
+  const auto [frame, first, classifier] = frame_for(result.model, input, picture, shapes, options);
+  if (picture.has_alpha && frame.network_shape[first ? 1 : 3] != 4)
     result.warnings.push_back(file + ": the network takes no alpha; its colours are read as if opaque");
   if (picture.is_deep() && is_float(input.dtype)) {
     result.inputs.emplace(name, cast(deep_picture(picture, frame, first), input.dtype));
@@ -154,6 +165,15 @@ PictureInputs read_pictures(const Model& model, std::vector<std::string>& argume
   }
   arguments = std::move(others);
   return result;
+}
+
+Tensor picture_values(const Model& model, const std::string& name, const std::string& file,
+                      InputShapes shapes, const PictureOptions& options) {
+  const TensorInfo input = *std::ranges::find(model.inputs(), name, &TensorInfo::name);
+  io::Picture picture = io::load_picture(file);
+  const PictureFrame framed = frame_for(model, input, picture, shapes, options);
+  for (const uint8_t byte : picture.bytes) picture.words.push_back(static_cast<uint16_t>(byte * 257));
+  return cast(deep_picture(picture, framed.frame, framed.channels_first), input.dtype);
 }
 
 std::vector<NamedClass> best_classes(const Tensor& scores, const PictureOptions& options) {

@@ -38,6 +38,10 @@ struct PictureInputs {
 PictureInputs read_pictures(const Model& model, std::vector<std::string>& arguments, InputShapes& shapes,
                             const PictureOptions& options);
 
+// Returns the value of input `name` that a picture file makes, for a model without frames. The CPU computes it.
+Tensor picture_values(const Model& model, const std::string& name, const std::string& file, InputShapes shapes,
+                      const PictureOptions& options);
+
 // Returns whether the model has one output of floats that is a list: one score for each class.
 bool is_classifier(const Model& model);
 
