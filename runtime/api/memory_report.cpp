@@ -14,7 +14,7 @@ ObjectReport object_report(const SharedObject& object, const Program& program, u
   report.arena_offset = object.place.offset;
   if (object.kind != Storage::buffer) {
     report.extent = {object.extent.width, object.extent.height, object.extent.depth};
-    report.format = object.element == ElementType::f16 ? "rgba16f" : "rgba32f";
+    report.format = texel_format_name(object.element);
   }
   report.reuse_count = static_cast<uint32_t>(object.tensors.size());
   for (TensorId tensor : object.tensors) report.tensors.push_back(program.tensors[tensor].name);

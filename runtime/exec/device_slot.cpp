@@ -36,8 +36,10 @@ gpu::BoundResource DeviceSlot::resource(uint64_t bytes, uint64_t offset) const {
 }
 
 gpu::ImageDesc image_desc(Storage storage, ElementType element, const Extent3& extent) {
-  return {storage == Storage::image3d, extent.width, extent.height, extent.depth,
-          element == ElementType::f16 ? gpu::ImageFormat::rgba16f : gpu::ImageFormat::rgba32f};
+  const gpu::ImageFormat format = element == ElementType::f16  ? gpu::ImageFormat::rgba16f
+                                  : element == ElementType::q8 ? gpu::ImageFormat::rgba8ui
+                                                               : gpu::ImageFormat::rgba32f;
+  return {storage == Storage::image3d, extent.width, extent.height, extent.depth, format};
 }
 
 DeviceSlot make_slot(const std::shared_ptr<gpu::Context>& context, const TensorDesc& desc,

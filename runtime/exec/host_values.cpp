@@ -24,6 +24,8 @@ void visit_device_element(ElementType element, Visitor&& visitor) {
       return visitor(ElementTag<int32_t>{});
     case ElementType::u8:
       return visitor(ElementTag<uint8_t>{});
+    case ElementType::q8:
+      break;  // no tensor of the host has it
   }
   throw Error(ErrorCode::internal, "unknown element type");
 }

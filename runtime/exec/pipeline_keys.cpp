@@ -7,8 +7,9 @@ namespace {
 
 gpu::BindingType binding_type(const TensorDesc& desc, const Binding& binding) {
   if (binding.texel_buffer)
-    return desc.element == ElementType::f16 ? gpu::BindingType::texel_buffer_rgba16f
-                                            : gpu::BindingType::texel_buffer_rgba32f;
+    return desc.element == ElementType::f16  ? gpu::BindingType::texel_buffer_rgba16f
+           : desc.element == ElementType::q8 ? gpu::BindingType::texel_buffer_rgba8ui
+                                             : gpu::BindingType::texel_buffer_rgba32f;
   if (desc.storage == Storage::buffer) return gpu::BindingType::storage_buffer;
   return binding.sampled ? gpu::BindingType::sampled_image : gpu::BindingType::storage_image;
 }

@@ -120,6 +120,7 @@ void print_activation(Attributes& attributes, const Activation& activation) {
   if (activation.shift != 0.0f) attributes.set("activation_shift", activation.shift);
   if (activation.bounds_sum()) {
     attributes.set("sum_low", activation.sum_low);
+    if (activation.rounds_sum()) attributes.set("sum_step", activation.sum_step);
     attributes.set("sum_high", activation.sum_high);
   }
   print_rounding(attributes, activation);

@@ -184,7 +184,7 @@ std::string to_text(const MemoryPlan& plan, const Program& program) {
     if (object.kind != Storage::buffer) {
       out << object.extent.width << "x" << object.extent.height;
       if (object.kind == Storage::image3d) out << "x" << object.extent.depth;
-      out << " rgba" << (object.element == ElementType::f16 ? "16f" : "32f") << " ";
+      out << " " << texel_format_name(object.element) << " ";
     }
     out << object.need.bytes << " bytes at " << object.place.offset;
     if (plan.arenas.size() > 1) out << " of arena " << object.place.arena;

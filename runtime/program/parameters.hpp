@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -85,6 +86,12 @@ class Parameters {
     static_assert(alignof(T) == 4, "no padding, whose bytes would be undefined");
     static_assert(sizeof(T) <= 128, "what every Vulkan device has room for (maxPushConstantsSize)");
     std::memcpy(bytes_.data(), &block, sizeof(T));
+  }
+
+  // Appends a field that the shader's block gets by the macro APPENDED_PARAMETERS.
+  void append(float value) {
+    const auto bytes = std::bit_cast<std::array<std::byte, sizeof(float)>>(value);
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   }
 
   std::string_view block() const { return block_; }

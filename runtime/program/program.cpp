@@ -40,6 +40,7 @@ size_t size_of(ElementType type) {
     case ElementType::f16:
       return 2;
     case ElementType::u8:
+    case ElementType::q8:
       return 1;
   }
   return 0;
@@ -69,8 +70,14 @@ std::string_view name(ElementType type) {
       return "i32";
     case ElementType::u8:
       return "u8";
+    case ElementType::q8:
+      return "q8";
   }
   return "?";
+}
+
+std::string_view texel_format_name(ElementType type) {
+  return type == ElementType::f16 ? "rgba16f" : type == ElementType::q8 ? "rgba8ui" : "rgba32f";
 }
 
 namespace {
@@ -153,12 +160,13 @@ std::string storage_macro(const TensorDesc& desc, const Binding& binding) {
 }
 
 std::string element_macro(ElementType element) {
-  constexpr std::array<const char*, 4> kElements{"F32", "F16", "I32", "U8"};
+  constexpr std::array<const char*, 5> kElements{"F32", "F16", "I32", "U8", "Q8"};
   return kElements[static_cast<size_t>(element)];
 }
 
 bool is_tensor_macro(std::string_view macro) {
-  return macro.starts_with("STORAGE_") || macro.starts_with("ELEMENT_") || macro.starts_with("BINDING_");
+  return macro.starts_with("STORAGE_") || macro.starts_with("ELEMENT_") || macro.starts_with("BINDING_") ||
+         macro == "APPENDED_PARAMETERS" || macro.ends_with("_grid_step") || macro.ends_with("_grid_zero");
 }
 
 bool is_folded(std::string_view storage_macro) { return storage_macro.starts_with(kFolded); }

@@ -25,12 +25,22 @@ enum class Storage : uint8_t { buffer, image2d, image3d };
 enum class Layout : uint8_t { channels4, linear };
 // u8: the bytes of a frame or picture. Only linear inputs that Frame and Picture read, and outputs of
 // Picture, have it.
-enum class ElementType : uint8_t { f32, f16, i32, u8 };
+// q8: bytes that represent real numbers on a ByteGrid. Only intermediate tensors have it.
+enum class ElementType : uint8_t { f32, f16, i32, u8, q8 };
+
+// The real numbers that the bytes of a q8 tensor represent: (byte - zero) * step.
+struct ByteGrid {
+  float step = 0.0f;
+  int32_t zero = 0;
+  bool operator==(const ByteGrid&) const = default;
+};
 
 size_t size_of(ElementType type);
 std::string_view name(Storage storage);
 std::string_view name(Layout layout);
 std::string_view name(ElementType type);
+// Returns the name of an image format of four such elements, as GLSL has it.
+std::string_view texel_format_name(ElementType type);
 
 struct Extent3 {
   uint32_t width = 1, height = 1, depth = 1;
@@ -53,7 +63,7 @@ struct Extent3 {
 //                                     H | n 0     | n 1     |  slice 0: channels 0 1 2 3
 //                                     H | n 0     | n 1     |  slice 1: channels 4 5 0 0
 //
-// The unused channels of the last slice are always zero.
+// The unused channels of the last slice are always zero; in q8 they are the byte of zero.
 //
 // linear: element i in row-major order is at index i. The buffer is padded to a multiple of four elements;
 // the padding is undefined. Kernels write linear tensors four elements at a time.
@@ -64,6 +74,12 @@ struct TensorDesc {
   Layout layout = Layout::linear;
   bool rows_first = false;  // only channels4 in a buffer
   uint32_t fold = 0;        // only channels4 in an image2d: a power of two, or 0 if not folded
+  ByteGrid grid = {};       // only q8
+
+  // Returns whether equal bits are equal numbers in both.
+  bool has_elements_of(const TensorDesc& other) const {
+    return element == other.element && (element != ElementType::q8 || grid == other.grid);
+  }
 
   Extent3 extent() const;      // texels; images only
   uint64_t byte_size() const;  // without device padding
@@ -137,7 +153,7 @@ struct Binding {
 // ELEMENT_x and BINDING_x. The functions return the values of the first two.
 std::string storage_macro(const TensorDesc& desc, const Binding& binding);
 std::string element_macro(ElementType element);
-// Returns whether a macro is one of them.
+// Returns whether a macro is one of them, or has the grid of a tensor of bytes.
 bool is_tensor_macro(std::string_view macro);
 // Returns whether the value of STORAGE_x is that of a folded image.
 bool is_folded(std::string_view storage_macro);

@@ -44,9 +44,27 @@ bool is_image(BindingType type) {
          type == BindingType::planes_image;
 }
 
-bool is_texel_buffer(BindingType type) {
-  return type == BindingType::texel_buffer_rgba32f || type == BindingType::texel_buffer_rgba16f;
+// The bytes of a texel, where the binding is a texel buffer; else 0.
+uint64_t texel_bytes(BindingType type) {
+  switch (type) {
+    case BindingType::texel_buffer_rgba32f:
+      return 16;
+    case BindingType::texel_buffer_rgba16f:
+      return 8;
+    case BindingType::texel_buffer_rgba8ui:
+      return 4;
+    default:
+      return 0;
+  }
 }
+
+vk::Format texel_buffer_format(uint64_t bytes) {
+  return bytes == 16  ? vk::Format::eR32G32B32A32Sfloat
+         : bytes == 8 ? vk::Format::eR16G16B16A16Sfloat
+                      : vk::Format::eR8G8B8A8Uint;
+}
+
+bool is_texel_buffer(BindingType type) { return texel_bytes(type) > 0; }
 
 void check_aligned(uint64_t offset, uint64_t alignment, const Pipeline& pipeline, size_t binding) {
   if (offset % alignment != 0)
@@ -75,14 +93,13 @@ vk::DescriptorBufferInfo buffer_range(const Context& context, const Pipeline& pi
 vk::raii::BufferView texel_view(const Context& context, const Pipeline& pipeline, size_t binding,
                                 const vk::DescriptorBufferInfo& range) {
   const DeviceCaps& caps = context.caps();
-  const bool fp16 = pipeline.key().bindings[binding] == BindingType::texel_buffer_rgba16f;
-  const uint64_t texels = range.range / (fp16 ? 8 : 16);
+  const uint64_t bytes = texel_bytes(pipeline.key().bindings[binding]), texels = range.range / bytes;
   check_aligned(range.offset, caps.min_texel_buffer_offset_alignment, pipeline, binding);
   if (texels > caps.max_texel_buffer_elements)
     fail(ErrorCode::unsupported, pipeline, binding,
          std::to_string(texels) + " texels, more than the " + std::to_string(caps.max_texel_buffer_elements) +
              " of a texel buffer on " + caps.name);
-  const vk::Format format = fp16 ? vk::Format::eR16G16B16A16Sfloat : vk::Format::eR32G32B32A32Sfloat;
+  const vk::Format format = texel_buffer_format(bytes);
   return {context.impl().device,
           vk::BufferViewCreateInfo({}, range.buffer, format, range.offset, range.range),
           context.impl().allocator()};

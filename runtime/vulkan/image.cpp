@@ -31,7 +31,10 @@ void check_limits(const Context::Impl& context, const ImageDesc& desc) {
     throw Error(ErrorCode::unsupported, "a " + text(desc) + " is larger than " +
                                             std::to_string(context.physical.max_image_bytes) +
                                             " bytes, the limit of " + caps.name + "; use buffer storage");
-  const bool has_format = desc.format == ImageFormat::rgba32f ? caps.rgba32f_images : caps.rgba16f_images;
+  // Vulkan requires storage images of rgba8ui.
+  const bool has_format = desc.format == ImageFormat::rgba32f   ? caps.rgba32f_images
+                          : desc.format == ImageFormat::rgba16f ? caps.rgba16f_images
+                                                                : true;
   if (!has_format)
     throw Error(ErrorCode::unsupported, caps.name + " has no storage images of the format " +
                                             vk::to_string(vk::Format(vk_format(desc.format))) +
@@ -55,10 +58,20 @@ vk::ImageCreateInfo image_info(const Context::Impl& context, const ImageDesc& de
 }  // namespace
 
 VkFormat vk_format(ImageFormat format) {
-  return format == ImageFormat::rgba32f ? VK_FORMAT_R32G32B32A32_SFLOAT : VK_FORMAT_R16G16B16A16_SFLOAT;
+  switch (format) {
+    case ImageFormat::rgba32f:
+      return VK_FORMAT_R32G32B32A32_SFLOAT;
+    case ImageFormat::rgba16f:
+      return VK_FORMAT_R16G16B16A16_SFLOAT;
+    case ImageFormat::rgba8ui:
+      return VK_FORMAT_R8G8B8A8_UINT;
+  }
+  return VK_FORMAT_UNDEFINED;
 }
 
-uint32_t bytes_per_texel(ImageFormat format) { return format == ImageFormat::rgba32f ? 16 : 8; }
+uint32_t bytes_per_texel(ImageFormat format) {
+  return format == ImageFormat::rgba32f ? 16 : format == ImageFormat::rgba16f ? 8 : 4;
+}
 
 uint64_t ImageDesc::byte_size() const { return uint64_t{width} * height * depth * bytes_per_texel(format); }
 

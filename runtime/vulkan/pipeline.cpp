@@ -138,6 +138,7 @@ vk::DescriptorType descriptor_type(BindingType type) {
       return vk::DescriptorType::eUniformBuffer;
     case BindingType::texel_buffer_rgba32f:
     case BindingType::texel_buffer_rgba16f:
+    case BindingType::texel_buffer_rgba8ui:
       return vk::DescriptorType::eStorageTexelBuffer;
     case BindingType::storage_buffer:
       break;

@@ -30,6 +30,7 @@ enum class BindingType : uint8_t {
   // Read by imageLoad from an imageBuffer of this format.
   texel_buffer_rgba32f,
   texel_buffer_rgba16f,
+  texel_buffer_rgba8ui,
 };
 
 struct PipelineKey {

@@ -18,7 +18,11 @@
 #include "program/parameters.hpp"
 #else
 #define BEGIN_PARAMETERS(block) layout(push_constant) uniform block {
-#define END_PARAMETERS };
+// Fields that the runtime appends to the block of a dispatch: the grids of its tensors of bytes (tensor.glsl).
+#ifndef APPENDED_PARAMETERS
+#define APPENDED_PARAMETERS
+#endif
+#define END_PARAMETERS APPENDED_PARAMETERS };
 #define int32 int
 #define float32 float
 #define INTS(n) int[n]

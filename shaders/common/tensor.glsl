@@ -1,7 +1,7 @@
 // Access to tensors, whatever their storage, layout and precision.
 //
 // For each tensor that a dispatch binds under a name, the runtime defines BINDING_<name> as its binding number,
-// ELEMENT_<name> as F32, F16, I32 or U8, and STORAGE_<name> as one of
+// ELEMENT_<name> as F32, F16, I32, U8 or Q8, and STORAGE_<name> as one of
 //   IMAGE2D  IMAGE3D  BUFFER                                              (channels4)
 //   IMAGE2D_SAMPLED  IMAGE3D_SAMPLED  TEXEL_BUFFER    of a tensor that is only read
 //   FOLDED_IMAGE2D  FOLDED_IMAGE2D_SAMPLED            slices in several columns
@@ -25,6 +25,9 @@
 //                          word_of_<name>(i); float part_<name>(uint word, int i); uint with_part_<name>(word, i, v)
 // For linear tensors of I32 the same functions have int and ivec4 in place of float and vec4; of U8, bytes, LINEAR_IN and
 // LINEAR_OUT have. A name that the dispatch does not bind is a compile error.
+// Tensors of Q8 are bytes that represent real numbers, (byte - zero) * step: loads return the numbers, stores round to the
+// nearest byte. The runtime defines <name>_grid_step and <name>_grid_zero, as fields of the parameters or as macros.
+// SCALARS_OUT, LINEAR_ATOMIC and the halves of HALF_PRODUCTS have no Q8.
 // Coordinates and indices follow TensorDesc in runtime/program/program.hpp.
 
 #define CAT_(a, b) a##b
@@ -115,40 +118,73 @@ int rows_buffer_texel(ivec4 p, ivec4 s) { return ((p.w * s.y + p.y) * slices(s.z
 #define DATA_(name) CAT(name, _data)
 #define KEEP_(name, p, v) keep_channels(v, EXTENT_(name).z - 4 * p.z)
 
+// Q8: x = step, y = zero.
+vec4 from_bytes(uvec4 bytes, vec2 grid) { return (vec4(bytes) - grid.y) * grid.x; }
+// Half to even, as activation_steps() rounds.
+uvec4 to_bytes(vec4 v, vec2 grid) { return uvec4(clamp(roundEven(v / grid.x) + grid.y, vec4(0), vec4(255))); }
+uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) & 255u; }
+#define GRID_(name) CAT(name, _grid)
+
 // Four elements: in an image, in a buffer, and in a kernel. Halves in buffers are accessed as uvec2: no 16-bit storage
 // feature is needed.
 #define FORMAT_F32 rgba32f
 #define FORMAT_F16 rgba16f
+#define FORMAT_Q8 rgba8ui
+#define IMAGE_TYPE_F32(type) type
+#define IMAGE_TYPE_F16(type) type
+#define IMAGE_TYPE_Q8(type) u##type
 #define QUAD_F32 vec4
 #define QUAD_F16 uvec2
 #define QUAD_I32 ivec4
 #define QUAD_U8 uint
+#define QUAD_Q8 uint
 #define VALUE_F32 vec4
 #define VALUE_F16 vec4
 #define VALUE_I32 ivec4
 #define VALUE_U8 ivec4
-// Conversions between them; ROUND_: of what is stored in an image.
-#define UNPACK_F32
-#define UNPACK_F16 unpack_half4
-#define UNPACK_I32
-#define PACK_F32
-#define PACK_F16 pack_half4
-#define PACK_I32
-#define PACK_U8 pack_bytes4
-#define ROUND_F32
-#define ROUND_F16 nearest_half4
+#define VALUE_Q8 vec4
+// Conversions between them. TEXEL_: of what is loaded from an image; ROUND_: of what is stored in one.
+#define UNPACK_F32(name, quad) quad
+#define UNPACK_F16(name, quad) unpack_half4(quad)
+#define UNPACK_I32(name, quad) quad
+#define UNPACK_Q8(name, quad) from_bytes(unpack_bytes4(quad), GRID_(name))
+#define PACK_F32(name, v) v
+#define PACK_F16(name, v) pack_half4(v)
+#define PACK_I32(name, v) v
+#define PACK_U8(name, v) pack_bytes4(v)
+#define PACK_Q8(name, v) pack_bytes4(ivec4(to_bytes(v, GRID_(name))))
+#define TEXEL_F32(name, texel) texel
+#define TEXEL_F16(name, texel) texel
+#define TEXEL_Q8(name, texel) from_bytes(texel, GRID_(name))
+#define ROUND_F32(name, v) v
+#define ROUND_F16(name, v) nearest_half4(v)
+#define ROUND_Q8(name, v) to_bytes(v, GRID_(name))
+// Push constants are read before main(), as in EXTENT_DECL_.
+#define GRID_DECL_F32(name)
+#define GRID_DECL_F16(name)
+#define GRID_DECL_I32(name)
+#define GRID_DECL_U8(name)
+#define GRID_DECL_Q8(name) vec2 GRID_(name) = vec2(CAT(name, _grid_step), CAT(name, _grid_zero));
+#define UNPACKED_(name, quad) OF_ELEMENT_(UNPACK_, name)(name, quad)
+#define PACKED_(name, v) OF_ELEMENT_(PACK_, name)(name, v)
+#define LOADED_TEXEL_(name, texel) OF_ELEMENT_(TEXEL_, name)(name, texel)
+#define ROUNDED_(name, v) OF_ELEMENT_(ROUND_, name)(name, v)
 
 // Images.
 #define IMAGE_DECL_(name, access, type) \
-  layout(set = 0, binding = CAT(BINDING_, name), OF_ELEMENT_(FORMAT_, name)) uniform access highp type DATA_(name);
-#define SAMPLER_DECL_(name, type) layout(set = 0, binding = CAT(BINDING_, name)) uniform highp type DATA_(name);
+  layout(set = 0, binding = CAT(BINDING_, name), OF_ELEMENT_(FORMAT_, name)) uniform access highp               \
+      OF_ELEMENT_(IMAGE_TYPE_, name)(type) DATA_(name);                                                         \
+  OF_ELEMENT_(GRID_DECL_, name)(name)
+#define SAMPLER_DECL_(name, type)                                                                               \
+  layout(set = 0, binding = CAT(BINDING_, name)) uniform highp OF_ELEMENT_(IMAGE_TYPE_, name)(type) DATA_(name); \
+  OF_ELEMENT_(GRID_DECL_, name)(name)
 #define IMAGE_LOAD_(name, texel) \
-  vec4 LOAD_FN_(name)(ivec4 p) { return imageLoad(DATA_(name), texel(p, EXTENT_(name))); }
+  vec4 LOAD_FN_(name)(ivec4 p) { return LOADED_TEXEL_(name, imageLoad(DATA_(name), texel(p, EXTENT_(name)))); }
 #define SAMPLER_LOAD_(name, texel) \
-  vec4 LOAD_FN_(name)(ivec4 p) { return texelFetch(DATA_(name), texel(p, EXTENT_(name)), 0); }
+  vec4 LOAD_FN_(name)(ivec4 p) { return LOADED_TEXEL_(name, texelFetch(DATA_(name), texel(p, EXTENT_(name)), 0)); }
 #define IMAGE_STORE_(name, texel)                                                                 \
   void STORE_FN_(name)(ivec4 p, vec4 v) {                                                         \
-    imageStore(DATA_(name), texel(p, EXTENT_(name)), OF_ELEMENT_(ROUND_, name)(KEEP_(name, p, v))); \
+    imageStore(DATA_(name), texel(p, EXTENT_(name)), ROUNDED_(name, KEEP_(name, p, v)));          \
   }
 #define IMAGE_LOAD_STORE_(name, texel) IMAGE_LOAD_(name, texel) IMAGE_STORE_(name, texel)
 
@@ -181,12 +217,13 @@ int rows_buffer_texel(ivec4 p, ivec4 s) { return ((p.w * s.y + p.y) * slices(s.z
 // Buffers of four-channel elements.
 #define BUFFER_DECL_(name, access, type) \
   layout(set = 0, binding = CAT(BINDING_, name), std430) restrict access buffer CAT(name, _block) { type DATA_(name)[]; };
-#define QUADS_DECL_(name, access) BUFFER_DECL_(name, access, OF_ELEMENT_(QUAD_, name))
+#define QUADS_DECL_(name, access) \
+  BUFFER_DECL_(name, access, OF_ELEMENT_(QUAD_, name)) OF_ELEMENT_(GRID_DECL_, name)(name)
 #define BUFFER_LOAD_(name, texel) \
-  vec4 LOAD_FN_(name)(ivec4 p) { return OF_ELEMENT_(UNPACK_, name)(DATA_(name)[texel(p, EXTENT_(name))]); }
+  vec4 LOAD_FN_(name)(ivec4 p) { return UNPACKED_(name, DATA_(name)[texel(p, EXTENT_(name))]); }
 #define BUFFER_STORE_(name, texel)                                                          \
   void STORE_FN_(name)(ivec4 p, vec4 v) {                                                   \
-    DATA_(name)[texel(p, EXTENT_(name))] = OF_ELEMENT_(PACK_, name)(KEEP_(name, p, v));     \
+    DATA_(name)[texel(p, EXTENT_(name))] = PACKED_(name, KEEP_(name, p, v));                \
   }
 
 #define IN_BUFFER(name) QUADS_DECL_(name, readonly) BUFFER_LOAD_(name, buffer_texel)
@@ -209,12 +246,13 @@ int rows_buffer_texel(ivec4 p, ivec4 s) { return ((p.w * s.y + p.y) * slices(s.z
   vec4 LOAD_FN_(name)(int x, int y, int width) { return CAT(load_in_row_, name)(x, CAT(row_of_, name)(y, width)); }
 
 #define TEXELS_IMAGE2D(name) \
-  IMAGE_DECL_(name, readonly, image2D) TEXELS_(name, y, imageLoad(DATA_(name), ivec2(x, row)))
+  IMAGE_DECL_(name, readonly, image2D) TEXELS_(name, y, LOADED_TEXEL_(name, imageLoad(DATA_(name), ivec2(x, row))))
 #define TEXELS_IMAGE2D_SAMPLED(name) \
-  SAMPLER_DECL_(name, sampler2D) TEXELS_(name, y, texelFetch(DATA_(name), ivec2(x, row), 0))
+  SAMPLER_DECL_(name, sampler2D) TEXELS_(name, y, LOADED_TEXEL_(name, texelFetch(DATA_(name), ivec2(x, row), 0)))
 #define TEXELS_BUFFER(name) \
-  QUADS_DECL_(name, readonly) TEXELS_(name, y * width, OF_ELEMENT_(UNPACK_, name)(DATA_(name)[row + x]))
-#define TEXELS_TEXEL_BUFFER(name) TEXEL_BUFFER_DECL_(name) TEXELS_(name, y * width, imageLoad(DATA_(name), row + x))
+  QUADS_DECL_(name, readonly) TEXELS_(name, y * width, UNPACKED_(name, DATA_(name)[row + x]))
+#define TEXELS_TEXEL_BUFFER(name) \
+  TEXEL_BUFFER_DECL_(name) TEXELS_(name, y * width, LOADED_TEXEL_(name, imageLoad(DATA_(name), row + x)))
 
 // With HALF_PRODUCTS, halves without conversion to fp32, after the declaration of a tensor of halves:
 //   HALVES_OF_TENSOR(name)  f16vec4 load_half_<name>(ivec4 p)
@@ -287,23 +325,31 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
     uint word = DATA_(name)[i4];                                                                \
     return ivec4((uvec4(word) >> uvec4(0, 8, 16, 24)) & 255u);                                  \
   }
+#define IN_LINEAR_Q8(name)                                                                      \
+  BUFFER_DECL_(name, readonly, uint)                                                            \
+  GRID_DECL_Q8(name)                                                                            \
+  float LOAD_FN_(name)(int i) {                                                                 \
+    uint byte = bitfieldExtract(DATA_(name)[i >> 2], 8 * (i & 3), 8);                           \
+    return (float(byte) - GRID_(name).y) * GRID_(name).x;                                       \
+  }                                                                                             \
+  vec4 LOAD4_FN_(name)(int i4) { return UNPACKED_(name, DATA_(name)[i4]); }
 // Buffers read as texels of four elements.
 #define IN_LINEAR_TEXEL(name)                                         \
   TEXEL_BUFFER_DECL_(name)                                            \
-  vec4 LOAD4_FN_(name)(int i4) { return imageLoad(DATA_(name), i4); } \
+  vec4 LOAD4_FN_(name)(int i4) { return LOADED_TEXEL_(name, imageLoad(DATA_(name), i4)); } \
   float LOAD_FN_(name)(int i) {                                       \
-    vec4 four = imageLoad(DATA_(name), i >> 2);                       \
+    vec4 four = LOAD4_FN_(name)(i >> 2);                              \
     vec2 pair = (i & 2) == 0 ? four.xy : four.zw;                     \
     return (i & 1) == 0 ? pair.x : pair.y;                            \
   }
 
 #define LINEAR_LOAD4_(name) \
-  OF_ELEMENT_(VALUE_, name) LOAD4_FN_(name)(int i4) { return OF_ELEMENT_(UNPACK_, name)(DATA_(name)[i4]); }
+  OF_ELEMENT_(VALUE_, name) LOAD4_FN_(name)(int i4) { return UNPACKED_(name, DATA_(name)[i4]); }
 #define LINEAR_STORE4_(name) \
-  void STORE_FN_(name)(int i4, OF_ELEMENT_(VALUE_, name) v) { DATA_(name)[i4] = OF_ELEMENT_(PACK_, name)(v); }
+  void STORE_FN_(name)(int i4, OF_ELEMENT_(VALUE_, name) v) { DATA_(name)[i4] = PACKED_(name, v); }
 #define QUADS_LINEAR(name) QUADS_DECL_(name, readonly) LINEAR_LOAD4_(name)
 #define QUADS_LINEAR_TEXEL(name) \
-  TEXEL_BUFFER_DECL_(name) vec4 LOAD4_FN_(name)(int i4) { return imageLoad(DATA_(name), i4); }
+  TEXEL_BUFFER_DECL_(name) vec4 LOAD4_FN_(name)(int i4) { return LOADED_TEXEL_(name, imageLoad(DATA_(name), i4)); }
 #define OUT_LINEAR(name) QUADS_DECL_(name, writeonly) LINEAR_STORE4_(name)
 #define INOUT_LINEAR(name) QUADS_DECL_(name, ) LINEAR_LOAD4_(name) LINEAR_STORE4_(name)
 #define SCALARS_LINEAR(name) \

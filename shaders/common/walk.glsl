@@ -87,10 +87,10 @@ bool is_buffer_offset(ivec3 place) { return false; }
     return inside ? v : vec4(0);                                  \
   }
 #define FETCH_IMAGE_(name, type)                                                         \
-  vec4 FETCH_FN_(name)(type place) { return imageLoad(DATA_(name), place); }             \
+  vec4 FETCH_FN_(name)(type place) { return LOADED_TEXEL_(name, imageLoad(DATA_(name), place)); } \
   FETCH_OR_ZERO_(name, type)
 #define FETCH_SAMPLER_(name, type)                                                       \
-  vec4 FETCH_FN_(name)(type place) { return texelFetch(DATA_(name), place, 0); }         \
+  vec4 FETCH_FN_(name)(type place) { return LOADED_TEXEL_(name, texelFetch(DATA_(name), place, 0)); } \
   FETCH_OR_ZERO_(name, type)
 #define FETCH_HALVES_(name, type)                                                                    \
   f16vec4 CAT(fetch_half_, name)(type place) { return f16vec4(FETCH_FN_(name)(place)); }             \
@@ -126,11 +126,14 @@ bool is_buffer_offset(ivec3 place) { return false; }
 #define COLUMNS_OF_LINEAR_TEXEL ONE_COLUMN
 
 // The bits are selected, for they are half as many as the floats that are made of them.
+#define ZERO_QUAD_F32(name) vec4(0)
+#define ZERO_QUAD_F16(name) uvec2(0)
+#define ZERO_QUAD_Q8(name) (uint(GRID_(name).y) * 0x01010101u)
 #define FETCH_BUFFER_(name)                                                                           \
-  vec4 FETCH_FN_(name)(int place) { return OF_ELEMENT_(UNPACK_, name)(DATA_(name)[place]); }          \
+  vec4 FETCH_FN_(name)(int place) { return UNPACKED_(name, DATA_(name)[place]); }                     \
   vec4 CAT(fetch_or_zero_, name)(int place, bool inside) {                                            \
     OF_ELEMENT_(QUAD_, name) bits = DATA_(name)[place];                                               \
-    return OF_ELEMENT_(UNPACK_, name)(inside ? bits : OF_ELEMENT_(QUAD_, name)(0));                   \
+    return UNPACKED_(name, inside ? bits : OF_ELEMENT_(ZERO_QUAD_, name)(name));                      \
   }
 #define SLICES_IMAGE2D(name) WALK_2D_(name) FETCH_IMAGE_(name, ivec2)
 #define SLICES_IMAGE2D_SAMPLED(name) WALK_2D_(name) FETCH_SAMPLER_(name, ivec2)
@@ -147,9 +150,9 @@ bool is_buffer_offset(ivec3 place) { return false; }
 
 #define PUT_FN_(name) CAT(put_, name)
 #define PUT_TEXEL_(name, type) \
-  void PUT_FN_(name)(type place, vec4 v) { imageStore(DATA_(name), place, OF_ELEMENT_(ROUND_, name)(v)); }
+  void PUT_FN_(name)(type place, vec4 v) { imageStore(DATA_(name), place, ROUNDED_(name, v)); }
 #define PUT_IN_BUFFER_(name) \
-  void PUT_FN_(name)(int place, vec4 v) { DATA_(name)[place] = OF_ELEMENT_(PACK_, name)(v); }
+  void PUT_FN_(name)(int place, vec4 v) { DATA_(name)[place] = PACKED_(name, v); }
 #define PUT_IMAGE2D(name) WALK_2D_(name) PUT_TEXEL_(name, ivec2)
 #define PUT_FOLDED_IMAGE2D(name) WALK_FOLDED_(name) PUT_TEXEL_(name, ivec2)
 #define PUT_IMAGE3D(name) WALK_3D_(name) PUT_TEXEL_(name, ivec3)

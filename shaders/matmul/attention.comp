@@ -105,6 +105,7 @@ const int RUN_KEYS = 4 * HALF_PRODUCTS;
 #if defined(MASK) && !defined(MASK_BOOLEAN)
 #define MASK_IS_HALF_F32 false
 #define MASK_IS_HALF_F16 true
+#define MASK_IS_HALF_Q8 false
 const bool mask_is_half = CAT(MASK_IS_HALF_, ELEMENT_mask);
 #endif
 

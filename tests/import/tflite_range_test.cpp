@@ -1,7 +1,7 @@
-// Quantised TFLite tensors whose range clips their values, as it does in an integer runtime: older converters
-// leave out a ReLU or ReLU6 that the range implies. DEQUANTIZE reads what an operator computes, so that it is
-// no output that is quantised itself. The results are those of the same operator with a wide range, clipped
-// here.
+// Quantised TFLite tensors, whose values are rounded to those that their integers represent, as in an integer
+// runtime. The range clips them, too: older converters leave out a ReLU or ReLU6 that the range implies.
+// DEQUANTIZE reads what an operator computes, so that it is no output that is quantised itself. The results
+// are those of the same operator with a wide range, clipped here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -174,11 +174,12 @@ std::vector<float> results(const Graph& graph, const Scheme& scheme) {
   return evaluate(graph, inputs)[0].to_floats();
 }
 
-TEST(TfliteRange, ClipsWhatItCuts) {
+TEST(TfliteRange, RoundsAndClips) {
   int cut = 0;
   for (const Scheme& scheme : {kUnsigned, kSigned}) {
     for (const Case& which : cases()) {
-      const auto wide = results(graph_of(which, scheme, grid_of(scheme, -which.room, which.room)), scheme);
+      const Grid wide_grid = grid_of(scheme, -which.room, which.room);
+      const auto wide = results(graph_of(which, scheme, wide_grid), scheme);
       const float low = *std::min_element(wide.begin(), wide.end());
       const float high = *std::max_element(wide.begin(), wide.end());
       for (const auto& [from, to] :
@@ -191,8 +192,9 @@ TEST(TfliteRange, ClipsWhatItCuts) {
         const auto clipped = results(graph_of(which, scheme, grid), scheme);
         ASSERT_EQ(clipped.size(), wide.size());
         for (size_t i = 0; i < wide.size(); ++i) {
-          // Results that are rounded too are half a step from those that are not.
-          EXPECT_NEAR(clipped[i], std::clamp(wide[i], least, most), 0.52f * grid.scale);
+          EXPECT_NEAR(clipped[i], std::clamp(wide[i], least, most), 0.52f * (grid.scale + wide_grid.scale));
+          const float steps = clipped[i] / grid.scale;
+          EXPECT_NEAR(steps, std::nearbyint(steps), 1e-3f);
           cut += wide[i] < least - 2 * grid.scale || wide[i] > most + 2 * grid.scale;
         }
       }
@@ -201,21 +203,23 @@ TEST(TfliteRange, ClipsWhatItCuts) {
   EXPECT_GT(cut, 1000);
 }
 
-// Where the range does not cut there is no Clip; elsewhere it is a part of what computes the tensor.
-TEST(TfliteRange, AddsNoOperators) {
+// Rounding is a part of what computes the tensor, where a kernel rounds its results. What only moves elements
+// of the same grid needs none.
+TEST(TfliteRange, RoundsWithoutAnOperator) {
   for (const Case& which : cases()) {
     const std::string name = which.name;
-    const bool moves = name.ends_with("pool") || name == "resize" || name == "concatenation" ||
-                       name == "reshape" || name == "mean" || name == "maximum";
+    const bool moves = name == "max_pool" || name == "concatenation" || name == "reshape";
     const Grid grid = moves ? grid_of(kSigned, -3.0f, 3.0f) : grid_of(kSigned, 0.0f, which.room / 20);
-    for (const Node& node : graph_of(which, kSigned, grid).nodes) {
-      EXPECT_TRUE(node.op->type() != "Clip" || name == "quantize") << name;
-    }
+    size_t roundings = 0;
+    for (const Node& node : graph_of(which, kSigned, grid).nodes)
+      roundings += node.op->type() == "FakeQuantize";
+    const bool apart = name == "mean" || name == "resize" || name == "maximum" || name == "quantize";
+    EXPECT_EQ(roundings, apart ? 1u : 0u) << name;
   }
 }
 
-// A layer's sum is clipped before the residual is added, in one operator.
-TEST(TfliteRange, ClipsASumBeforeItsResidual) {
+// A layer's sum is rounded before the residual is added, in one operator.
+TEST(TfliteRange, RoundsASumBeforeItsResidual) {
   TfliteModel m;
   const Grid x = grid_of(kSigned, -3.0f, 3.0f), narrow = grid_of(kSigned, -1.0f, 1.0f);
   m.quantise_next({x.scale}, {x.zero});
@@ -231,7 +235,8 @@ TEST(TfliteRange, ClipsASumBeforeItsResidual) {
   const std::string bytes = m.finish({given}, {real});
   const Graph apart = import_model(as_bytes(bytes)), fused = optimise(apart, {});
   size_t additions = 0;
-  for (const Node& node : fused.nodes) additions += node.op->type() == "Add" || node.op->type() == "Clip";
+  for (const Node& node : fused.nodes)
+    additions += node.op->type() == "Add" || node.op->type() == "FakeQuantize";
   EXPECT_EQ(additions, 0u);
   const HostTensor stored = cast(random_tensor({1, 4, 5, 4}, 7, -128.0f, 127.0f), DType::i8);
   const auto want =

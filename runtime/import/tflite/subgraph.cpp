@@ -83,7 +83,7 @@ void convert(const schema::Model& model, const schema::Operator& op, size_t inde
     }
     if (!call.outputs.empty()) what += " producing " + quoted_name(writer.name_of(call.outputs[0]));
     type.convert(call);
-    for (const int32_t id : call.outputs) writer.clip_to_range(id);
+    for (const int32_t id : call.outputs) writer.round_to_grid(id);
     for (const int32_t id : ids(op.inputs(), writer, true))
       if (id != kLeftOut) writer.finished_reading(id);
   } catch (const Error& error) {

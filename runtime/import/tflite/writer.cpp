@@ -118,7 +118,7 @@ ValueId Writer::read_input(Tensor& input) {
   graph_.inputs.push_back(given);
   if (!is_stored) {
     if (input.quantisation && is_byte(input.quantisation->stored))
-      ranges_[given] = range_of(*input.quantisation).values;
+      grids_[given] = grid_of(*input.quantisation);
     return given;
   }
   const ValueId real = add_value(input.name + "_real");
@@ -126,7 +126,7 @@ ValueId Writer::read_input(Tensor& input) {
            {given, add_constant(input.name + "_scale", input.quantisation->scale),
             add_constant(input.name + "_zero_point", input.quantisation->zero_point)},
            {real});
-  if (is_byte(input.quantisation->stored)) ranges_[real] = range_of(*input.quantisation).values;
+  if (is_byte(input.quantisation->stored)) grids_[real] = grid_of(*input.quantisation);
   return real;
 }
 
@@ -341,7 +341,7 @@ void Writer::add_node(std::shared_ptr<const Operator> op, std::vector<ValueId> i
   node.op = std::move(op);
   node.inputs = std::move(inputs);
   node.outputs = std::move(outputs);
-  note_range(node);
+  note_grid(node);
   graph_.nodes.push_back(std::move(node));
 }
 

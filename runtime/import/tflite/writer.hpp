@@ -12,8 +12,8 @@
 #include "graph/graph.hpp"
 #include "graph/operator_support.hpp"
 #include "import/tflite/schema.hpp"
+#include "import/tflite/stored_grid.hpp"
 #include "import/tflite/subgraph.hpp"
-#include "import/tflite/value_range.hpp"
 
 namespace vellum::tflite {
 
@@ -61,9 +61,9 @@ class Writer {
                 std::vector<ValueId> outputs);
   // Returns a new value for the operator that computes `tensor`.
   ValueId define(int32_t tensor, bool image);
-  // Clips the value of a quantised tensor to the range of its integers. Call it after the operator that
-  // computes the tensor was converted.
-  void clip_to_range(int32_t tensor);
+  // Rounds the value of a quantised tensor to the numbers that its integers represent. Call it after the
+  // operator that computes the tensor was converted.
+  void round_to_grid(int32_t tensor);
   // Adds a call of a graph with these inputs, and returns its outputs.
   std::vector<ValueId> call(const Graph& graph, const std::vector<ValueId>& inputs);
 
@@ -113,10 +113,9 @@ class Writer {
   void make_real(Tensor& tensor, const schema::Tensor& entry);
   HostTensor to_real(const HostTensor& stored, const Quantisation& quantisation);
   HostTensor stored_and_real(const HostTensor& real, const Quantisation& quantisation);
-  static StoredRange range_of(const Quantisation& quantisation);
-  ValueRange range_of(ValueId value);
-  void note_range(const Node& node);
-  ValueId clipped(ValueId value, const StoredRange& stored);
+  static StoredGrid grid_of(const Quantisation& quantisation);
+  void note_grid(const Node& node);
+  ValueId rounded(ValueId value, const StoredGrid& grid);
   ValueId read_input(Tensor& input);
   ValueId write_output(int32_t tensor);
   ValueId copied(ValueId value, const std::string& name);
@@ -135,9 +134,9 @@ class Writer {
   bool is_called_;  // an operator calls the graph: inputs and outputs are real numbers
   Graph graph_;
   std::vector<Tensor> tensors_;
-  bool is_quantised_ = false;                       // whether a computed tensor is quantised
-  std::unordered_map<ValueId, ValueRange> ranges_;  // known ranges of values; only in a quantised graph
-  std::map<std::string, int32_t> variables_;  // the tensor with the current value, from its first use on
+  bool is_quantised_ = false;                      // whether a computed tensor is quantised
+  std::unordered_map<ValueId, StoredGrid> grids_;  // of values that are known to be on one
+  std::map<std::string, int32_t> variables_;       // the tensor with the current value, from its first use on
   std::map<std::string, std::string> variable_inputs_;  // names of the inputs of variables
   std::vector<std::string> assigned_;                   // in the order of their first assignment
   std::unordered_set<std::string> is_assigned_;

@@ -14,7 +14,7 @@ struct ObjectReport {
   uint32_t id = 0;
   std::string kind;                  // "image2d", "image3d", "buffer"
   std::array<uint32_t, 3> extent{};  // texels: width, height, depth; images only
-  std::string format;                // "rgba32f", "rgba16f"; empty for buffers
+  std::string format;                // "rgba32f", "rgba16f", "rgba8ui"; empty for buffers
   uint64_t bytes = 0;                // of device memory, padding included
   uint32_t arena = 0;                // index into MemoryReport::arenas
   uint64_t arena_offset = 0;         // bytes from the start of that arena

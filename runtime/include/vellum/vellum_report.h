@@ -42,7 +42,7 @@ typedef struct vellum_memory_report {
 typedef struct vellum_object_report {
   size_t size;                 /* of this struct, as the caller was compiled */
   const char* kind;           /* "image2d", "image3d", "buffer" */
-  const char* format;         /* "rgba32f", "rgba16f"; empty for buffers */
+  const char* format;         /* "rgba32f", "rgba16f", "rgba8ui"; empty for buffers */
   uint32_t extent[3];         /* texels: width, height, depth; images only */
   uint32_t reuse_count;       /* tensors that it holds in one inference */
   uint64_t bytes;             /* of device memory, padding included */

@@ -4,6 +4,8 @@
 #include <limits>
 #include <string>
 
+#include "kernels/framework/elements.hpp"
+
 namespace vellum {
 namespace {
 
@@ -11,7 +13,14 @@ void define(Dispatch& dispatch, const std::string& macro, std::string_view varia
             const Activation& activation) {
   dispatch.defines.emplace_back(macro, (activation.is_rounded() ? "rounded_" : "") + std::string(variant));
   if (activation.is_scaled()) dispatch.defines.emplace_back(macro + "_SCALED", "1");
-  if (activation.bounds_sum()) dispatch.defines.emplace_back("SUM_BOUNDS", "1");
+  if (activation.rounds_sum()) {
+    dispatch.defines.emplace_back("SUM_ROUNDED", "1");
+    append_parameters(dispatch, {{"sum_step", activation.sum_step},
+                                 {"sum_least", activation.sum_low},
+                                 {"sum_most", activation.sum_high}});
+  } else if (activation.bounds_sum()) {
+    dispatch.defines.emplace_back("SUM_BOUNDS", "1");
+  }
 }
 
 bool is_bounds_or_none(const Activation& activation) {

@@ -1,5 +1,6 @@
 // Adds dispatches to a Program: how their bindings are read, their macros, and the limits of the device.
 #include <algorithm>
+#include <bit>
 
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/grid.hpp"
@@ -62,7 +63,8 @@ void ProgramBuilder::choose_buffer_reads(Dispatch& dispatch) const {
     images += program_.tensors[binding.tensor].desc.storage != Storage::buffer && !binding.sampled;
   for (Binding& binding : dispatch.bindings) {
     const TensorDesc& desc = program_.tensors[binding.tensor].desc;
-    const bool floats = desc.element == ElementType::f32 || desc.element == ElementType::f16;
+    const bool floats = desc.element == ElementType::f32 || desc.element == ElementType::f16 ||
+                        desc.element == ElementType::q8;
     if (binding.access != Access::read || desc.storage != Storage::buffer || !floats) continue;
     const uint64_t texels = desc.byte_size() / (4 * size_of(desc.element));
     binding.texel_buffer =
@@ -87,10 +89,32 @@ void ProgramBuilder::add_dispatch(Dispatch dispatch, const Node* node) {
     dispatch.defines.emplace_back("ELEMENT_" + binding.name, element_macro(desc.element));
     dispatch.defines.emplace_back("BINDING_" + binding.name, std::to_string(i));
   }
+  add_grids(dispatch);
   if (caps_.declares_inf_nan_preserve) dispatch.defines.emplace_back("INF_NAN_PRESERVE", "1");
   std::sort(dispatch.defines.begin(), dispatch.defines.end());
   check_limits(dispatch);
   program_.tasks.push_back({std::move(dispatch), std::nullopt});
+}
+
+// As push constants where the device has room for them, else as macros, each of which is a pipeline of its
+// own.
+void ProgramBuilder::add_grids(Dispatch& dispatch) const {
+  std::vector<std::pair<std::string, float>> parameters;
+  for (const Binding& binding : dispatch.bindings) {
+    const TensorDesc& desc = program_.tensors[binding.tensor].desc;
+    if (desc.element != ElementType::q8) continue;
+    parameters.emplace_back(binding.name + "_grid_step", desc.grid.step);
+    parameters.emplace_back(binding.name + "_grid_zero", static_cast<float>(desc.grid.zero));
+  }
+  if (parameters.empty()) return;
+  const size_t bytes = dispatch.push_constants.bytes().size() + parameters.size() * sizeof(float);
+  if (bytes > caps_.max_push_constant_bytes) {
+    for (const auto& [name, value] : parameters)
+      dispatch.defines.emplace_back(
+          name, "uintBitsToFloat(" + std::to_string(std::bit_cast<uint32_t>(value)) + "u)");
+    return;
+  }
+  append_parameters(dispatch, parameters);
 }
 
 void ProgramBuilder::check_limits(const Dispatch& dispatch) const {

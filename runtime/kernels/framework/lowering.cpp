@@ -109,8 +109,10 @@ TensorId Lowering::write(size_t i, Layout layout) {
 }
 
 TensorDesc Lowering::desc_of_input(size_t i) const {
-  return builder_.describe_type(input_type(i), Layout::channels4,
-                                builder_.storage_choice(node_.inputs.at(i)));
+  TensorDesc desc =
+      builder_.describe_type(input_type(i), Layout::channels4, builder_.storage_choice(node_.inputs.at(i)));
+  builder_.choose_element(desc, node_.inputs.at(i));
+  return desc;
 }
 
 void Lowering::alias(size_t output, size_t input) {
@@ -155,6 +157,12 @@ Lowering::Counters Lowering::counters(int64_t count) {
 }
 
 TensorId Lowering::workspace(std::string name, TensorDesc desc) {
+  // Intermediate results of a node are on no grid.
+  if (desc.element == ElementType::q8) {
+    desc.element = builder_.float_element();
+    desc.grid = {};
+    if (desc.storage != Storage::buffer) choose_storage(desc);
+  }
   return builder_.add_tensor({std::move(name), std::move(desc), TensorRole::workspace, kNoTensor, {}});
 }
 

@@ -7,6 +7,7 @@
 #include "graph/one_node.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/number_range.hpp"
+#include "kernels/framework/value_grids.hpp"
 #include "program/divide.hpp"
 #include "program/packing.hpp"
 #include "program/weights.hpp"
@@ -81,6 +82,7 @@ ProgramBuilder::ProgramBuilder(const Graph& graph, const DeviceCaps& caps, const
       is_read_(graph.values.size(), false),
       is_read_by_node_(graph.values.size(), false),
       may_use_images_(storage_choice(kNoValue) != StorageChoice::buffer || !options.value_storages.empty()) {
+  if (stores_bytes(options)) grids_ = value_grids(graph);
   for (ValueId id : graph.outputs) is_output_[id] = is_read_[id] = true;
   for (const Node& node : graph.nodes)
     for (ValueId id : node.inputs)
@@ -155,10 +157,9 @@ void ProgramBuilder::add_host_partition(const Node& node, std::string_view why) 
   HostPartition partition;
   for (const ValueId own : one.graph.inputs) {
     const Value& value = one.graph.values[own];
-    partition.inputs.push_back({value.name, value.type, read(one.values[own], Layout::linear), std::nullopt});
+    partition.inputs.push_back({value.name, value.type, read_for_host(one.values[own]), std::nullopt});
   }
-  for (const ValueId own : one.graph.outputs)
-    partition.outputs.push_back(write(one.values[own], Layout::linear));
+  for (const ValueId own : one.graph.outputs) partition.outputs.push_back(write_for_host(one.values[own]));
   partition.graph = std::make_shared<const Graph>(std::move(one.graph));
   program_.warnings.push_back(describe(node) + " runs on the host: " + std::string(why));
   program_.tasks.push_back({std::nullopt, std::move(partition)});
@@ -219,14 +220,22 @@ TensorDesc ProgramBuilder::describe_type(const TensorType& type, Layout layout, 
 
 TensorDesc ProgramBuilder::describe_value(ValueId value, Layout layout) const {
   TensorDesc desc = describe_type(graph_.values[value].type, layout, storage_choice(value));
+  choose_element(desc, value);
   desc.rows_first = layout == Layout::channels4 && desc.storage == Storage::buffer &&
                     value < options_.rows_first.size() && options_.rows_first[value];
   // The host reads outputs as fp32.
-  if (layout == Layout::linear && is_output_[value] && desc.element == ElementType::f16)
+  if (layout == Layout::linear && is_output_[value] &&
+      (desc.element == ElementType::f16 || desc.element == ElementType::q8))
     desc.element = ElementType::f32;
   if (layout == Layout::linear && is_output_[value] && is_picture_of_bytes(graph_, value))
     desc.element = ElementType::u8;
   return desc;
+}
+
+void ProgramBuilder::choose_element(TensorDesc& desc, ValueId value) const {
+  if (value >= grids_.size() || !grids_[value]) return;
+  desc.element = ElementType::q8;
+  desc.grid = *grids_[value];
 }
 
 std::string ProgramBuilder::describe_output(ValueId value) const {
@@ -372,7 +381,7 @@ void ProgramBuilder::set_tensor(ValueId value, Layout layout, TensorId id) {
 // Rows of whole texels without space: channels4 in a buffer has them in row-major order.
 bool ProgramBuilder::layouts_are_identical(TensorId from, ValueId value, Layout layout) const {
   const TensorDesc &desc = program_.tensors[from].desc, wanted = describe_value(value, layout);
-  if (desc.storage != Storage::buffer || wanted.storage != Storage::buffer || desc.element != wanted.element)
+  if (desc.storage != Storage::buffer || wanted.storage != Storage::buffer || !desc.has_elements_of(wanted))
     return false;
   const auto [n, c, h, w] = nchw(wanted.shape);
   return c % 4 == 0 && h * w == 1;

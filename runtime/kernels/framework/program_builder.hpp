@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -64,6 +65,8 @@ class ProgramBuilder {
   // Sets the storage and fold of a channels4 tensor: `choice` if the limits of images allow it.
   void choose_storage(TensorDesc& desc, StorageChoice choice) const;
   ElementType float_element() const;
+  // Sets the element type to q8 if the value is stored in bytes.
+  void choose_element(TensorDesc& desc, ValueId value) const;
   // Returns the desc of an intermediate tensor. `choice`: the storage if it is in channels4.
   TensorDesc describe_type(const TensorType& type, Layout layout, StorageChoice choice) const;
 
@@ -120,8 +123,15 @@ class ProgramBuilder {
   TensorId constant_tensor(ValueId value, Layout layout);
   bool layouts_are_identical(TensorId from, ValueId value, Layout layout) const;
   TensorId convert(TensorId from, ValueId value, Layout layout);
+  // Return linear tensors that the host can read and write: of fp32 where others hold the value in bytes.
+  TensorId read_for_host(ValueId value);
+  TensorId write_for_host(ValueId value);
   TensorId copy_to_output(TensorId from, ValueId value);
+  // Copies a linear tensor to another of the same shape. Returns `to`.
+  TensorId copy_to(TensorId to, TensorId from);
   TensorDesc describe_value(ValueId value, Layout layout) const;
+  // Passes the grid of each tensor of bytes to the shader.
+  void add_grids(Dispatch& dispatch) const;
   void check_limits(const Dispatch& dispatch) const;
   void choose_image_reads(Dispatch& dispatch) const;
   void choose_buffer_reads(Dispatch& dispatch) const;
@@ -134,6 +144,7 @@ class ProgramBuilder {
   std::pair<TensorId, int64_t> counters_{kNoTensor,
                                          0};  // the latest tensor of counters, and the number used in it
   std::vector<bool> is_output_, is_read_, is_read_by_node_;
+  std::vector<std::optional<ByteGrid>> grids_;             // by value; empty if none is stored in bytes
   bool may_use_images_;                                    // whether options allow images for channels4
   const Node* current_ = nullptr;                          // the node whose dispatches are being added
   std::vector<NodeChoice> node_choices_;                   // of the current node

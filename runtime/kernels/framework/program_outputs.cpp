@@ -91,7 +91,8 @@ TensorId ProgramBuilder::output_tensor(ValueId value) {
   if (linear == kNoTensor) linear = convert(value_tensors_[value].channels4, value, Layout::linear);
   VirtualTensor& root = program_.tensors[program_.root(linear)];
   if (root.role == TensorRole::output && program_.root(linear) == linear) return linear;
-  if (root.role == TensorRole::intermediate && root.desc.element != ElementType::f16) {
+  const bool is_narrow = root.desc.element == ElementType::f16 || root.desc.element == ElementType::q8;
+  if (root.role == TensorRole::intermediate && !is_narrow) {
     root.role = TensorRole::output;
     return linear;
   }
@@ -99,9 +100,28 @@ TensorId ProgramBuilder::output_tensor(ValueId value) {
 }
 
 TensorId ProgramBuilder::copy_to_output(TensorId from, ValueId value) {
-  TensorDesc desc = describe_value(value, Layout::linear);
-  const TensorId to = add_tensor({graph_.values[value].name, desc, TensorRole::output, kNoTensor, {}});
-  const int64_t count4 = groups_of_four(desc.shape);
+  const TensorId to = add_tensor(
+      {graph_.values[value].name, describe_value(value, Layout::linear), TensorRole::output, kNoTensor, {}});
+  return copy_to(to, from);
+}
+
+TensorId ProgramBuilder::read_for_host(ValueId value) {
+  const TensorId linear = read(value, Layout::linear);
+  TensorDesc desc = program_.tensors[linear].desc;
+  if (desc.element != ElementType::q8) return linear;
+  desc.element = ElementType::f32;
+  desc.grid = {};
+  return copy_to(add_tensor({graph_.values[value].name, desc, TensorRole::intermediate, kNoTensor, {}}),
+                 linear);
+}
+
+TensorId ProgramBuilder::write_for_host(ValueId value) {
+  if (value < grids_.size()) grids_[value].reset();
+  return write(value, Layout::linear);
+}
+
+TensorId ProgramBuilder::copy_to(TensorId to, TensorId from) {
+  const int64_t count4 = groups_of_four(program_.tensors[to].desc.shape);
   add_dispatch(make_dispatch("copy_linear", grid_1d(caps_, count4), {reads("x", from), writes("y", to)},
                              CopyLinearParameters{.count4 = count4}),
                nullptr);

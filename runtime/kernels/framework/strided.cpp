@@ -17,7 +17,7 @@ std::optional<PlainCopy> plain_copy(Lowering& lowering, TensorId x, TensorId y, 
                                     int64_t base) {
   const TensorDesc &from = lowering.tensor(x).desc, &to = lowering.tensor(y).desc;
   const bool neighbours = nest.dims.size() == 1 && (nest.strides[0][0] == 1 || nest.dims[0] == 1);
-  if (!neighbours || from.element != to.element || base < 0) return std::nullopt;
+  if (!neighbours || !from.has_elements_of(to) || base < 0) return std::nullopt;
   const uint64_t size = size_of(to.element);
   return PlainCopy{x, y, static_cast<uint64_t>(base) * size, 0,
                    static_cast<uint64_t>(element_count(to.shape)) * size};

@@ -2,8 +2,8 @@
 #include "graph/operators/movement/concat.hpp"
 
 #include "kernels/framework/elements.hpp"
-#include "kernels/movement/copy_region.hpp"
 #include "kernels/framework/strided.hpp"
+#include "kernels/movement/copy_region.hpp"
 #include "shaders/movement/concat_linear.h"
 
 namespace vellum {
@@ -64,9 +64,9 @@ void concat_rows(Lowering& lowering, TensorId x, TensorId y, int64_t rows, int64
                                                            .first4 = first4,
                                                            .count4 = count4});
   if (aligned) define(dispatch, "ALIGNED");
-  const ElementType element = lowering.tensor(y).desc.element;
-  if (rows == 1 && lowering.tensor(x).desc.element == element) {
-    const uint64_t size = size_of(element);
+  const TensorDesc& desc = lowering.tensor(y).desc;
+  if (rows == 1 && lowering.tensor(x).desc.has_elements_of(desc)) {
+    const uint64_t size = size_of(desc.element);
     dispatch.copy =
         PlainCopy{x, y, 0, static_cast<uint64_t>(begin) * size, static_cast<uint64_t>(length) * size};
   }

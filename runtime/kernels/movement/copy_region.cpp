@@ -47,7 +47,7 @@ std::optional<int64_t> run_start(const std::array<int64_t, 4>& begin, const std:
 // The copy as one of bytes, where both are buffers and it moves whole texels that are neighbours in each.
 std::optional<PlainCopy> plain_copy(const Lowering& lowering, TensorId x, TensorId y, const Region& region) {
   const TensorDesc &from = lowering.tensor(x).desc, &to = lowering.tensor(y).desc;
-  if (from.storage != Storage::buffer || to.storage != Storage::buffer || from.element != to.element ||
+  if (from.storage != Storage::buffer || to.storage != Storage::buffer || !from.has_elements_of(to) ||
       !lie_alike(from, to, region.size))
     return std::nullopt;
   if (region.step != std::array<int64_t, 4>{1, 1, 1, 1}) return std::nullopt;

@@ -40,12 +40,17 @@ ValueId without_padded_channels(const GraphEditor& editor, ValueId value) {
   return pad->input;
 }
 
-// The sum that an operand of the Add is, and the bounds that a Clip gives it: a quantised model clips each
-// tensor.
+// The sum that an operand of the Add is, and the bounds or the rounding that it gets first: a quantised model
+// rounds each tensor.
 struct Sum {
   ValueId value = kNoValue;
   Activation clip;
 };
+
+bool is_rounding(const Activation& activation) {
+  return activation.is_rounded() && activation.kind == ActivationKind::none &&
+         activation.least < activation.most;
+}
 
 std::optional<Sum> sum_of(const GraphEditor& editor, size_t add, ValueId operand) {
   if (editor.only_reader(operand) != add) return std::nullopt;
@@ -53,8 +58,9 @@ std::optional<Sum> sum_of(const GraphEditor& editor, size_t add, ValueId operand
   if (!applied) return Sum{operand, {}};
   const Activation& clip = applied->activation;
   const auto source = editor.producer(operand);
-  if (clip.kind != ActivationKind::clip || !is_bounds(clip) || !(clip.alpha < clip.beta)) return std::nullopt;
-  if (!std::isfinite(clip.alpha) || !std::isfinite(clip.beta)) return std::nullopt;
+  const bool clips = clip.kind == ActivationKind::clip && is_bounds(clip) && clip.alpha < clip.beta &&
+                     std::isfinite(clip.alpha) && std::isfinite(clip.beta);
+  if (!clips && !is_rounding(clip)) return std::nullopt;
   if (applied->input == kNoValue || editor.only_reader(applied->input) != source) return std::nullopt;
   return Sum{applied->input, clip};
 }
@@ -62,8 +68,9 @@ std::optional<Sum> sum_of(const GraphEditor& editor, size_t add, ValueId operand
 std::shared_ptr<const Operator> with_bounds(const Node& node, const Activation& clip) {
   if (!clip) return node.op;
   Activation bounds;
-  bounds.sum_low = clip.alpha;
-  bounds.sum_high = clip.beta;
+  bounds.sum_step = clip.step;
+  bounds.sum_low = clip.is_rounded() ? clip.least : clip.alpha;
+  bounds.sum_high = clip.is_rounded() ? clip.most : clip.beta;
   return node.op->with_activation(bounds);
 }
 

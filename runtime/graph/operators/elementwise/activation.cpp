@@ -172,9 +172,10 @@ std::optional<Activation> combine(const Activation& first, const Activation& the
   if (!then) return first;
   if (first.bounds_sum()) {
     Activation without = first;
-    without.sum_low = without.sum_high = 0.0f;
+    without.sum_low = without.sum_high = without.sum_step = 0.0f;
     auto both = combine(without, then);
-    if (!both || both->is_scaled() || both->is_rounded()) return std::nullopt;
+    if (!both || both->is_scaled() || (both->is_rounded() && !first.rounds_sum())) return std::nullopt;
+    both->sum_step = first.sum_step;
     both->sum_low = first.sum_low;
     both->sum_high = first.sum_high;
     return both;
@@ -194,6 +195,13 @@ std::optional<Activation> combine(const Activation& first, const Activation& the
 
 double bounded_sum(const Activation& activation, double sum) {
   if (!activation.bounds_sum()) return sum;
+  if (activation.rounds_sum()) {
+    Activation rounding;
+    rounding.step = activation.sum_step;
+    rounding.least = activation.sum_low;
+    rounding.most = activation.sum_high;
+    return static_cast<double>(steps_of(rounding, static_cast<float>(sum)) * rounding.step);
+  }
   const double low = activation.sum_low, high = activation.sum_high;
   return sum < low ? low : sum > high ? high : sum;
 }

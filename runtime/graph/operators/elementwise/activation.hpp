@@ -41,12 +41,16 @@ struct Activation {
   // scaled.
   float step = 0.0f, least = 0.0f, most = 0.0f;
   // For an operator with a residual: bounds of the sum before the residual is added. Equal bounds mean none.
-  // Not used with a scale or rounding.
+  // Not used with a scale, nor with rounding unless the sum is rounded too.
   float sum_low = 0.0f, sum_high = 0.0f;
+  // Not 0: that sum is rounded to multiples of sum_step, and its bounds are in steps, like `least` and
+  // `most`.
+  float sum_step = 0.0f;
   bool operator==(const Activation&) const = default;
   bool is_scaled() const { return scale != 1.0f || shift != 0.0f; }
   bool is_rounded() const { return step != 0.0f; }
   bool bounds_sum() const { return sum_low < sum_high; }
+  bool rounds_sum() const { return bounds_sum() && sum_step != 0.0f; }
   explicit operator bool() const {
     return kind != ActivationKind::none || is_scaled() || is_rounded() || bounds_sum();
   }
@@ -57,7 +61,7 @@ bool is_bounds(const Activation& activation);
 // Returns the Activation that computes then(first(x)); nothing if no single Activation does.
 std::optional<Activation> combine(const Activation& first, const Activation& then);
 
-// Returns `sum` clamped to the activation's bounds: the value that a residual is added to.
+// Returns `sum` clamped to the activation's bounds and rounded: the value that a residual is added to.
 double bounded_sum(const Activation& activation, double sum);
 
 std::string_view name(ActivationKind kind);

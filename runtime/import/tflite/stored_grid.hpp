@@ -1,0 +1,24 @@
+// The real numbers that the integers of a quantised tensor represent.
+#pragma once
+
+#include "graph/graph.hpp"
+#include "graph/operators/elementwise/activation.hpp"
+
+namespace vellum::tflite {
+
+// 8-bit integers represent (integer - zero point) * scale.
+struct StoredGrid {
+  float scale = 0.0f;
+  float least = 0.0f, most = 0.0f;  // integer - zero point
+  bool operator==(const StoredGrid&) const = default;
+};
+StoredGrid stored_grid(DType stored, float scale, int64_t zero_point);
+
+// Returns the activation that rounds real numbers to those of the grid.
+Activation rounding(const StoredGrid& grid);
+
+// Returns whether each element of the outputs is an element of an input, or zero: then it is on the grid that
+// all inputs are on.
+bool moves_elements(const Node& node);
+
+}  // namespace vellum::tflite

@@ -1,0 +1,75 @@
+// Rounds the real numbers of quantised tensors to those that their integers represent, as an integer runtime
+// does. That also clips them: converters of older files leave out a ReLU or ReLU6 that the range of its
+// tensor implies.
+#include "graph/operators/elementwise/quantize.hpp"
+#include "graph/operators/elementwise/unary.hpp"
+#include "import/tflite/stored_grid.hpp"
+#include "import/tflite/writer.hpp"
+
+namespace vellum::tflite {
+
+StoredGrid Writer::grid_of(const Quantisation& quantisation) {
+  return stored_grid(quantisation.stored, quantisation.scale.to_floats()[0],
+                     quantisation.zero_point.to_ints()[0]);
+}
+
+void Writer::note_grid(const Node& node) {
+  if (!is_quantised_ || node.inputs.empty() || !moves_elements(node)) return;
+  const bool joins = node.op->type() == "Concat";
+  const auto first = grids_.find(node.inputs[0]);
+  if (first == grids_.end()) return;
+  const StoredGrid grid = first->second;
+  for (const ValueId input : node.inputs) {
+    const auto found = grids_.find(input);
+    if (joins && (found == grids_.end() || found->second != grid)) return;
+  }
+  for (const ValueId output : node.outputs)
+    if (output != kNoValue) grids_[output] = grid;
+}
+
+void Writer::round_to_grid(int32_t tensor) {
+  Tensor& entry = at(tensor);
+  if (!entry.quantisation || !is_byte(entry.quantisation->stored)) return;
+  if (entry.constant) entry.constant = stored_and_real(*entry.constant, *entry.quantisation);
+  if (entry.is_constant) return;
+  if (entry.is_interface && entry.readers == 1 && !is_called_) return;  // QuantizeLinear rounds it
+  const StoredGrid grid = grid_of(*entry.quantisation);
+  for (ValueId* value : {&entry.file, &entry.image})
+    if (*value != kNoValue) *value = rounded(*value, grid);
+}
+
+HostTensor Writer::stored_and_real(const HostTensor& real, const Quantisation& quantisation) {
+  file_.count(static_cast<uint64_t>(real.elements()), sizeof(float));
+  QuantizeLinear quantise;
+  quantise.axis = quantisation.axis;
+  const HostTensor* inputs[] = {&real, &quantisation.scale, &quantisation.zero_point};
+  return to_real(quantise.evaluate(inputs)[0], quantisation);
+}
+
+ValueId Writer::rounded(ValueId value, const StoredGrid& grid) {
+  if (const auto known = grids_.find(value); known != grids_.end() && known->second == grid) return value;
+  Node* producer = graph_.nodes.empty() ? nullptr : &graph_.nodes.back();
+  if (producer != nullptr && producer->outputs[0] != value) producer = nullptr;
+  const Activation rounding = tflite::rounding(grid);
+  auto op = std::make_shared<Unary>();
+  const auto* activates = producer == nullptr ? nullptr : dynamic_cast<const Unary*>(producer->op.get());
+  if (activates != nullptr && activates->kind == UnaryKind::activation) {
+    if (const auto both = combine(activates->activation, rounding)) {
+      op->activation = *both;
+      producer->op = std::move(op);
+      grids_[value] = grid;
+      return value;
+    }
+  }
+  const std::string name = graph_.values[value].name;
+  const std::string before = unique(name + "_unrounded");
+  graph_.values[value].name = before;
+  if (producer != nullptr && producer->name == name) producer->name = before;
+  op->activation = rounding;
+  const ValueId result = graph_.add_value(name);
+  add_node(std::move(op), {value}, {result});
+  grids_[result] = grid;
+  return result;
+}
+
+}  // namespace vellum::tflite

@@ -1,0 +1,143 @@
+#include "kernels/framework/value_grids.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/operators/conv/conv.hpp"
+#include "graph/operators/conv/conv_transpose.hpp"
+#include "graph/operators/elementwise/binary.hpp"
+#include "graph/operators/elementwise/quantize.hpp"
+#include "graph/operators/elementwise/unary.hpp"
+#include "graph/operators/fused/fused_nodes.hpp"
+#include "graph/operators/matmul/matmul.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "graph/operators/movement/depth_to_space.hpp"
+#include "graph/operators/movement/pad.hpp"
+#include "graph/operators/movement/reshape.hpp"
+#include "graph/operators/movement/resize.hpp"
+#include "graph/operators/movement/slice.hpp"
+#include "graph/operators/movement/transpose.hpp"
+#include "graph/operators/reduction/normalization.hpp"
+#include "graph/operators/reduction/pool.hpp"
+
+namespace vellum {
+namespace {
+
+using Grids = std::vector<std::optional<ByteGrid>>;
+
+// The grid of the numbers step * least ... step * most and of zero, which unused channels hold.
+std::optional<ByteGrid> grid_of_steps(float step, float least, float most) {
+  const float low = std::min(least, 0.0f), high = std::max(most, 0.0f);
+  if (!(step > 0.0f) || !std::isfinite(step) || !(high - low <= 255.0f)) return std::nullopt;
+  return ByteGrid{step, static_cast<int32_t>(-low)};
+}
+
+template <typename Op>
+const Activation* activation_in(const Operator& op) {
+  const auto* found = dynamic_cast<const Op*>(&op);
+  return found == nullptr ? nullptr : &found->activation;
+}
+
+const Activation* activation_of(const Operator& op) {
+  if (const auto* unary = dynamic_cast<const Unary*>(&op))
+    return unary->kind == UnaryKind::activation ? &unary->activation : nullptr;
+  for (const Activation* found :
+       {activation_in<Conv>(op), activation_in<ConvTranspose>(op), activation_in<Gemm>(op),
+        activation_in<Binary>(op), activation_in<Pool>(op), activation_in<BatchNormalization>(op)})
+    if (found != nullptr) return found;
+  return nullptr;
+}
+
+// The grid of a DequantizeLinear with one scale and one zero point, of integers of at most 8 bits.
+std::optional<ByteGrid> dequantised_grid(const Graph& graph, const Node& node) {
+  if (dynamic_cast<const DequantizeLinear*>(node.op.get()) == nullptr) return std::nullopt;
+  const DType dtype = graph.values[node.inputs[0]].type.dtype;
+  if (dtype != DType::u8 && dtype != DType::i8) return std::nullopt;
+  const HostTensor* scale = graph.constant(node.inputs[1]);
+  if (scale == nullptr || scale->elements() != 1) return std::nullopt;
+  float zero = 0.0f;
+  if (node.inputs.size() > 2 && node.inputs[2] != kNoValue) {
+    const HostTensor* given = graph.constant(node.inputs[2]);
+    if (given == nullptr || given->elements() != 1) return std::nullopt;
+    zero = static_cast<float>(given->to_ints()[0]);
+  }
+  const float low = dtype == DType::u8 ? 0.0f : -128.0f;
+  return grid_of_steps(scale->to_floats()[0], low - zero, low + 255.0f - zero);
+}
+
+// Whether each element of the outputs is an element of the first input, or zero.
+bool moves_elements(const Node& node) {
+  const Operator& op = *node.op;
+  if (const auto* resize = dynamic_cast<const Resize*>(&op))
+    return resize->mode == ResizeMode::nearest && resize->coordinates != CoordinateMode::tf_crop_and_resize;
+  if (const auto* pad = dynamic_cast<const Pad*>(&op))
+    return pad->mode != PadMode::constant || (pad->value == 0.0f && node.inputs.size() < 3);
+  if (const auto* pool = dynamic_cast<const Pool*>(&op))
+    return pool->kind == PoolKind::max && !pool->with_indices && !pool->activation;
+  return dynamic_cast<const ReshapeFamily*>(&op) != nullptr ||
+         dynamic_cast<const Transpose*>(&op) != nullptr || dynamic_cast<const Slice*>(&op) != nullptr ||
+         dynamic_cast<const Split*>(&op) != nullptr || dynamic_cast<const DepthToSpace*>(&op) != nullptr ||
+         dynamic_cast<const SpaceToDepth*>(&op) != nullptr;
+}
+
+// The grid that all inputs are on.
+std::optional<ByteGrid> joined_grid(const Node& node, const Grids& grids) {
+  const std::optional<ByteGrid> first = grids[node.inputs[0]];
+  for (const ValueId input : node.inputs)
+    if (grids[input] != first) return std::nullopt;
+  return first;
+}
+
+Grids grids_of(const Graph& graph, Grids grids);
+
+// Grids of the outputs of fused nodes follow from those of their inputs.
+void add_fused_grids(const Node& node, const FusedNodes& fused, Grids& grids) {
+  Grids body(fused.body.values.size());
+  for (size_t i = 0; i < node.inputs.size() && i < fused.body.inputs.size(); ++i)
+    if (node.inputs[i] != kNoValue) body[fused.body.inputs[i]] = grids[node.inputs[i]];
+  body = grids_of(fused.body, std::move(body));
+  for (size_t i = 0; i < node.outputs.size() && i < fused.body.outputs.size(); ++i)
+    if (node.outputs[i] != kNoValue) grids[node.outputs[i]] = body[fused.body.outputs[i]];
+}
+
+// `grids`: those of the graph's inputs.
+Grids grids_of(const Graph& graph, Grids grids) {
+  for (const Node& node : graph.nodes) {
+    if (node.inputs.empty()) continue;
+    if (const auto* fused = dynamic_cast<const FusedNodes*>(node.op.get())) {
+      add_fused_grids(node, *fused, grids);
+      continue;
+    }
+    std::optional<ByteGrid> grid;
+    const Activation* activation = activation_of(*node.op);
+    if (activation != nullptr && activation->is_rounded())
+      grid = grid_of_steps(activation->step, activation->least, activation->most);
+    else if (moves_elements(node))
+      grid = grids[node.inputs[0]];
+    else if (dynamic_cast<const Concat*>(node.op.get()) != nullptr)
+      grid = joined_grid(node, grids);
+    else
+      grid = dequantised_grid(graph, node);
+    for (const ValueId output : node.outputs)
+      if (output != kNoValue) grids[output] = grid;
+  }
+  return grids;
+}
+
+}  // namespace
+
+bool stores_bytes(const LoweringOptions& options) {
+  const bool may_multiply_halves =
+      options.arithmetic != Arithmetic::fp32 && options.precision == Precision::fp16;
+  return options.store_bytes && !may_multiply_halves;
+}
+
+Grids value_grids(const Graph& graph) {
+  Grids grids = grids_of(graph, Grids(graph.values.size()));
+  for (size_t i = 0; i < grids.size(); ++i)
+    if (!is_float(graph.values[i].type.dtype)) grids[i].reset();
+  if (std::ranges::none_of(grids, [](const auto& grid) { return grid.has_value(); })) grids.clear();
+  return grids;
+}
+
+}  // namespace vellum
