@@ -75,6 +75,10 @@ const std::vector<ByteCase>& cases() {
       {"SpaceToDepth", {{1, 3, 6, 4}}, attributes({{"blocksize", int64_t{2}}})},
       {"Pad", {{1, 5, 4, 3}}, {}, {ints({0, 1, 1, 0, 0, 2, 0, 2})}},
       {"Gather", {{6, 5, 4}}, axis(0), {ints({4, 1, 1, 0})}},
+      {"Resize",
+       {{1, 5, 4, 3}},
+       attributes({{"mode", std::string("linear")}}),
+       {HostTensor::f32({0}, {}), HostTensor::f32({4}, std::array{1.0f, 1.0f, 2.0f, 2.0f})}},
       {"Expand", {{1, 5, 1, 3}}, {}, {ints({2, 5, 4, 3})}},
   };
   return list;
@@ -178,6 +182,19 @@ TEST(ByteStorage, LeavesMixedGridsInFloats) {
   for (size_t i = 0; i < 2; ++i) executor.set_input(i, inputs[i]);
   executor.run();
   EXPECT_EQ(executor.output(0).to_floats(), evaluate(graph, inputs)[0].to_floats());
+}
+
+// A rounding of what stores its results is done by that store.
+TEST(ByteStorage, RoundsInTheStore) {
+  for (const ByteCase& test : cases()) {
+    const std::string type = test.type;
+    if (type != "Concat" && type != "Resize") continue;
+    const Graph graph = optimise(network_of(test).model.graph(), {});
+    const Program program = lower(graph, test_context()->caps(), {});
+    size_t roundings = 0;
+    for (const Task& task : program.tasks) roundings += task.dispatch->op == "FakeQuantize";
+    EXPECT_EQ(roundings, test.inputs.size()) << to_text(program);
+  }
 }
 
 // Where the parameters have no room for the grids, they are macros.

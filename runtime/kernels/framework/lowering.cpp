@@ -122,6 +122,10 @@ void Lowering::alias(size_t output, size_t input) {
                       builder_.make_alias(read(input, Layout::linear), value.type.shape, value.name));
 }
 
+bool Lowering::alias_same_bytes() {
+  return builder_.alias_same_bytes(node_.outputs.at(0), node_.inputs.at(0));
+}
+
 TensorId Lowering::weight(std::string name, TensorDesc desc, WeightValues values) {
   return builder_.add_tensor(
       {std::move(name), desc, TensorRole::weight, kNoTensor,

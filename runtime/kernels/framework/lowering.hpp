@@ -132,6 +132,10 @@ class Lowering {
   // must have the output.
   void alias(size_t output, size_t input);
 
+  // Where output 0 is stored in bytes and input 0 is so on the same grid: makes the output the input's
+  // tensors, without a dispatch, and returns true.
+  bool alias_same_bytes();
+
   // Returns a prepacked weight. An image falls back to a buffer if its extent exceeds the device's limits, so
   // check tensor(id).desc.storage. Describe the weight by texel_grid().
   TensorId weight(std::string name, TensorDesc desc, WeightValues values);

@@ -378,6 +378,17 @@ void ProgramBuilder::set_tensor(ValueId value, Layout layout, TensorId id) {
   value_tensors_[value].in(layout) = id;
 }
 
+bool ProgramBuilder::alias_same_bytes(ValueId value, ValueId source) {
+  if (value >= grids_.size() || !grids_[value] || grids_[value] != grids_[source]) return false;
+  const ValueTensors& tensors = value_tensors_[source];
+  for (const TensorId id : {tensors.channels4, tensors.linear})
+    if (id != kNoTensor && (program_.tensors[id].desc.element != ElementType::q8 ||
+                            program_.tensors[id].desc.grid != *grids_[value]))
+      return false;
+  value_tensors_[value] = tensors;
+  return true;
+}
+
 // Rows of whole texels without space: channels4 in a buffer has them in row-major order.
 bool ProgramBuilder::layouts_are_identical(TensorId from, ValueId value, Layout layout) const {
   const TensorDesc &desc = program_.tensors[from].desc, wanted = describe_value(value, layout);

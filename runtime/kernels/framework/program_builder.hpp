@@ -42,6 +42,8 @@ class ProgramBuilder {
   TensorId write(ValueId value, Layout layout);
   TensorId make_alias(TensorId tensor, Shape shape, std::string tensor_name);
   void set_tensor(ValueId value, Layout layout, TensorId id);
+  // Lowering::alias_same_bytes().
+  bool alias_same_bytes(ValueId value, ValueId source);
   TensorId add_tensor(VirtualTensor tensor);
   // Returns a tensor of zeros and the index of the first of `count` elements reserved for the caller. One
   // dispatch zeroes the counters of several callers.

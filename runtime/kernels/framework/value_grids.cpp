@@ -19,6 +19,7 @@
 #include "graph/operators/movement/transpose.hpp"
 #include "graph/operators/reduction/normalization.hpp"
 #include "graph/operators/reduction/pool.hpp"
+#include "graph/operators/reduction/reduce.hpp"
 
 namespace vellum {
 namespace {
@@ -80,6 +81,38 @@ bool moves_elements(const Node& node) {
          dynamic_cast<const SpaceToDepth*>(&op) != nullptr;
 }
 
+// Whether its kernels store only results, four at a time, so that the store may round them.
+bool stores_results(const Operator& op) {
+  return dynamic_cast<const Resize*>(&op) != nullptr || dynamic_cast<const Concat*>(&op) != nullptr ||
+         dynamic_cast<const Reduce*>(&op) != nullptr;
+}
+
+// The grid that a node rounds a value to, if it does nothing else and the bytes have no other numbers.
+std::optional<ByteGrid> rounding_grid(const Node& node) {
+  const auto* unary = dynamic_cast<const Unary*>(node.op.get());
+  if (unary == nullptr || unary->kind != UnaryKind::activation) return std::nullopt;
+  const Activation& rounding = unary->activation;
+  if (!rounding.is_rounded() || rounding.kind != ActivationKind::none) return std::nullopt;
+  if (rounding.most - rounding.least != 255.0f || rounding.least > 0.0f || rounding.most < 0.0f)
+    return std::nullopt;
+  return grid_of_steps(rounding.step, rounding.least, rounding.most);
+}
+
+// Moves roundings into the stores of what they read.
+void round_in_stores(const Graph& graph, Grids& grids) {
+  std::vector<size_t> readers(graph.values.size(), 0);
+  for (const ValueId output : graph.outputs) ++readers[output];
+  for (const Node& node : graph.nodes)
+    for (const ValueId input : node.inputs)
+      if (input != kNoValue) ++readers[input];
+  std::vector<bool> may_round(graph.values.size(), false);
+  for (const Node& node : graph.nodes) {
+    if (stores_results(*node.op) && node.outputs.size() == 1) may_round[node.outputs[0]] = true;
+    const std::optional<ByteGrid> grid = rounding_grid(node);
+    if (grid && may_round[node.inputs[0]] && readers[node.inputs[0]] == 1) grids[node.inputs[0]] = grid;
+  }
+}
+
 // The grid that all inputs are on.
 std::optional<ByteGrid> joined_grid(const Node& node, const Grids& grids) {
   const std::optional<ByteGrid> first = grids[node.inputs[0]];
@@ -134,6 +167,7 @@ bool stores_bytes(const LoweringOptions& options) {
 
 Grids value_grids(const Graph& graph) {
   Grids grids = grids_of(graph, Grids(graph.values.size()));
+  round_in_stores(graph, grids);
   for (size_t i = 0; i < grids.size(); ++i)
     if (!is_float(graph.values[i].type.dtype)) grids[i].reset();
   if (std::ranges::none_of(grids, [](const auto& grid) { return grid.has_value(); })) grids.clear();
