@@ -16,6 +16,7 @@
 //   TENSOR_INOUT(name)     both
 //   TEXELS_IN(name)        vec4 load_<name>(int x, int y, int width)   a grid of prepacked weights, `width` texels wide;
 //                          in a loop vec4 load_in_row_<name>(int x, int row), where row_of_<name>(y, width) is before it
+//   WORDS_OF_TEXELS(name)  after TEXELS_IN of Q8: uint load_word_<name>(int x, int y, int width), the four bytes of a texel
 //   LINEAR_IN(name)        float load_<name>(int i)  and  vec4 load4_<name>(int i4): elements 4*i4 ... 4*i4+3
 //   QUADS_IN(name)         load4_<name> alone, of floats: one load where LINEAR_IN may need four
 //   LINEAR_OUT(name)       void store_<name>(int i4, vec4 v)   elements 4*i4 ... 4*i4+3
@@ -253,6 +254,15 @@ uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) &
   QUADS_DECL_(name, readonly) TEXELS_(name, y * width, UNPACKED_(name, DATA_(name)[row + x]))
 #define TEXELS_TEXEL_BUFFER(name) \
   TEXEL_BUFFER_DECL_(name) TEXELS_(name, y * width, LOADED_TEXEL_(name, imageLoad(DATA_(name), row + x)))
+
+// The four bytes of a texel of Q8 as a word.
+#define WORDS_OF_TEXELS(name) BY_STORAGE_(WORDS_, name)
+#define WORDS_(name, word) \
+  uint CAT(load_word_, name)(int x, int y, int width) { int row = CAT(row_of_, name)(y, width); return word; }
+#define WORDS_IMAGE2D(name) WORDS_(name, pack_bytes4(ivec4(imageLoad(DATA_(name), ivec2(x, row)))))
+#define WORDS_IMAGE2D_SAMPLED(name) WORDS_(name, pack_bytes4(ivec4(texelFetch(DATA_(name), ivec2(x, row), 0))))
+#define WORDS_BUFFER(name) WORDS_(name, DATA_(name)[row + x])
+#define WORDS_TEXEL_BUFFER(name) WORDS_(name, pack_bytes4(ivec4(imageLoad(DATA_(name), row + x))))
 
 // With HALF_PRODUCTS, halves without conversion to fp32, after the declaration of a tensor of halves:
 //   HALVES_OF_TENSOR(name)  f16vec4 load_half_<name>(ivec4 p)

@@ -2,7 +2,7 @@
 //
 // An invocation computes TILE_P neighbouring pixels of a row of one slice (TILE_S is 1). Weights: row =
 // slice, column = tap. After the last tap there is the bias, and with HALF_PRODUCTS (whose runs are the taps
-// of a row) two scales as in conv_tile.glsl. With UNIFORM_SLICES all invocations of a workgroup compute the
+// of a row) two scales as in conv_tile.glsl; with BYTE_WEIGHTS four words of bias and four of scale. With UNIFORM_SLICES all invocations of a workgroup compute the
 // same slice of the same image: slice and image are the workgroup's y and z. If KERNEL_X and STRIDE_X are not
 // 0, they are constants (and the dilation is 1), and the columns of a row are loaded once for all taps.
 #version 450
@@ -40,6 +40,14 @@ FACTORS load_column(int column, bool inside, PLACE_OF(x) row) {
 
 #ifdef HALF_PRODUCTS
 const int TEXELS_AFTER_TAPS = 3;
+#elif defined(BYTE_WEIGHTS)
+const int TEXELS_AFTER_TAPS = 8;
+// Returns four words of a row of the grid.
+vec4 load_words(int column, int slice, int width) {
+  uvec4 words;
+  [[unroll]] for (int c = 0; c < 4; ++c) words[c] = load_word_w(column + c, slice, width);
+  return uintBitsToFloat(words);
+}
 #else
 const int TEXELS_AFTER_TAPS = 1;
 #endif
@@ -66,7 +74,12 @@ void main() {
 #else
   const vec4 scale = vec4(1);
 #endif
+#ifdef BYTE_WEIGHTS
+  start_sums(0, load_words(taps, slice, width), scale);
+  channel_scale[0] = load_words(taps + 4, slice, width);
+#else
   start_sums(0, load_w(taps, slice, width), scale);
+#endif
 
   ivec2 origin = ivec2(ox, oy) * stride - padding;
 #if KERNEL_X > 0

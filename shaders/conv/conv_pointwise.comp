@@ -208,7 +208,7 @@ void main() {
         vec4 v = sum_of_parts(s * TILE_P + i);
 #else
       if (counts) {
-        vec4 v = sum[s][i];
+        vec4 v = scaled(s, sum[s][i]);
 #endif
         stored[s] += activate(with_residual(v, position_of_pixel(first_pixel + i) + ivec4(0, 0, first_output + s, 0)));
       }

@@ -12,6 +12,10 @@
 // With SCALE_LAST the sums start at zero, and finished() scales the results and adds the bias at the end, so
 // that no registers hold the scale in the loop.
 //
+// With BYTE_WEIGHTS, weights are integers in bytes (Q8, with a step of 1), and the sums and the bias are
+// divided by the scale of their output channel, which the results are multiplied by. The texels after the
+// weights are words: four of bias for each output slice, then four of scale for each.
+//
 // With BROADCAST, the lanes of a subgroup compute the same output channels of different pixels: each lane loads some of the
 // weights and broadcasts them to the others. All lanes must reach the broadcast.
 
@@ -24,20 +28,42 @@
 
 vec4 sum[TILE_S][TILE_P];
 
+#ifdef BYTE_WEIGHTS
+WORDS_OF_TEXELS(w)
+vec4 channel_scale[TILE_S];
+// Returns v times the scales of output slice s; s is the counter of a loop that is not unrolled.
+vec4 scaled(int s, vec4 v) {
+  vec4 scale = channel_scale[0];
+  [[unroll]] for (int t = 1; t < TILE_S; ++t) scale = s == t ? channel_scale[t] : scale;
+  return scale * v;
+}
+#else
+vec4 scaled(int s, vec4 v) { return v; }
+#endif
+
 // Returns sum[s][i], where s is the counter of a loop that is not unrolled. Storing results is half of the
 // code; compiling it once for all slices saves a fifth of LLVM's compile time.
 vec4 bare_sum_of(int s, int i) {
   vec4 v = sum[0][i];
   [[unroll]] for (int t = 1; t < TILE_S; ++t) v = s == t ? sum[t][i] : v;
-  return v;
+  return scaled(s, v);
 }
 // Returns sum[s][i] with the residual at p.
 vec4 sum_of(int s, int i, ivec4 p) { return with_residual(bare_sum_of(s, i), p); }
 
 // Returns texel i after the weights: a bias or a scale.
 vec4 load_bias_or_scale(int i, int bias_row, int grid_width) {
+#ifdef BYTE_WEIGHTS
+  uvec4 words;
+  [[unroll]] for (int c = 0; c < 4; ++c) {
+    ivec2 at = divide(4 * i + c, grid_width);
+    words[c] = load_word_w(at.y, bias_row + at.x, grid_width);
+  }
+  return uintBitsToFloat(words);
+#else
   ivec2 at = divide(i, grid_width);
   return load_w(at.y, bias_row + at.x, grid_width);
+#endif
 }
 
 #ifdef HALF_PRODUCTS
@@ -113,6 +139,9 @@ void start_with_bias(int first_slice, int bias_row, int slices_held, int grid_wi
     scale = scale_of_runs(first_slice + s, bias_row, slices_held, grid_width);
 #endif
     start_sums(s, bias, scale);
+#ifdef BYTE_WEIGHTS
+    channel_scale[s] = load_bias_or_scale(first_slice + s + slices_held, bias_row, grid_width);
+#endif
   }
 }
 

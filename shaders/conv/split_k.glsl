@@ -48,5 +48,5 @@ vec4 sum_of_parts(int texel) {
   vec4 whole = vec4(0);
   for (int part = 0; part < PARTS; ++part)
     whole += partial_sums[(texel * PARTS + part) * WORKGROUP_X + lane_of_row()];
-  return whole;
+  return scaled(texel / TILE_P, whole);
 }

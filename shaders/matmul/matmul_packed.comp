@@ -78,5 +78,5 @@ void main() {
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
     if (first_quad + s < quads)
       [[unroll]] for (int i = 0; i < TILE_P; ++i)
-        if (first_row + i < rows) store_y((first_row + i) * quads + first_quad + s, activate(sum[s][i]));
+        if (first_row + i < rows) store_y((first_row + i) * quads + first_quad + s, activate(scaled(s, sum[s][i])));
 }

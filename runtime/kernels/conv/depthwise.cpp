@@ -20,9 +20,11 @@ namespace {
 struct Filters {
   int64_t channels = 0, taps = 0;
   ProductRun run = {};
+  ByteWeightsPointer bytes = {};  // not null: the texels are bytes
 
-  int64_t width() const { return taps + (run.of_halves() ? 3 : 1); }
+  int64_t width() const { return taps + (bytes ? 8 : run.of_halves() ? 3 : 1); }
   std::vector<float> pack(std::vector<float> weights, const std::vector<float>& bias) const;
+  std::vector<std::byte> pack_bytes(const std::vector<float>& weights, const std::vector<float>& bias) const;
 };
 
 // The weights of a channel, and what scales their runs.
@@ -56,12 +58,33 @@ std::vector<float> Filters::pack(std::vector<float> weights, const std::vector<f
   return texels;
 }
 
+// In bytes the bias, divided by its scale, and the scale are four words each.
+std::vector<std::byte> Filters::pack_bytes(const std::vector<float>& weights,
+                                           const std::vector<float>& bias) const {
+  ByteTexels texels(static_cast<size_t>(slices(channels) * width()), *bytes);
+  for (int64_t c = 0; c < 4 * slices(channels); ++c) {
+    const auto row = static_cast<size_t>(c / 4 * width()), behind = row + static_cast<size_t>(taps + c % 4);
+    const bool exists = c < channels;
+    const float scale = exists ? bytes->scale[static_cast<size_t>(c)] : 0.0f;
+    for (int64_t tap = 0; exists && tap < taps; ++tap)
+      texels.set_weight(row + static_cast<size_t>(tap), static_cast<size_t>(c % 4),
+                        weights[static_cast<size_t>(c * taps + tap)], scale);
+    texels.set_word(behind, exists && !bias.empty() ? bias[static_cast<size_t>(c)] / scale : 0.0f);
+    texels.set_word(behind + 4, scale);
+  }
+  return texels.take();
+}
+
 WeightValues filter_values(const Lowering& lowering, const Filters& filters, size_t input) {
-  auto make = [filters, weights = weights_of(lowering, input), bias = bias_of(lowering, input)] {
-    return filters.pack(weights.to_floats(), bias);
-  };
+  const HostTensor weights = weights_of(lowering, input);
+  const std::vector<float> bias = bias_of(lowering, input);
   const int64_t fp16_taps = filters.run.of_halves() ? filters.run.taps : 0;
-  return values_of_packing(lowering, {PackingScheme::depthwise, {fp16_taps}}, make, input);
+  Packing packing{PackingScheme::depthwise, {fp16_taps}};
+  if (filters.bytes) packing.parameters.push_back(filters.bytes->zero);
+  WeightValues values = values_of_packing(
+      lowering, std::move(packing), [=] { return filters.pack(weights.to_floats(), bias); }, input);
+  if (filters.bytes) values.make_bytes = [=] { return filters.pack_bytes(weights.to_floats(), bias); };
+  return values;
 }
 
 // The common windows have variants that load each column of a row once; others share one shader.
@@ -78,7 +101,8 @@ struct DepthwiseTensors {
 };
 
 TensorId packed_filters(Lowering& lowering, const Filters& filters, size_t input) {
-  return packed_weights(lowering, weight_grid(lowering, filters.width(), slices(filters.channels)),
+  const TensorDesc desc = weight_grid(lowering, filters.width(), slices(filters.channels));
+  return packed_weights(lowering, filters.bytes ? in_bytes(desc, *filters.bytes) : desc,
                         filter_values(lowering, filters, input));
 }
 
@@ -117,6 +141,7 @@ void dispatch_depthwise(Lowering& lowering, const ConvProblem& problem, const Fi
     cover_blocks(dispatch, lowering.caps(), lowering.tensor(tensors.grid).desc.storage, {},
                  {tiles, planes, problem.images}, tiles * planes * problem.images);
   define_halves(dispatch, filters.run);
+  define_byte_weights(dispatch, filters.bytes);
   define_activation_or_bounds(dispatch, problem.activation);
   add_extras(dispatch, {.residual = tensors.residual}, problem.images);
   lowering.dispatch(std::move(dispatch));
@@ -130,6 +155,8 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
   constexpr int64_t kMostInARun = 16;
   if (window.kernel[0] <= kMostInARun && should_multiply_halves(lowering))
     filters.run = {1, window.kernel[0]};
+  else if (source.x == kNoTensor)
+    filters.bytes = byte_weights(lowering, source.filters);
   const DepthwiseTensors tensors = read_and_write(lowering, filters, output, source);
   const auto& [x, grid, y, residual] = tensors;
   const int64_t columns = divide_up(problem.width, tile.pixels) * problem.height;

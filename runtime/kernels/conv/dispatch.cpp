@@ -89,8 +89,7 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
                    const Activation& activation, WeightValues values) {
   const ConvWeights& weights = kernel.weights;
   const TensorId x = read_slices_or_planes(lowering, kernel);
-  const TensorId grid =
-      packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
+  const TensorId grid = packed_weights(lowering, weight_grid(lowering, weights), std::move(values));
   const TensorId y = lowering.write(0, Layout::channels4),
                  residual = kernel.adds_residual ? read_residual(lowering) : kNoTensor;
   const Shape& y_shape = lowering.tensor(y).desc.shape;
@@ -114,6 +113,7 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
   cover_blocks(dispatch, lowering.caps(), lowering.tensor(grid).desc.storage, kernel.tile,
                {kernel.image_blocks, weights.blocks(), y_shape[0]}, kernel.tiles);
   define_halves(dispatch, weights.run);
+  define_byte_weights(dispatch, weights.bytes);
   define_activation_or_bounds(dispatch, activation);
   add_extras(dispatch, {.residual = residual}, 1);
   dispatch.fused = kernel.fused;

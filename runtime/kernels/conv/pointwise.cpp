@@ -37,6 +37,7 @@ TensorId scaled(Lowering& lowering, TensorId x, TensorId scale) {
 void emit_pointwise(Lowering& lowering, const ConvProblem& problem, const PointwiseTile& tile) {
   ConvWeights weights = conv_weights(lowering, 1, 1, slices_of(tile));
   if (accumulates_in_fp16(tile) && should_multiply_halves(lowering)) weights.run = kRunOfSlices;
+  if (!weights.run.of_halves()) weights.bytes = byte_weights(lowering);
   ConvExtras extras{.residual = read_residual(lowering)};
   if (problem.has_scale) extras.scale = lowering.read(4, Layout::channels4);
   TensorId x = lowering.read(0, Layout::channels4);
@@ -91,8 +92,7 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   const DeviceCaps& caps = lowering.caps();
   const Shape& shape = lowering.tensor(x).desc.shape;
   const auto [n, c, h, w] = nchw(shape);
-  const TensorId grid =
-      packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
+  const TensorId grid = packed_weights(lowering, weight_grid(lowering, weights), std::move(values));
   const int64_t blocks = whole_subgroups(caps, tile, divide_up(n * h * w, tile.output.pixels));
   Dispatch dispatch =
       make_dispatch("conv_pointwise", {}, {reads("x", x), reads("w", grid), writes("y", y)},
@@ -123,6 +123,7 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   if (traits.recompute_positions) define(dispatch, "RECOMPUTE_POSITIONS");
   if (contiguous) define(dispatch, "CONTIGUOUS");
   define_halves(dispatch, weights.run);
+  define_byte_weights(dispatch, weights.bytes);
   define_activation_or_bounds(dispatch, activation);
   add_extras(dispatch, extras, n);
   lowering.dispatch(std::move(dispatch));

@@ -75,22 +75,48 @@ int64_t ConvWeights::window_slices() const {
 
 int64_t ConvWeights::height() const {
   const int64_t rows = blocks() * tile_slices;
-  return rows * taps + divide_up(run.of_halves() ? 3 * rows : rows, width());
+  const int64_t words = 4;  // of a slice
+  return rows * taps + divide_up(bytes ? 2 * words * rows : run.of_halves() ? 3 * rows : rows, width());
 }
 
-std::vector<float> ConvWeights::pack(const WeightAt& weight, const std::vector<float>& bias) const {
-  const int64_t columns = width(), channels = group_inputs();
-  std::vector<float> texels(static_cast<size_t>(4 * columns * height()));
-  const auto texel = [&](int64_t row, int64_t column) {
-    return texels.data() + 4 * (row * columns + column);
-  };
+template <typename Set>
+void ConvWeights::for_each_weight(const WeightAt& weight, Set&& set) const {
+  const int64_t channels = group_inputs();
   for (int64_t m = 0; m < outputs; ++m) {
     const int64_t first = m / (4 * tile_slices) * 4 * tile_slices;
     const int64_t shift =
         own_inputs ? 0 : m / group_outputs() * channels - 4 * first_input_slice(*this, first);
     for (int64_t tap = 0; tap < taps; ++tap)
-      for (int64_t c = 0; c < channels; ++c) texel(m / 4 * taps + tap, shift + c)[m % 4] = weight(m, c, tap);
+      for (int64_t c = 0; c < channels; ++c)
+        set((m / 4 * taps + tap) * width() + shift + c, m, weight(m, c, tap));
   }
+}
+
+std::vector<std::byte> ConvWeights::pack_bytes(const WeightAt& weight, const std::vector<float>& bias) const {
+  ByteTexels texels(static_cast<size_t>(width() * height()), *bytes);
+  for_each_weight(weight, [&](int64_t texel, int64_t m, float value) {
+    texels.set_weight(static_cast<size_t>(texel), static_cast<size_t>(m % 4), value,
+                      bytes->scale[static_cast<size_t>(m)]);
+  });
+  const auto rows = static_cast<size_t>(blocks() * tile_slices);
+  const size_t first = rows * static_cast<size_t>(taps * width());
+  for (size_t m = 0; m < 4 * rows; ++m) {
+    const float scale = m < bytes->scale.size() ? bytes->scale[m] : 0.0f;
+    texels.set_word(first + m, m < bias.size() ? bias[m] / scale : 0.0f);
+    texels.set_word(first + 4 * rows + m, scale);
+  }
+  return texels.take();
+}
+
+std::vector<float> ConvWeights::pack(const WeightAt& weight, const std::vector<float>& bias) const {
+  const int64_t columns = width();
+  std::vector<float> texels(static_cast<size_t>(4 * columns * height()));
+  const auto texel = [&](int64_t row, int64_t column) {
+    return texels.data() + 4 * (row * columns + column);
+  };
+  for_each_weight(weight, [&](int64_t at, int64_t m, float value) {
+    texels[static_cast<size_t>(4 * at + m % 4)] = value;
+  });
   const int64_t bias_row = blocks() * tile_slices * taps;
   for (size_t m = 0; m < bias.size(); ++m) texel(bias_row, static_cast<int64_t>(m / 4))[m % 4] = bias[m];
   if (run.of_halves()) scale_runs(*this, texels);
@@ -99,7 +125,10 @@ std::vector<float> ConvWeights::pack(const WeightAt& weight, const std::vector<f
 
 // Without groups, blocks only decide how many empty rows follow, which the extent of the grid says already.
 std::vector<int64_t> ConvWeights::packing_parameters() const {
-  return {inputs, outputs, groups, taps, groups > 1 ? tile_slices : 0, own_inputs, run.slices, run.taps};
+  std::vector<int64_t> parameters{inputs,     outputs,    groups,  taps, groups > 1 ? tile_slices : 0,
+                                  own_inputs, run.slices, run.taps};
+  if (bytes) parameters.push_back(bytes->zero);
+  return parameters;
 }
 
 TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height) {
@@ -109,6 +138,15 @@ TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height) 
                                             std::to_string(width) + " x " + std::to_string(height) +
                                             " texels, more than any device holds");
   return lowering.texel_grid(static_cast<uint32_t>(width), static_cast<uint32_t>(height));
+}
+
+TensorDesc weight_grid(const Lowering& lowering, const ConvWeights& weights) {
+  const TensorDesc desc = weight_grid(lowering, weights.width(), weights.height());
+  return weights.bytes ? in_bytes(desc, *weights.bytes) : desc;
+}
+
+void define_byte_weights(Dispatch& dispatch, const ByteWeightsPointer& bytes) {
+  if (bytes) define(dispatch, "BYTE_WEIGHTS");
 }
 
 bool computes_weights(const Lowering& lowering, size_t input) {
@@ -139,16 +177,19 @@ WeightValues values_of_packing(const Lowering& lowering, Packing packing,
 }
 
 WeightValues conv_values(const Lowering& lowering, const ConvWeights& grid, size_t input) {
-  auto make = [grid, weights = weights_of(lowering, input), bias = bias_of(lowering, input)] {
+  const auto pack = [grid, weights = weights_of(lowering, input), bias = bias_of(lowering, input)](auto by) {
     const std::vector<float> w = weights.to_floats();
-    return grid.pack(
+    return (grid.*by)(
         [&](int64_t m, int64_t c, int64_t tap) {
           return w[static_cast<size_t>((m * grid.group_inputs() + c) * grid.taps + tap)];
         },
         bias);
   };
   Packing packing{PackingScheme::conv, grid.packing_parameters()};
-  return values_of_packing(lowering, std::move(packing), std::move(make), input);
+  WeightValues values = values_of_packing(
+      lowering, std::move(packing), [pack] { return pack(&ConvWeights::pack); }, input);
+  if (grid.bytes) values.make_bytes = [pack] { return pack(&ConvWeights::pack_bytes); };
+  return values;
 }
 
 TensorId packed_weights(Lowering& lowering, const TensorDesc& desc, WeightValues values) {

@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/framework/lowering.hpp"
+#include "kernels/conv/byte_weights.hpp"
 #include "kernels/conv/product_run.hpp"
+#include "kernels/framework/lowering.hpp"
 
 namespace vellum {
 
@@ -20,6 +21,9 @@ namespace vellum {
 //   bias                   | b b ...       |     one texel for each output slice
 //   scales                 | s s ...       |     with fp16 partial sums: two texels for each output slice
 //
+// In bytes a texel of weights is a word, and the bias and the scale of each output channel are a word each:
+// the four of an output slice follow one another, those of all biases first. A bias is divided by its scale.
+//
 // In a grouped convolution the columns of a block of `tile_slices` output slices begin at the slice of its
 // first group's first input channel. They span as many slices as any block needs; channels of other groups
 // have weight 0.
@@ -30,6 +34,7 @@ struct ConvWeights {
   int64_t tile_slices = 1;
   ProductRun run = {};
   bool own_inputs = false;
+  ByteWeightsPointer bytes = {};  // not null: the texels are bytes
 
   int64_t group_inputs() const { return inputs / groups; }
   int64_t group_outputs() const { return outputs / groups; }
@@ -42,12 +47,22 @@ struct ConvWeights {
   using WeightAt = std::function<float(int64_t, int64_t, int64_t)>;
   // Returns the texels of the grid by rows. `bias` may be empty.
   std::vector<float> pack(const WeightAt& weight, const std::vector<float>& bias) const;
+  // Does the same in bytes.
+  std::vector<std::byte> pack_bytes(const WeightAt& weight, const std::vector<float>& bias) const;
   // Returns the parameters that determine the texels and their positions.
   std::vector<int64_t> packing_parameters() const;
+
+ private:
+  // Calls set(texel, output channel, weight) for each weight.
+  template <typename Set>
+  void for_each_weight(const WeightAt& weight, Set&& set) const;
 };
 
-// Returns the desc of a weight grid. Throws Error(unsupported) if it is beyond any device.
+// Return the desc of a weight grid. Throw Error(unsupported) if it is beyond any device.
 TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height);
+TensorDesc weight_grid(const Lowering& lowering, const ConvWeights& weights);
+// Defines the macro of kernels whose weights are bytes, where they are.
+void define_byte_weights(Dispatch& dispatch, const ByteWeightsPointer& bytes);
 
 // The weights and the bias are inputs `input` and `input` + 1.
 

@@ -115,6 +115,12 @@ TensorDesc Lowering::desc_of_input(size_t i) const {
   return desc;
 }
 
+bool Lowering::is_in_bytes(size_t i) const {
+  TensorDesc desc;
+  builder_.choose_element(desc, node_.inputs.at(i));
+  return desc.element == ElementType::q8;
+}
+
 void Lowering::alias(size_t output, size_t input) {
   const ValueId to = node_.outputs.at(output);
   const Value& value = builder_.graph().values[to];
@@ -127,6 +133,9 @@ bool Lowering::alias_same_bytes() {
 }
 
 TensorId Lowering::weight(std::string name, TensorDesc desc, WeightValues values) {
+  if (values.make_bytes)
+    return builder_.add_tensor({std::move(name), std::move(desc), TensorRole::weight, kNoTensor,
+                                std::move(values.make_bytes), std::move(values.origin)});
   return builder_.add_tensor(
       {std::move(name), desc, TensorRole::weight, kNoTensor,
        [desc = std::move(desc), make = std::move(values.make)] { return pack_elements(desc, make()); },

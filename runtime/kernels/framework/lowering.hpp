@@ -58,6 +58,8 @@ class ProgramBuilder;
 struct WeightValues {
   std::function<std::vector<float>()> make;
   WeightOrigin origin;
+  // For a tensor of bytes (q8) instead of `make`: returns its bytes.
+  std::function<std::vector<std::byte>()> make_bytes = {};
   // True: the elements are computed at run time, and make() returns gather indices (packed_weights()).
   bool numbers = false;
 
@@ -121,6 +123,8 @@ class Lowering {
   // Returns the desc that read() in channels4 would return for input i, which is no constant, without reading
   // it.
   TensorDesc desc_of_input(size_t i) const;
+  // Returns whether input i, which is no constant, is stored in bytes (q8).
+  bool is_in_bytes(size_t i) const;
   // Returns input i in `layout`. A constant becomes a weight in that layout. channels4 needs rank <= 4.
   TensorId read(size_t i, Layout layout);
   // Returns a view of input i with another shape of equal element count (linear only), without a copy.

@@ -41,6 +41,10 @@ Packing product_packing(const Product& p, const ConvWeights& weights) {
   return packing;
 }
 
+float factor_of(const Product& p, const std::vector<float>& values, int64_t column, int64_t k) {
+  return p.alpha * values[static_cast<size_t>(k * p.b_strides[0] + column * p.b_strides[1])];
+}
+
 // `bias` has one value, or one per column, or none.
 WeightValues product_values(const Lowering& lowering, const Product& p, const ConvWeights& weights,
                             std::vector<float> bias) {
@@ -48,15 +52,21 @@ WeightValues product_values(const Lowering& lowering, const Product& p, const Co
   for (float& value : bias) value *= p.beta;
   WeightOrigin origin{product_packing(p, weights), {*lowering.constant(1)}};
   if (p.has_c) origin.sources.push_back(*lowering.constant(2));
-  auto make = [weights, p, b = *lowering.constant(1), bias = std::move(bias)] {
+  const auto pack = [weights, p, b = *lowering.constant(1), bias = std::move(bias)](auto by) {
     const std::vector<float> values = b.to_floats();
-    return weights.pack(
-        [&](int64_t column, int64_t k, int64_t) {
-          return p.alpha * values[static_cast<size_t>(k * p.b_strides[0] + column * p.b_strides[1])];
-        },
-        bias);
+    return (weights.*by)([&](int64_t column, int64_t k, int64_t) { return factor_of(p, values, column, k); },
+                         bias);
   };
-  return {std::move(make), std::move(origin)};
+  WeightValues values([pack] { return pack(&ConvWeights::pack); }, std::move(origin));
+  if (weights.bytes) values.make_bytes = [pack] { return pack(&ConvWeights::pack_bytes); };
+  return values;
+}
+
+ByteWeightsPointer byte_factors(const Lowering& lowering, const Product& p) {
+  if (!lowering.is_in_bytes(0)) return nullptr;
+  const std::vector<float> values = lowering.constant(1)->to_floats();
+  return find_byte_weights(p.n, p.k,
+                           [&](int64_t column, int64_t k) { return factor_of(p, values, column, k); });
 }
 
 // Matrices whose rows are pixels.
@@ -72,6 +82,8 @@ void multiply_channels4(Lowering& lowering, const Product& p, std::vector<float>
   ConvWeights weights{p.k, p.n, 1, 1, slices_of(tile)};
   if (accumulates_in_fp16(tile) && should_multiply_halves(lowering, p, Layout::channels4))
     weights.run = kRunOfSlices;
+  else
+    weights.bytes = byte_factors(lowering, p);
   WeightValues values = product_values(lowering, p, weights, std::move(bias));
   const TensorId x = lowering.read(0, Layout::channels4);
   const TensorId residual = read_residual(lowering);
@@ -96,12 +108,14 @@ InvocationTile best_linear_tile(Lowering& lowering, const Product& p, int64_t ro
 void multiply_linear(Lowering& lowering, const Product& p, int64_t rows) {
   const InvocationTile tile = best_linear_tile(lowering, p, rows);
   ConvWeights weights{p.k, p.n, 1, 1, tile.output.slices};
-  if (!tile.broadcasts() && should_multiply_halves(lowering, p, Layout::linear)) weights.run = kRunOfSlices;
+  if (!tile.broadcasts() && should_multiply_halves(lowering, p, Layout::linear))
+    weights.run = kRunOfSlices;
+  else
+    weights.bytes = byte_factors(lowering, p);
   WeightValues values = product_values(lowering, p, weights, {});
   const TensorId x = lowering.read(0, Layout::linear);
   const TensorId grid =
-      lowering.weight(lowering.node().name + "/weights",
-                      weight_grid(lowering, weights.width(), weights.height()), std::move(values));
+      lowering.weight(lowering.node().name + "/weights", weight_grid(lowering, weights), std::move(values));
   const TensorId y = lowering.write(0, Layout::linear);
   const DeviceCaps& caps = lowering.caps();
   const int64_t blocks = whole_subgroups(caps, tile, divide_up(rows, tile.output.pixels));
@@ -118,6 +132,7 @@ void multiply_linear(Lowering& lowering, const Product& p, int64_t rows) {
   if (tile.broadcasts()) dispatch.subgroup_size = caps.subgroup_size;
   define_tile(dispatch, tile);
   define_halves(dispatch, weights.run);
+  define_byte_weights(dispatch, weights.bytes);
   if (p.k % 4 == 0) dispatch.defines.emplace_back("QUADS", "1");
   define_activation_or_bounds(dispatch, p.activation);
   lowering.dispatch(std::move(dispatch));

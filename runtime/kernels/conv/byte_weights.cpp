@@ -1,0 +1,89 @@
+#include "kernels/conv/byte_weights.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <span>
+
+#include "kernels/conv/weights.hpp"
+
+namespace vellum {
+namespace {
+
+constexpr int kMostInteger = 255;
+
+// Whether all weights are integers of at most kMostInteger times the scale. Each is a product that was
+// rounded to fp32, and so is the quotient that the scale is.
+bool is_scale_of(std::span<const float> weights, float scale) {
+  constexpr float kRounding = 4 * 0x1p-24f;
+  return std::ranges::all_of(weights, [&](float weight) {
+    const float integer = std::nearbyint(weight / scale);
+    return std::abs(integer) <= kMostInteger &&
+           std::abs(weight - integer * scale) <= kRounding * std::abs(weight);
+  });
+}
+
+// The least weight that is not zero is a small integer times the scale.
+std::optional<float> find_scale(std::span<const float> weights) {
+  float least = 0.0f;
+  for (const float weight : weights) {
+    if (!std::isfinite(weight)) return std::nullopt;
+    if (weight != 0.0f && (least == 0.0f || std::abs(weight) < least)) least = std::abs(weight);
+  }
+  if (least == 0.0f) return 1.0f;
+  for (int integer = 1; integer <= kMostInteger; ++integer) {
+    const float scale = least / static_cast<float>(integer);
+    if (scale >= 0x1p-100f && is_scale_of(weights, scale)) return scale;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+ByteWeightsPointer find_byte_weights(int64_t channels, int64_t each,
+                                     const std::function<float(int64_t, int64_t)>& weight) {
+  ByteWeights found;
+  float low = 0.0f, high = 0.0f;
+  std::vector<float> channel(static_cast<size_t>(each));
+  for (int64_t m = 0; m < channels; ++m) {
+    for (int64_t i = 0; i < each; ++i) channel[static_cast<size_t>(i)] = weight(m, i);
+    const std::optional<float> scale = find_scale(channel);
+    if (!scale) return nullptr;
+    found.scale.push_back(*scale);
+    for (const float value : channel) {
+      low = std::min(low, std::nearbyint(value / *scale));
+      high = std::max(high, std::nearbyint(value / *scale));
+    }
+  }
+  if (found.scale.empty() || high - low > 255.0f) return nullptr;
+  if (low < -128.0f || high > 127.0f) found.zero = static_cast<int32_t>(-low);
+  return std::make_shared<const ByteWeights>(std::move(found));
+}
+
+ByteWeightsPointer byte_weights(const Lowering& lowering, size_t input) {
+  if (!lowering.is_in_bytes(0) || computes_weights(lowering, input)) return nullptr;
+  const HostTensor& weights = *lowering.constant(input);
+  const std::vector<float> values = weights.to_floats();
+  const int64_t channels = weights.shape()[0], each = weights.elements() / std::max<int64_t>(channels, 1);
+  return find_byte_weights(channels, each,
+                           [&](int64_t m, int64_t i) { return values[static_cast<size_t>(m * each + i)]; });
+}
+
+TensorDesc in_bytes(TensorDesc desc, const ByteWeights& weights) {
+  desc.element = ElementType::q8;
+  desc.grid = {1.0f, weights.zero};
+  return desc;
+}
+
+ByteTexels::ByteTexels(size_t texels, const ByteWeights& weights)
+    : bytes_(4 * texels, static_cast<std::byte>(weights.zero)), zero_(weights.zero) {}
+
+void ByteTexels::set_weight(size_t texel, size_t channel, float weight, float scale) {
+  const int32_t byte = static_cast<int32_t>(std::nearbyint(weight / scale)) + zero_;
+  bytes_[4 * texel + channel] = static_cast<std::byte>(byte);
+}
+
+void ByteTexels::set_word(size_t texel, float word) { std::memcpy(&bytes_[4 * texel], &word, sizeof(word)); }
+
+}  // namespace vellum

@@ -1,0 +1,47 @@
+// Weights that are stored in bytes on the device: those of quantised models, which are integers times a scale
+// for each output channel.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "graph/tensor.hpp"
+#include "kernels/framework/lowering.hpp"
+
+namespace vellum {
+
+struct ByteWeights {
+  std::vector<float> scale;  // by output channel
+  int32_t zero = 128;        // of the bytes
+};
+// Null: the weights are floats.
+using ByteWeightsPointer = std::shared_ptr<const ByteWeights>;
+
+// Returns the scales by which the weights of each output channel are integers that fit in bytes: integer *
+// scale is each weight within the rounding of floats. Null if there are none. weight(channel, i): one of
+// `each`.
+ByteWeightsPointer find_byte_weights(int64_t channels, int64_t each,
+                                     const std::function<float(int64_t, int64_t)>& weight);
+// Returns those of input `input` of the node, where the node's input 0 is stored in bytes and the weights and
+// the bias are constants.
+ByteWeightsPointer byte_weights(const Lowering& lowering, size_t input = 1);
+
+// Returns the desc of the same texels in bytes.
+TensorDesc in_bytes(TensorDesc desc, const ByteWeights& weights);
+// Writes integers as bytes of a texel grid, and floats as words, four bytes each.
+class ByteTexels {
+ public:
+  ByteTexels(size_t texels, const ByteWeights& weights);
+  void set_weight(size_t texel, size_t channel, float weight, float scale);
+  void set_word(size_t texel, float word);
+  std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  std::vector<std::byte> bytes_;
+  int32_t zero_;
+};
+
+}  // namespace vellum
