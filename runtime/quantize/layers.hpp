@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "passes/passes.hpp"
 
 namespace vellum::quantization {
 
