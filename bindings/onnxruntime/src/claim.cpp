@@ -1,6 +1,7 @@
 #include "claim.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <unordered_map>

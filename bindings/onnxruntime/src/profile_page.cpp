@@ -1,7 +1,6 @@
 #include "profile_page.hpp"
 
 #include <fstream>
-#include <string>
 
 #include "platform/utf8_path.hpp"
 #include "vellum/report.hpp"
@@ -13,10 +12,6 @@ ProfilePage::ProfilePage(const std::filesystem::path& file, size_t part) : file_
   const std::filesystem::path extension = file.extension();
   file_.replace_extension("." + std::to_string(part + 1));
   file_ += extension;
-}
-
-std::unique_lock<std::mutex> ProfilePage::hold() {
-  return file_.empty() ? std::unique_lock<std::mutex>() : std::unique_lock(mutex_);
 }
 
 void ProfilePage::write(const Session& session, const std::string& model, const Device& device) {

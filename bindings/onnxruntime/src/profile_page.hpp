@@ -2,7 +2,7 @@
 #pragma once
 
 #include <filesystem>
-#include <mutex>
+#include <string>
 
 #include "vellum/vellum.hpp"
 
@@ -15,14 +15,11 @@ class ProfilePage {
   // `file`: empty for no page. Parts after the first add their number to its name: "page.2.html".
   ProfilePage(const std::filesystem::path& file, size_t part);
 
-  // Held during a run, because runs of other threads would replace the times. Holds nothing without a page.
-  std::unique_lock<std::mutex> hold();
-  // Throws Error(io) if the file cannot be written.
+  // Does nothing without a file. Throws Error(io) if it cannot be written. One thread at a time.
   void write(const Session& session, const std::string& model, const Device& device);
 
  private:
   std::filesystem::path file_;
-  std::mutex mutex_;
   int pages_left_ = 2;
 };
 

@@ -42,8 +42,8 @@ std::vector<std::string> names_of(const std::vector<const OrtValueInfo*>& values
 class Provider : public OrtEp {
  public:
   Provider(const Device& device, const ProviderOptions& options, const OrtLogger* logger)
-      : OrtEp{}, device_(device), options_(options), logger_(logger) {
-    ort_version_supported = kApiVersion;
+      : OrtEp{}, shared_{device, options, {}, std::make_shared<DeviceEvents>()}, logger_(logger) {
+    ort_version_supported = supported_version();
     OrtEp::GetName = [](const OrtEp*) noexcept { return kProviderName; };
     OrtEp::GetCapability = [](OrtEp* self, const OrtGraph* graph,
                               OrtEpGraphSupportInfo* claims) noexcept -> OrtStatus* {
@@ -63,7 +63,11 @@ class Provider : public OrtEp {
       for (size_t i = 0; i < count; ++i) delete static_cast<PartCallbacks*>(callbacks[i]);
     };
     const bool has_budget = options.session.memory_budget > 0 || options.session.weights_budget > 0;
-    if (!has_budget) pool_ = MemoryPool(device);
+    if (!has_budget) shared_.pool = MemoryPool(device);
+    OrtEp::CreateProfiler = [](OrtEp* self, OrtEpProfilerImpl** profiler) noexcept -> OrtStatus* {
+      *profiler = nullptr;
+      return guarded([&] { *profiler = make_profiler(static_cast<Provider*>(self)->shared_.events); });
+    };
   }
 
  private:
@@ -73,7 +77,7 @@ class Provider : public OrtEp {
     if (nodes.empty()) return;
     if (claim_contexts(nodes, claims)) return;
     const Network network = read_network(graph, Constants::borrowed);
-    const Claim claim = claim_nodes(network, device_, options_);
+    const Claim claim = claim_nodes(network, shared_.device, shared_.options);
     tell(network, claim);
     for (const std::vector<size_t>& part : claim.parts) {
       std::vector<const OrtNode*> claimed;
@@ -103,8 +107,8 @@ class Provider : public OrtEp {
       log_line(logger_, text.substr(begin, end - begin));
       begin = end + 1;
     }
-    if (options_.claim_report.empty()) return;
-    std::ofstream file(options_.claim_report, std::ios::binary);
+    if (shared_.options.claim_report.empty()) return;
+    std::ofstream file(shared_.options.claim_report, std::ios::binary);
     if (!(file << text).flush()) throw Error(ErrorCode::io, "cannot write the file of option claim_report");
   }
 
@@ -123,25 +127,23 @@ class Provider : public OrtEp {
         throw Error(ErrorCode::unsupported, network.graph.nodes[i].name + ": " + network.refusals[i]);
     Graph part = part_of(network, std::vector<bool>(network.graph.nodes.size(), true));
     auto callbacks = run(Handles::model(std::make_shared<const Model::Impl>(part)), names, number);
-    if (options_.context.enabled && context_node) {
-      const std::optional<InputShapes> shapes = likely_shapes(network, part, device_, options_.session);
+    if (shared_.options.context.enabled && context_node) {
+      const std::optional<InputShapes> shapes =
+          likely_shapes(network, part, shared_.device, shared_.options.session);
       *context_node = make_context_node(
           {std::move(part), std::move(network.record), shapes.value_or(InputShapes{}),
            get<const char*>(api().Node_GetName, &fused_node), names.inputs, names.outputs, file},
-          device_, options_);
+          shared_.device, shared_.options);
     }
     return callbacks;
   }
 
   std::unique_ptr<PartCallbacks> run(const Model& part, const RunningNetwork::Names& names, size_t number) {
-    return std::make_unique<PartCallbacks>(
-        std::make_unique<RunningNetwork>(device_, part, options_, pool_, names, number));
+    return std::make_unique<PartCallbacks>(std::make_unique<RunningNetwork>(shared_, part, names, number));
   }
 
-  const Device device_;
-  const ProviderOptions options_;
+  RunningNetwork::Shared shared_;
   const OrtLogger* const logger_;
-  MemoryPool pool_;
 };
 
 }  // namespace

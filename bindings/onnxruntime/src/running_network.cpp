@@ -39,16 +39,13 @@ size_t byte_size(const TensorInfo& tensor) {
 
 }  // namespace
 
-RunningNetwork::RunningNetwork(const Device& device, const Model& part, const ProviderOptions& options,
-                               const MemoryPool& pool, const Names& names, size_t number)
-    : device_(device),
+RunningNetwork::RunningNetwork(const Shared& shared, const Model& part, const Names& names, size_t number)
+    : shared_(shared),
       model_(part),
-      options_(options),
-      pool_(pool),
       input_positions_(positions(model_.inputs(), names.inputs)),
       output_positions_(positions(model_.outputs(), names.outputs)),
       name_(impl(model_)->graph.name),
-      profile_page_(options.profile_html, number) {
+      profile_page_(shared.options.profile_html, number) {
   std::vector<Input> known;
   for (const TensorInfo& input : model_.inputs()) {
     if (input.decides_shapes || !is_known(input.shape)) return;
@@ -85,8 +82,9 @@ std::shared_ptr<RunningNetwork::Prepared> RunningNetwork::prepared_for(const std
     return prepared_.front();
   }
   // A budget holds for all shapes together.
-  const bool has_budget = options_.session.memory_budget > 0 || options_.session.weights_budget > 0;
-  const size_t most = has_budget ? 1 : options_.session.cached_shapes;
+  const bool has_budget =
+      shared_.options.session.memory_budget > 0 || shared_.options.session.weights_budget > 0;
+  const size_t most = has_budget ? 1 : shared_.options.session.cached_shapes;
   while (prepared_.size() >= most) prepared_.pop_back();
   prepared_.push_front(prepare(inputs, std::move(key)));
   return prepared_.front();
@@ -94,8 +92,9 @@ std::shared_ptr<RunningNetwork::Prepared> RunningNetwork::prepared_for(const std
 
 std::shared_ptr<RunningNetwork::Prepared> RunningNetwork::prepare(const std::vector<Input>& inputs,
                                                                   std::string key) {
-  SessionOptions options = options_.session;
-  options.memory_pool = pool_;
+  SessionOptions options = shared_.options.session;
+  options.profile = options.profile || shared_.events->are_wanted();
+  options.memory_pool = shared_.pool;
   options.cached_shapes = 1;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const TensorInfo& input = model_.inputs()[i];
@@ -105,9 +104,10 @@ std::shared_ptr<RunningNetwork::Prepared> RunningNetwork::prepare(const std::vec
     values.mutable_data();
     options.input_values.emplace(input.name, std::move(values));
   }
-  Session session(device_, model_, options);
+  Session session(shared_.device, model_, options);
   std::vector<TensorInfo> outputs = session.outputs();
-  return std::make_shared<Prepared>(Prepared{std::move(key), std::move(session), std::move(outputs)});
+  return std::make_shared<Prepared>(
+      Prepared{std::move(key), std::move(session), std::move(outputs), options.profile});
 }
 
 void RunningNetwork::run(OrtKernelContext& context) {
@@ -130,15 +130,28 @@ void RunningNetwork::run(OrtKernelContext& context) {
     void* memory = output_memory(context, output_positions_[i], output.shape);
     results.push_back({output.name, {static_cast<std::byte*>(memory), memory ? byte_size(output) : 0}});
   }
-  const auto held = profile_page_.hold();
-  Run run = prepared->session.submit(values, results);
-  run.wait();
-  if (held) profile_page_.write(prepared->session, name_, device_);
+  Run run;
+  if (prepared->measures_times) {
+    run_measured(prepared->session, values, results, run);
+  } else {
+    run = prepared->session.submit(values, results);
+    run.wait();
+  }
   for (const size_t i : late) {
     const Tensor output = run.output(prepared->outputs[i].name);
     void* memory = output_memory(context, output_positions_[i], output.shape());
     if (output.byte_size() > 0) std::memcpy(memory, output.data(), output.byte_size());
   }
+}
+
+void RunningNetwork::run_measured(Session& session, std::span<const InputValues> inputs,
+                                  std::span<const OutputValues> outputs, Run& run) {
+  const std::lock_guard lock(profile_mutex_);
+  const auto submitted = DeviceEvents::Clock::now();
+  run = session.submit(inputs, outputs);
+  run.wait();
+  profile_page_.write(session, name_, shared_.device);
+  if (shared_.events->are_wanted()) shared_.events->add(submitted, session.layer_times());
 }
 
 }  // namespace vellum::ort

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device_events.hpp"
 #include "home_process.hpp"
 #include "options.hpp"
 #include "profile_page.hpp"
@@ -24,10 +25,15 @@ class RunningNetwork {
   struct Names {
     std::vector<std::string> inputs, outputs;
   };
-  // `pool` is not valid() with a budget. `number`: of the part in its model. If all shapes are known, the
-  // session is made now.
-  RunningNetwork(const Device& device, const Model& part, const ProviderOptions& options,
-                 const MemoryPool& pool, const Names& names, size_t number);
+  // What the parts of one provider share.
+  struct Shared {
+    Device device;
+    ProviderOptions options;
+    MemoryPool pool;  // not valid() with a budget
+    std::shared_ptr<DeviceEvents> events;
+  };
+  // `number`: of the part in its model. If all shapes are known, the session is made now.
+  RunningNetwork(const Shared& shared, const Model& part, const Names& names, size_t number);
 
   // Runs once with the inputs and outputs of the context.
   void run(OrtKernelContext& context);
@@ -37,6 +43,7 @@ class RunningNetwork {
     std::string key;
     Session session;
     std::vector<TensorInfo> outputs;
+    bool measures_times = false;
   };
   struct Input {
     const void* data = nullptr;
@@ -46,16 +53,17 @@ class RunningNetwork {
 
   std::shared_ptr<Prepared> prepare(const std::vector<Input>& inputs, std::string key);
   std::shared_ptr<Prepared> prepared_for(const std::vector<Input>& inputs);
+  void run_measured(Session& session, std::span<const InputValues> inputs,
+                    std::span<const OutputValues> outputs, Run& run);
   std::vector<Input> read_inputs(const OrtKernelContext& context) const;
 
   const HomeProcess process_;
-  const Device device_;
+  const Shared shared_;
   const Model model_;
-  const ProviderOptions options_;
-  const MemoryPool pool_;
   std::vector<size_t> input_positions_, output_positions_;  // by the model's inputs and outputs
   const std::string name_;
   ProfilePage profile_page_;
+  std::mutex profile_mutex_;  // held during a run whose times are read: other runs would replace them
   std::mutex mutex_;
   std::list<std::shared_ptr<Prepared>> prepared_;  // the most recently used one first
 };

@@ -1,10 +1,13 @@
 #include "runtime_api.hpp"
 
+#include <cstdio>
+
 namespace vellum::ort {
 namespace {
 
 const OrtApi* the_api = nullptr;
 const OrtEpApi* the_ep_api = nullptr;
+uint32_t the_version = kApiVersion;
 
 OrtErrorCode code_of(ErrorCode code) {
   switch (code) {
@@ -34,12 +37,18 @@ OrtErrorCode code_of(ErrorCode code) {
 const OrtApi& api() { return *the_api; }
 const OrtEpApi& ep_api() { return *the_ep_api; }
 
+uint32_t supported_version() { return the_version; }
+
 void set_api(const OrtApiBase& base) {
   const OrtApi* found = base.GetApi(kApiVersion);
   if (!found)
     throw Error(ErrorCode::unsupported,
                 std::string("Vellum's execution provider needs ONNX Runtime 1.24 or later; this is ") +
                     base.GetVersionString());
+  // The runtime writes a line to its log for a version that it does not have.
+  int major = 0, minor = 0;
+  std::sscanf(base.GetVersionString(), "%d.%d", &major, &minor);
+  the_version = major > 1 || minor >= static_cast<int>(kProfilerVersion) ? kProfilerVersion : kApiVersion;
   the_api = found;
   the_ep_api = found->GetEpApi();
 }

@@ -14,10 +14,14 @@ namespace vellum::ort {
 
 // The version of the interface whose members are used. Later runtimes provide them, too.
 inline constexpr uint32_t kApiVersion = 24;
+// The version with profilers, which are used where the runtime has them.
+inline constexpr uint32_t kProfilerVersion = 25;
 
 // Returns the functions of the runtime that loaded this library. set_api() comes first.
 const OrtApi& api();
 const OrtEpApi& ep_api();
+// Returns the version for structs whose members the runtime calls: kProfilerVersion, or kApiVersion.
+uint32_t supported_version();
 // Throws Error(unsupported) for a runtime that is older than 1.24.
 void set_api(const OrtApiBase& base);
 

@@ -9,6 +9,7 @@ provider. The runs of the three alternate; threads of the runtime do not spin, w
 
 import argparse
 import os
+import pathlib
 import re
 import tempfile
 import time
@@ -60,7 +61,8 @@ def row(argument, runs, report):
     times = np.min([[timed(way)[1] for way in ways] for _ in range(runs + 1)][1:], axis=0)
     with open(report) as file:
         claimed, nodes, parts = re.match(r"Vellum claims (\d+) of (\d+) nodes in (\d+)", file.read()).groups()
-    columns = [os.path.basename(model), f"{claimed} of {nodes}", parts, f"{error:.1e}", f"{creation:.0f}",
+    path = pathlib.Path(model)
+    columns = [path.parent.name if path.stem == "model" else path.stem, f"{claimed} of {nodes}", parts, f"{error:.1e}", f"{creation:.0f}",
                f"{times[0]:.2f}", f"{times[1]:.2f}" if native else "", f"{times[-1]:.2f}"]
     return "| " + " | ".join(columns) + " |"
 

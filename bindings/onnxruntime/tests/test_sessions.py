@@ -1,5 +1,6 @@
 """Options, threads, faults and the registration of the library."""
 
+import json
 import subprocess
 import sys
 import textwrap
@@ -87,6 +88,22 @@ def test_preferred_provider_comes_first():
         assert session.get_providers() == [onnxruntime_vellum.NAME, "CPUExecutionProvider"]
         assert session.get_provider_options()[onnxruntime_vellum.NAME]["precision"] == "fp16"
     assert on_host(model).get_providers() == ["CPUExecutionProvider"]
+
+
+def test_profile_of_the_runtime_has_the_layers(tmp_path):
+    settings = onnxruntime.SessionOptions()
+    settings.enable_profiling = True
+    settings.profile_file_prefix = str(tmp_path / "profile")
+    session = onnxruntime.InferenceSession(conv_model(), settings, providers=[onnxruntime_vellum.NAME], enable_fallback=0)
+    for _ in range(2):
+        session.run(None, random_inputs(session))
+    with open(session.end_profiling()) as file:
+        events = json.load(file)
+    layers = [event for event in events if event.get("args", {}).get("provider") == onnxruntime_vellum.NAME and "shader" in event["args"]]
+    assert sum(event["args"]["op_name"] == "Conv" for event in layers) == 4
+    runs = [event for event in events if event["name"] == "model_run"]
+    end = runs[-1]["ts"] + runs[-1]["dur"]
+    assert all(runs[0]["ts"] <= event["ts"] and event["ts"] + event["dur"] <= end + 1000 for event in layers)
 
 
 def in_process(program):
