@@ -61,8 +61,8 @@ class Network {
     const Graph graph = vellum::prepare_graph(imported_, context_->caps(), options);
     inputs_ = vellum::test::random_inputs(graph, 1);
     bool right = add(graph, options);
-    for (const Tiling& tiling : vellum::tilings(graph, context_->caps(), options)) {
-      options.tiling = tiling;
+    for (const vellum::PredictedTiling& tiling : vellum::tilings(graph, context_->caps(), options)) {
+      options.tiling = tiling.nodes;
       right = add(graph, options) && right;
     }
     for (int round = 0; round < rounds; ++round)

@@ -57,7 +57,7 @@ int check(const std::vector<std::string>& arguments) {
 }
 
 int check_color(const std::vector<std::string>& arguments) {
-  const Image image = vellum::samples::load_image(arguments.at(0));
+  const Image image = vellum::io::load_image(arguments.at(0));
   const std::uint8_t* pixel = image.pixel(std::stoi(arguments.at(1)), std::stoi(arguments.at(2)));
   std::printf("the pixel is %d, %d, %d\n", pixel[0], pixel[1], pixel[2]);
   for (std::size_t i = 0; i < 3; ++i)

@@ -126,8 +126,8 @@ TEST_F(Tiles, FetchedNetworksGiveTheSameBitsInAThirdOfTheirMemory) {
     const CompiledModel whole = compiled(graph, options);
     const std::vector<HostTensor> wanted = run(whole, inputs);
     uint64_t least = whole.plan.planned_bytes;
-    for (const Tiling& tiling : tilings(graph, context->caps(), options)) {
-      options.tiling = tiling;
+    for (const PredictedTiling& tiling : tilings(graph, context->caps(), options)) {
+      options.tiling = tiling.nodes;
       const CompiledModel model = compiled(graph, options);
       if (model.plan.planned_bytes >= least) continue;
       least = model.plan.planned_bytes;
