@@ -37,7 +37,7 @@ class DeviceInfo:
     timestamp_period_ns: float  # 0: no times of layers
     preferred_storage: str  # the meaning of storage="auto"
     subgroup_size: int  # 0: not known, or subgroups may have fewer invocations
-    cooperative_matrices: str  # the products of halves that are supported, or "no: ..."
+    cooperative_matrices: str  # the products of halves that are supported, or "no: ...", also before the device is opened
     luid: bytes | None  # 8 bytes; None: the driver reports none; Windows' do
     max_image_dimension_2d: int  # texels
     max_image_dimension_3d: int
