@@ -7,7 +7,13 @@
 // below 1.
 vec4 exact_halves(vec4 a, vec4 b) {
   vec4 quotient = a / b, nearest = 0.5 * roundEven(2.0 * quotient);
-  return mix(quotient, nearest, equal(nearest * b, a));
+  // The product of both and what its rounding leaves out, from products of halves of their bits (Dekker 1971).
+  precise vec4 product = nearest * b;
+  precise vec4 wide = nearest * 4097.0, wide_b = b * 4097.0;
+  precise vec4 high = wide - (wide - nearest), high_b = wide_b - (wide_b - b);
+  precise vec4 low = nearest - high, low_b = b - high_b;
+  precise vec4 rest = ((high * high_b - product) + high * low_b + low * high_b) + low * low_b;
+  return mix(quotient, nearest, equal(abs(product - a) + abs(rest), vec4(0)));
 }
 vec2 exact_halves(vec2 a, vec2 b) { return exact_halves(a.xyxy, b.xyxy).xy; }
 float exact_halves(float a, float b) { return exact_halves(vec4(a), vec4(b)).x; }

@@ -38,6 +38,21 @@ TEST(Quantize, RoundsAndSaturates) {
   check_operator({.type = "QuantizeLinear", .inputs = {random_tensor({7}, 5), scalar(0.125f)}});
 }
 
+// 0.5 / (5 / 255) is 25.499998, though 25.5 times that scale rounds to 0.5: it becomes 25, as 0.5 / 0.02 = 25
+// does.
+TEST(Quantize, QuotientsBesideATieAreNoTies) {
+  for (const float scale : {5.0f / 255.0f, 0.1f, 0.7f, 3.0f / 255.0f}) {
+    std::vector<float> x;
+    for (int i = 0; i < 128; ++i)
+      for (const float beside : {1.0f - 0x1p-24f, 1.0f, 1.0f + 0x1p-23f})
+        x.push_back((static_cast<float>(i) + 0.5f) * scale * beside);
+    check_operator({.type = "QuantizeLinear",
+                    .inputs = {HostTensor::f32({static_cast<int64_t>(x.size())}, x), scalar(scale)},
+                    .constants = {1},
+                    .sweep = {.fp16 = false}});
+  }
+}
+
 TEST(Quantize, AndBack) {
   for (const DType dtype : {DType::u8, DType::i8}) {
     check_operator({.type = "DequantizeLinear",
