@@ -37,7 +37,7 @@ void main() {
   if (half_pixel == 0) extent = max(extent, vec2(1));
   vec2 bin = exact_halves(extent, vec2(y_shape.xy));
   ivec2 samples = sampling_ratio > 0 ? ivec2(sampling_ratio) : ivec2(clamp(ceil(bin), vec2(0), vec2(kMostSamples)));
-  vec2 size = vec2(x_shape.xy), start = roi.xy + vec2(p.xy) * bin, step = bin / vec2(max(samples, ivec2(1)));
+  vec2 size = vec2(x_shape.xy), start = roi.xy + vec2(p.xy) * bin, step = exact_halves(bin, vec2(max(samples, ivec2(1))));
   ivec2 columns = ivec2(0, samples.x), rows = ivec2(0, samples.y);
   if (sampling_ratio == 0 && samples.x > 0 && samples.y > 0) {
     columns = samples_inside(start.x, step.x, samples.x, size.x);
