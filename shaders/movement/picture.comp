@@ -6,6 +6,7 @@
 
 #include "picture.h"
 #include "tensor.glsl"
+#include "divide.glsl"
 
 TENSOR_IN(x)
 TEXELS_IN(palette)  // one row of red, green, blue, alpha in 0..255
@@ -108,9 +109,9 @@ void main() {
 #if defined(OVER) && defined(SAME_SIZE)
   vec4 result = blended(at);
 #elif defined(OVER)
-  vec4 result = blended(at * vec2(size) / vec2(picture));
+  vec4 result = blended(exact_halves(at * vec2(size), vec2(picture)));
 #else
-  vec4 result = painted(at * vec2(x_shape.xy) / vec2(picture));
+  vec4 result = painted(exact_halves(at * vec2(x_shape.xy), vec2(picture)));
 #endif
   store_y(pixel.y * picture.x + pixel.x, ivec4(clamp(result, 0.0, 255.0) + 0.5));
 }
