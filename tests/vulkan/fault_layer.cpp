@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "platform/dynamic_library.hpp"
+#include "vulkan/loader.hpp"
 
 namespace vellum::test {
 namespace {
@@ -198,8 +199,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance instan
 }  // namespace
 
 FaultLayer::FaultLayer() {
-  constexpr std::array names{"libvulkan.so.1", "libvulkan.so", "vulkan-1.dll"};
-  state().loader = platform::DynamicLibrary::open(names);
+  state().loader = open_vulkan_loader();
   state().instance_function =
       reinterpret_cast<PFN_vkGetInstanceProcAddr>(state().loader.symbol("vkGetInstanceProcAddr"));
   for (std::atomic<int64_t>& count : state().live) count = 0;

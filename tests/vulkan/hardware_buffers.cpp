@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "platform/dynamic_library.hpp"
+#include "vulkan/loader.hpp"
 
 namespace vellum::test {
 namespace {
@@ -309,8 +310,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance instan
 }  // namespace
 
 HardwareBuffers::HardwareBuffers() {
-  constexpr std::array names{"libvulkan.so.1", "libvulkan.so", "vulkan-1.dll"};
-  hardware().loader = platform::DynamicLibrary::open(names);
+  hardware().loader = open_vulkan_loader();
   hardware().instance_function =
       reinterpret_cast<PFN_vkGetInstanceProcAddr>(hardware().loader.symbol("vkGetInstanceProcAddr"));
 }

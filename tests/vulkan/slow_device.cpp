@@ -1,7 +1,6 @@
 #include "vulkan/slow_device.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "platform/dynamic_library.hpp"
+#include "vulkan/loader.hpp"
 
 namespace vellum::test {
 namespace {
@@ -164,9 +164,8 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL slow_instance_function(VkInstance insta
 }  // namespace
 
 SlowDevice::SlowDevice() {
-  constexpr std::array names{"libvulkan.so.1", "libvulkan.so", "vulkan-1.dll"};
   slowness() = std::make_unique<Slowness>();
-  slow().loader = platform::DynamicLibrary::open(names);
+  slow().loader = open_vulkan_loader();
   slow().instance_function =
       reinterpret_cast<PFN_vkGetInstanceProcAddr>(slow().loader.symbol("vkGetInstanceProcAddr"));
 }

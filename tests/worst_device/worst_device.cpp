@@ -1,12 +1,12 @@
 #include "worst_device/worst_device.hpp"
 
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <vector>
 
 #include "platform/dynamic_library.hpp"
+#include "vulkan/loader.hpp"
 #include "worst_device/pessimise.hpp"
 
 namespace vellum::test {
@@ -91,8 +91,7 @@ PFN_vkGetInstanceProcAddr worst_device_functions() {
   if (!allowances || !*allowances) return nullptr;
   state().allowances = parse_allowances(allowances);
   if (!state().instance_function) {
-    constexpr std::array names{"libvulkan.so.1", "libvulkan.so", "vulkan-1.dll"};
-    state().loader = platform::DynamicLibrary::open(names);
+    state().loader = open_vulkan_loader();
     state().instance_function =
         reinterpret_cast<PFN_vkGetInstanceProcAddr>(state().loader.symbol("vkGetInstanceProcAddr"));
   }

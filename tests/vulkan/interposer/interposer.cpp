@@ -1,9 +1,9 @@
 #include "vulkan/interposer.hpp"
 
-#include <array>
 #include <string_view>
 
 #include "vulkan/interposer/state.hpp"
+#include "vulkan/loader.hpp"
 
 namespace vellum::test {
 namespace {
@@ -40,8 +40,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance instan
 }  // namespace
 
 Interposer::Interposer() {
-  constexpr std::array names{"libvulkan.so.1", "libvulkan.so", "vulkan-1.dll"};
-  state().loader = platform::DynamicLibrary::open(names);
+  state().loader = open_vulkan_loader();
   state().instance_function =
       reinterpret_cast<PFN_vkGetInstanceProcAddr>(state().loader.symbol("vkGetInstanceProcAddr"));
 }
