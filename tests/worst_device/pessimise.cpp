@@ -13,10 +13,6 @@
 namespace vellum::test {
 namespace {
 
-struct FloatType {
-  uint32_t components = 1;
-};
-
 class Pessimiser {
  public:
   Pessimiser(SpirvModule& module, const Allowances& allowances) : module_(module), allowed_(allowances) {}
@@ -65,14 +61,14 @@ class Pessimiser {
     }
   }
 
-  // 32-bit floats, or vectors of them.
-  std::optional<FloatType> float32(uint32_t type) const {
+  // The components of a type of 32-bit floats; 0 for another type.
+  uint32_t float32(uint32_t type) const {
     const auto found = types_.find(type);
-    if (found == types_.end()) return std::nullopt;
+    if (found == types_.end()) return 0;
     const Instruction& i = found->second;
-    if (i.opcode == spirv::kTypeFloat && i.operands[1] == 32) return FloatType{};
-    if (i.opcode == spirv::kTypeVector && float32(i.operands[1])) return FloatType{i.operands[2]};
-    return std::nullopt;
+    if (i.opcode == spirv::kTypeFloat && i.operands[1] == 32) return 1;
+    if (i.opcode == spirv::kTypeVector && float32(i.operands[1])) return i.operands[2];
+    return 0;
   }
 
   uint32_t element_type(uint32_t type) const {
@@ -186,7 +182,7 @@ class Pessimiser {
     const uint32_t value = i.operands[index];
     const auto known = types_of_.find(value);
     const uint32_t components = i.opcode == spirv::kExtInst ? 2
-                                : known != types_of_.end()  ? float32(known->second)->components
+                                : known != types_of_.end()  ? float32(known->second)
                                                             : 0;
     if (components == 0) return;
     constexpr uint32_t kKept = 0xffffe000;
