@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,27 +45,21 @@ bool is_image(BindingType type) {
          type == BindingType::planes_image;
 }
 
-// The bytes of a texel, where the binding is a texel buffer; else 0.
-uint64_t texel_bytes(BindingType type) {
+// The format of the texels, where the binding is a texel buffer.
+std::optional<ImageFormat> texel_format(BindingType type) {
   switch (type) {
     case BindingType::texel_buffer_rgba32f:
-      return 16;
+      return ImageFormat::rgba32f;
     case BindingType::texel_buffer_rgba16f:
-      return 8;
+      return ImageFormat::rgba16f;
     case BindingType::texel_buffer_rgba8ui:
-      return 4;
+      return ImageFormat::rgba8ui;
     default:
-      return 0;
+      return std::nullopt;
   }
 }
 
-vk::Format texel_buffer_format(uint64_t bytes) {
-  return bytes == 16  ? vk::Format::eR32G32B32A32Sfloat
-         : bytes == 8 ? vk::Format::eR16G16B16A16Sfloat
-                      : vk::Format::eR8G8B8A8Uint;
-}
-
-bool is_texel_buffer(BindingType type) { return texel_bytes(type) > 0; }
+bool is_texel_buffer(BindingType type) { return texel_format(type).has_value(); }
 
 void check_aligned(uint64_t offset, uint64_t alignment, const Pipeline& pipeline, size_t binding) {
   if (offset % alignment != 0)
@@ -93,13 +88,14 @@ vk::DescriptorBufferInfo buffer_range(const Context& context, const Pipeline& pi
 vk::raii::BufferView texel_view(const Context& context, const Pipeline& pipeline, size_t binding,
                                 const vk::DescriptorBufferInfo& range) {
   const DeviceCaps& caps = context.caps();
-  const uint64_t bytes = texel_bytes(pipeline.key().bindings[binding]), texels = range.range / bytes;
+  const ImageFormat texel = *texel_format(pipeline.key().bindings[binding]);
+  const uint64_t texels = range.range / bytes_per_texel(texel);
   check_aligned(range.offset, caps.min_texel_buffer_offset_alignment, pipeline, binding);
   if (texels > caps.max_texel_buffer_elements)
     fail(ErrorCode::unsupported, pipeline, binding,
          std::to_string(texels) + " texels, more than the " + std::to_string(caps.max_texel_buffer_elements) +
              " of a texel buffer on " + caps.name);
-  const vk::Format format = texel_buffer_format(bytes);
+  const auto format = static_cast<vk::Format>(vk_format(texel));
   return {context.impl().device,
           vk::BufferViewCreateInfo({}, range.buffer, format, range.offset, range.range),
           context.impl().allocator()};
