@@ -47,7 +47,7 @@ std::vector<Use> device_uses(const PhysicalDevice& device, const DeviceCaps& cap
   // reinterpreted image views, 2D views of 3D images, events, mip bias of samplers, and what belongs to
   // rendering: VkPhysicalDevicePortabilitySubsetFeaturesKHR) is nothing that Vellum uses, so no feature of it
   // is enabled.
-  if (device.portability_subset) uses.push_back({"a portability driver", true, {kPortabilitySubset}});
+  if (device.caps.portability_driver) uses.push_back({"a portability driver", true, {kPortabilitySubset}});
   if (caps.fp16_buffer_storage)
     uses.push_back({"halves in storage buffers", false, {}, {kStorageBuffer16Bit}});
   if (caps.fp16_arithmetic) {

@@ -277,8 +277,7 @@ PhysicalDevice describe_device(vk::raii::PhysicalDevice handle, uint32_t instanc
   if (device.timestamp_bits > 0) caps.timestamp_period_ns = properties.limits.timestampPeriod;
   caps.unified_memory = has_unified_memory(handle.getMemoryProperties());
   caps.cooperative_obstacle = "unknown before the device is opened";
-  device.portability_subset = support.offers(kPortabilitySubset);
-  caps.portability_driver = device.portability_subset;
+  caps.portability_driver = support.offers(kPortabilitySubset);
   caps.declares_inf_nan_preserve = can_preserve_inf_nan(handle, support, caps.api_version);
   for (const char* extension : {VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME})
     if (support.offers(extension)) device.global_priority = extension;

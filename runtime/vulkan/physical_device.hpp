@@ -47,7 +47,6 @@ struct PhysicalDevice {
   uint32_t max_uniform_buffers_per_stage = 0;
   uint64_t max_image_bytes = 0;
   bool maintenance4 = false;              // core in Vulkan 1.3
-  bool portability_subset = false;        // must be enabled where a device offers it
   const char* global_priority = nullptr;  // the extension for it, if the device has one
   bool pipeline_statistics = false;       // VK_KHR_pipeline_executable_properties
   bool ycbcr = false;                     // samplerYcbcrConversion
