@@ -70,13 +70,16 @@ vec4 activation_gelu_tanh(vec4 x) {
 }
 
 // The value after QuantizeLinear and DequantizeLinear: the nearest integer multiple of the step, ties to
-// even, clamped to two bounds. The division is that of quantize.comp. The bounds are integers, so rounding
-// may be the last operation. A NaN becomes 0. It is detected by its bits; inf_nan.glsl would make Metal
-// optimise all kernels with an activation less.
-vec4 activation_steps(vec4 x) {
-  vec4 steps = exact_halves(x, vec4(activation_constants.w));
+// even, of at least `least` and at most `most` steps. The division is that of quantize.comp. The bounds are
+// integers, so rounding may be the last operation. A NaN becomes 0. It is detected by its bits; inf_nan.glsl
+// would make Metal optimise all kernels with an activation less.
+vec4 round_to_steps(vec4 x, float step, float least, float most) {
+  vec4 steps = exact_halves(x, vec4(step));
   steps = mix(steps, vec4(0), greaterThan(floatBitsToUint(steps) & 0x7fffffffu, uvec4(0x7f800000u)));
-  return roundEven(clamp(steps, vec4(activation_constants.y), vec4(activation_constants.z))) * activation_constants.w;
+  return roundEven(clamp(steps, vec4(least), vec4(most))) * step;
+}
+vec4 activation_steps(vec4 x) {
+  return round_to_steps(x, activation_constants.w, activation_constants.y, activation_constants.z);
 }
 #define ROUNDED_FN_(kind) \
   vec4 CAT(activation_rounded_, kind)(vec4 x) { return activation_steps(CAT(activation_, kind)(x)); }

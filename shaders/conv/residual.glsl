@@ -1,11 +1,11 @@
 // vec4 with_residual(vec4 v, ivec4 p) returns v, with RESIDUAL plus the residual's texel at p. The residual
 // may have fewer channels; missing channels count as zero. With SUM_BOUNDS v is first clamped to the bounds
-// in activation_params.zw; with SUM_ROUNDED it is first rounded, as activation_steps() does, by the appended
-// parameters sum_step, sum_least and sum_most. Include it after TENSOR_IN(residual) and activation.glsl.
+// in activation_params.zw; with SUM_ROUNDED it is first rounded by the appended parameters sum_step, sum_least
+// and sum_most. Include it after TENSOR_IN(residual) and activation.glsl.
 vec4 with_residual(vec4 v, ivec4 p) {
 #ifdef RESIDUAL
 #ifdef SUM_ROUNDED
-  v = roundEven(clamp(v / sum_step, vec4(sum_least), vec4(sum_most))) * sum_step;
+  v = round_to_steps(v, sum_step, sum_least, sum_most);
 #endif
 #ifdef SUM_BOUNDS
   v = min(max(v, vec4(activation_constants.z)), vec4(activation_constants.w));

@@ -90,8 +90,7 @@ void lower_unary(Lowering& lowering) {
   const bool detects = op.kind != UnaryKind::is_inf || op.detect_positive || op.detect_negative;
   if (lowering.output_type().dtype == DType::boolean && detects) return lower_test(lowering, op);
   if (!all_float(lowering)) return lower_integer(lowering, op);
-  const bool only_rounds = op.kind == UnaryKind::activation && op.activation.is_rounded() &&
-                           op.activation.kind == ActivationKind::none;
+  const bool only_rounds = op.kind == UnaryKind::activation && op.activation.only_rounds();
   if (only_rounds && lowering.alias_same_bytes()) return;  // the store rounded
   if (op.kind == UnaryKind::activation) return activate(lowering, op.activation);
   Dispatch dispatch = map_elements(lowering, {});

@@ -37,9 +37,6 @@ struct LoweringOptions {
   // The minimum TensorDesc::fold of intermediate tensors in 2D images with several slices. The limits of
   // images may require more.
   uint32_t fold = 0;
-  // True: values that are rounded to a grid of at most 256 numbers are stored in bytes (value_grids.hpp),
-  // unless halves are multiplied.
-  bool store_bytes = true;
   // If not null, every choice that is made is appended here.
   std::vector<Choice>* choices = nullptr;
   // Kernels that give wrong results on the device. Their nodes are computed by other candidates, in other

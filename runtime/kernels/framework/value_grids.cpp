@@ -92,7 +92,7 @@ std::optional<ByteGrid> rounding_grid(const Node& node) {
   const auto* unary = dynamic_cast<const Unary*>(node.op.get());
   if (unary == nullptr || unary->kind != UnaryKind::activation) return std::nullopt;
   const Activation& rounding = unary->activation;
-  if (!rounding.is_rounded() || rounding.kind != ActivationKind::none) return std::nullopt;
+  if (!rounding.only_rounds()) return std::nullopt;
   if (rounding.most - rounding.least != 255.0f || rounding.least > 0.0f || rounding.most < 0.0f)
     return std::nullopt;
   return grid_of_steps(rounding.step, rounding.least, rounding.most);
@@ -160,9 +160,7 @@ Grids grids_of(const Graph& graph, Grids grids) {
 }  // namespace
 
 bool stores_bytes(const LoweringOptions& options) {
-  const bool may_multiply_halves =
-      options.arithmetic != Arithmetic::fp32 && options.precision == Precision::fp16;
-  return options.store_bytes && !may_multiply_halves;
+  return options.arithmetic == Arithmetic::fp32 || options.precision != Precision::fp16;
 }
 
 Grids value_grids(const Graph& graph) {

@@ -47,11 +47,6 @@ struct Sum {
   Activation clip;
 };
 
-bool is_rounding(const Activation& activation) {
-  return activation.is_rounded() && activation.kind == ActivationKind::none &&
-         activation.least < activation.most;
-}
-
 std::optional<Sum> sum_of(const GraphEditor& editor, size_t add, ValueId operand) {
   if (editor.only_reader(operand) != add) return std::nullopt;
   const auto applied = match_activation(editor, operand);
@@ -60,7 +55,8 @@ std::optional<Sum> sum_of(const GraphEditor& editor, size_t add, ValueId operand
   const auto source = editor.producer(operand);
   const bool clips = clip.kind == ActivationKind::clip && is_bounds(clip) && clip.alpha < clip.beta &&
                      std::isfinite(clip.alpha) && std::isfinite(clip.beta);
-  if (!clips && !is_rounding(clip)) return std::nullopt;
+  const bool rounds = clip.only_rounds() && clip.least < clip.most;
+  if (!clips && !rounds) return std::nullopt;
   if (applied->input == kNoValue || editor.only_reader(applied->input) != source) return std::nullopt;
   return Sum{applied->input, clip};
 }

@@ -49,6 +49,7 @@ struct Activation {
   bool operator==(const Activation&) const = default;
   bool is_scaled() const { return scale != 1.0f || shift != 0.0f; }
   bool is_rounded() const { return step != 0.0f; }
+  bool only_rounds() const { return is_rounded() && kind == ActivationKind::none; }
   bool bounds_sum() const { return sum_low < sum_high; }
   bool rounds_sum() const { return bounds_sum() && sum_step != 0.0f; }
   explicit operator bool() const {
