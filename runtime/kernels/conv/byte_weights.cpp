@@ -51,10 +51,10 @@ ByteWeightsPointer find_byte_weights(int64_t channels, int64_t each,
     const std::optional<float> scale = find_scale(channel);
     if (!scale) return nullptr;
     found.scale.push_back(*scale);
-    for (const float value : channel) {
-      low = std::min(low, std::nearbyint(value / *scale));
-      high = std::max(high, std::nearbyint(value / *scale));
-    }
+    if (channel.empty()) continue;
+    const auto [least, most] = std::ranges::minmax(channel);
+    low = std::min(low, std::nearbyint(least / *scale));
+    high = std::max(high, std::nearbyint(most / *scale));
   }
   if (found.scale.empty() || high - low > 255.0f) return nullptr;
   if (low < -128.0f || high > 127.0f) found.zero = static_cast<int32_t>(-low);
