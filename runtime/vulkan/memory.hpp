@@ -62,7 +62,8 @@ class Arena {
   std::unique_ptr<Impl, DeleteWhenIdle> impl_;
 };
 
-// Returns the memory type that an Arena of this kind uses, unless its heap is full. Throws Error(unsupported) if there is none.
+// Returns the memory type that an Arena of this kind uses, unless its heap is full. Throws Error(unsupported)
+// if there is none.
 uint32_t choose_memory_type(const Context& context, uint32_t memory_type_bits, MemoryKind kind);
 
 // Returns a bit for each host-visible memory type.

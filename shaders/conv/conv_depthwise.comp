@@ -2,9 +2,10 @@
 //
 // An invocation computes TILE_P neighbouring pixels of a row of one slice (TILE_S is 1). Weights: row =
 // slice, column = tap. After the last tap there is the bias, and with HALF_PRODUCTS (whose runs are the taps
-// of a row) two scales as in conv_tile.glsl; with BYTE_WEIGHTS four words of bias and four of scale. With UNIFORM_SLICES all invocations of a workgroup compute the
-// same slice of the same image: slice and image are the workgroup's y and z. If KERNEL_X and STRIDE_X are not
-// 0, they are constants (and the dilation is 1), and the columns of a row are loaded once for all taps.
+// of a row) two scales as in conv_tile.glsl; with BYTE_WEIGHTS four words of bias and four of scale. With
+// UNIFORM_SLICES all invocations of a workgroup compute the same slice of the same image: slice and image are
+// the workgroup's y and z. If KERNEL_X and STRIDE_X are not 0, they are constants (and the dilation is 1), and
+// the columns of a row are loaded once for all taps.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
