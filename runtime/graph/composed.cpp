@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "graph/node_spec.hpp"
 #include "graph/onnx_types.hpp"
 #include "graph/operators/movement/reshape.hpp"
 
@@ -71,13 +72,8 @@ std::vector<ValueId> Body::add_several(std::string_view type, std::vector<ValueI
                                        AttributeList attributes) {
   Attributes operator_attributes;
   for (const auto& [name, value] : attributes) operator_attributes.set(name, value);
-  NodeSpec spec;
-  spec.type = type;
-  spec.opset = kOpset;
-  spec.attributes = &operator_attributes;
-  for (const ValueId id : inputs) spec.input_present.push_back(id != kNoValue);
-  spec.output_count = outputs;
-  return add_several(make_operator(spec), std::move(inputs), outputs);
+  auto op = make_operator(spec_of(std::string(type), {}, kOpset, operator_attributes, inputs, outputs));
+  return add_several(std::move(op), std::move(inputs), outputs);
 }
 
 ValueId Body::add(std::string_view type, std::vector<ValueId> inputs, AttributeList attributes) {

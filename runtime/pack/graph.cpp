@@ -5,6 +5,7 @@
 #include <new>
 #include <set>
 
+#include "graph/node_spec.hpp"
 #include "graph/operators/control/branch.hpp"
 #include "graph/operators/control/loop.hpp"
 #include "import/import.hpp"
@@ -147,14 +148,8 @@ class Decoder {
     }
     const Attributes attributes = attributes_of(from);
     if (from.type()->string_view() == "Loop") return loop_of(from, node, attributes);
-    NodeSpec spec;
-    spec.type = text(from.type());
-    spec.name = node.name;
-    spec.opset = from.opset();
-    spec.attributes = &attributes;
-    for (const ValueId id : node.inputs) spec.input_present.push_back(id != kNoValue);
-    spec.output_count = node.outputs.size();
-    return make_operator(spec);
+    return make_operator(
+        spec_of(text(from.type()), node.name, from.opset(), attributes, node.inputs, node.outputs.size()));
   }
 
   Attributes attributes_of(const schema::Node& from) const {

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "graph/narrow_types.hpp"
+#include "graph/node_spec.hpp"
 #include "graph/onnx_types.hpp"
 #include "import/names.hpp"
 #include "import/onnx/operator_type.hpp"
@@ -165,14 +166,7 @@ class NetworkReader {
     if (!find_operator(type)) return "Vellum has no such operator";
     try {
       attributes = read_attributes(runtime_node);
-      NodeSpec spec;
-      spec.type = type;
-      spec.name = node.name;
-      spec.opset = opset_;
-      spec.attributes = &attributes;
-      for (const ValueId id : node.inputs) spec.input_present.push_back(id != kNoValue);
-      spec.output_count = node.outputs.size();
-      node.op = make_operator(spec);
+      node.op = make_operator(spec_of(type, node.name, opset_, attributes, node.inputs, node.outputs.size()));
     } catch (const Error& error) {
       if (error.code() == ErrorCode::out_of_memory) throw;
       return error.what();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/narrow_types.hpp"
+#include "graph/node_spec.hpp"
 #include "graph/operators/control/branch.hpp"
 #include "graph/operators/control/loop.hpp"
 #include "import/onnx/attributes.hpp"
@@ -228,15 +229,9 @@ class GraphReader {
 
   void read_operator(const schema::NodeProto& proto, Attributes attributes) {
     Node node = read_values(proto);
-    NodeSpec spec;
-    spec.type = with_named_types(proto, node, attributes);
-    spec.name = node.name;
-    spec.opset = opset_;
-    spec.attributes = &attributes;
-    for (const ValueId id : node.inputs) spec.input_present.push_back(id != kNoValue);
-    spec.output_count = node.outputs.size();
-    node.op = make_operator(spec);
-    add(std::move(node), {spec.type, opset_, std::move(attributes), {}});
+    std::string type = with_named_types(proto, node, attributes);
+    node.op = make_operator(spec_of(type, node.name, opset_, attributes, node.inputs, node.outputs.size()));
+    add(std::move(node), {std::move(type), opset_, std::move(attributes), {}});
   }
 
   void add(Node node, NodeRecord record) {
@@ -338,8 +333,8 @@ class GraphReader {
     std::string name = user.name + "/" + type;
     while (is_defined(name)) name += "'";
     const ValueId output = define(name, "output", graph_.add_value(name));
-    NodeSpec spec{type, name, opset_, &attributes, std::vector<bool>(inputs.size(), true), 1};
-    Node node{name, make_operator(spec), std::move(inputs), {output}};
+    auto op = make_operator(spec_of(type, name, opset_, attributes, inputs, 1));
+    Node node{name, std::move(op), std::move(inputs), {output}};
     add(std::move(node), {type, opset_, std::move(attributes), {}});
     return output;
   }

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "graph/node_spec.hpp"
+
 namespace vellum::onnx {
 namespace {
 
@@ -30,13 +32,9 @@ class BodyStart {
 
   void add(const std::string& type, std::vector<ValueId> inputs, ValueId output,
            const Attributes& attributes) {
-    NodeSpec spec;
-    spec.type = type;
-    spec.name = body_.values[output].name;
-    spec.opset = opset_;
-    spec.attributes = &attributes;
-    spec.input_present.assign(inputs.size(), true);
-    nodes_.push_back({spec.name, make_operator(spec), std::move(inputs), {output}});
+    const std::string& name = body_.values[output].name;
+    auto op = make_operator(spec_of(type, name, opset_, attributes, inputs, 1));
+    nodes_.push_back({name, std::move(op), std::move(inputs), {output}});
     records_.push_back({type, opset_, attributes, {}});
   }
 

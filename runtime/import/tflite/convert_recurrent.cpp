@@ -2,6 +2,7 @@
 // i, f, c, o; of ONNX: i, o, f, c.
 #include <array>
 
+#include "graph/node_spec.hpp"
 #include "graph/operators/matmul/recurrence.hpp"
 #include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/movement/transpose.hpp"
@@ -76,13 +77,7 @@ ValueId steps_and_batches_swapped(const Call& call, ValueId value) {
 
 std::shared_ptr<const Operator> lstm(const std::vector<ValueId>& inputs, float cell_clip) {
   const Attributes none;
-  NodeSpec spec;
-  spec.type = "LSTM";
-  spec.opset = 14;
-  spec.attributes = &none;
-  spec.output_count = 3;
-  for (const ValueId id : inputs) spec.input_present.push_back(id != kNoValue);
-  return make_clipped_lstm(spec, cell_clip);
+  return make_clipped_lstm(spec_of("LSTM", {}, 14, none, inputs, 3), cell_clip);
 }
 
 // Returns the inputs of ONNX's LSTM, but X.

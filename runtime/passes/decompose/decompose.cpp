@@ -1,4 +1,5 @@
 #include "graph/composed.hpp"
+#include "graph/node_spec.hpp"
 #include "passes/decompose/decomposition.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/inline_graph.hpp"
@@ -97,13 +98,8 @@ void Decomposition::add_to(std::vector<ValueId> outputs, std::string_view type, 
                            AttributeList attributes) {
   Attributes operator_attributes;
   for (const auto& [name, value] : attributes) operator_attributes.set(name, value);
-  NodeSpec spec;
-  spec.type = type;
-  spec.name = node_.name;
-  spec.opset = kOpset;
-  spec.attributes = &operator_attributes;
-  for (const ValueId id : inputs) spec.input_present.push_back(id != kNoValue);
-  spec.output_count = outputs.size();
+  const NodeSpec spec =
+      spec_of(std::string(type), node_.name, kOpset, operator_attributes, inputs, outputs.size());
   add_to(std::move(outputs), make_operator(spec), std::move(inputs));
 }
 
