@@ -3,32 +3,16 @@
 #include <cmath>
 #include <cstdio>
 
+#include "vellum/planner/svg.hpp"
 #include "vellum/quantize.hpp"
 
 namespace vellum {
 namespace {
 
+using planner::svg_escaped;
+
 constexpr int kWidth = 760, kLabels = 260, kRow = 14, kTop = 56, kBar = kWidth - kLabels - 60;
 constexpr double kMostDecibels = 60.0;
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else if (c == '&')
-      result += "&amp;";
-    else if (c == '"')
-      result += "&quot;";
-    else if (static_cast<unsigned char>(c) < 32)
-      result += ' ';
-    else
-      result += c;
-  }
-  return result;
-}
 
 std::string shortened(const std::string& name) {
   constexpr size_t kMost = 38;
@@ -54,11 +38,11 @@ std::string bar(int y, int height, double ratio, const char* colour) {
 }
 
 std::string row(const QuantizedLayer& layer, int y) {
-  std::string text = "<g><title>" + escaped(layer.op + " " + layer.name) + ": own " +
+  std::string text = "<g><title>" + svg_escaped(layer.op + " " + layer.name) + ": own " +
                      decibels(layer.own_ratio) + ", network " + decibels(layer.network_ratio) +
                      (layer.in_integers ? "" : ", in floats") + "</title>\n<text x=\"" +
                      std::to_string(kLabels - 6) + "\" y=\"" + std::to_string(y + 10) +
-                     "\" text-anchor=\"end\">" + escaped(shortened(layer.name)) + "</text>\n";
+                     "\" text-anchor=\"end\">" + svg_escaped(shortened(layer.name)) + "</text>\n";
   text += bar(y + 1, 5, layer.own_ratio, layer.in_integers ? "#7aa6d6" : "#c8c8c8");
   text += bar(y + 6, 5, layer.network_ratio, "#d68a3c");
   return text + "<text x=\"" + std::to_string(kLabels + kBar + 6) + "\" y=\"" + std::to_string(y + 10) +
@@ -70,19 +54,15 @@ std::string row(const QuantizedLayer& layer, int y) {
 std::string quantized_model_svg(const std::string& title, const QuantizedModel& model) {
   const int height = kTop + kRow * static_cast<int>(model.layers.size()) + 12;
   std::string svg =
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + std::to_string(kWidth) + "\" height=\"" +
-      std::to_string(height) +
-      "\" font-family=\"sans-serif\" font-size=\"9\">\n"
-      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"12\" y=\"20\" font-size=\"14\">" +
-      escaped(title) +
-      "</text>\n<text x=\"12\" y=\"38\">signal to noise of each layer: blue with its own "
-      "integers alone (grey: in floats), orange in the network</text>\n";
+      planner::svg_begin(kWidth, height) + "<text x=\"12\" y=\"20\" font-size=\"14\">" + svg_escaped(title) +
+      "</text>\n<g font-size=\"9\">\n<text x=\"12\" y=\"38\">signal to noise of each layer: blue with its "
+      "own integers alone (grey: in floats), orange in the network</text>\n";
   int y = kTop;
   for (const QuantizedLayer& layer : model.layers) {
     svg += row(layer, y);
     y += kRow;
   }
-  return svg + "</svg>\n";
+  return svg + "</g>\n</svg>\n";
 }
 
 }  // namespace vellum
