@@ -11,7 +11,7 @@
 
 namespace vellum::quantization {
 
-// What the integers of a network are.
+// The numbers that integers stand for, by value, and the layers without integers.
 struct Assignment {
   std::map<ValueId, Parameters> parameters;  // of values of the float graph
   bool signed_activations = false;

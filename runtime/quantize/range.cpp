@@ -14,7 +14,7 @@ uint64_t total(const Histogram& histogram) {
   return std::accumulate(histogram.counts.begin(), histogram.counts.end(), uint64_t{0});
 }
 
-// Half of what lies outside is cut off at each end.
+// Cuts off the values beyond the percentile, half of them at each end.
 Range percentile_range(const Histogram& histogram, double percentile) {
   const double outside = static_cast<double>(total(histogram)) * (100.0 - percentile) / 200.0;
   const auto edge = [&](auto begin, auto end) {

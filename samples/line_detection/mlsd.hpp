@@ -38,8 +38,7 @@ struct MlsdThresholds {
   float score = 0.2f;
   float length = 0.06f;     // minimum length, as a fraction of the image's side
   std::size_t lines = 200;  // maximum number of lines
-  // A line is left out if it lies on a better one: no further beside it than this fraction of the image's
-  // side.
+  // A line is left out if it lies on a better one, at most this fraction of the image's side beside it.
   float beside = 0.015f;
 };
 

@@ -123,7 +123,8 @@ Effect people(const std::vector<Model>& models, const FrameInput& frame) {
   seen.scale.fill(1 / 255.0f);
   seen.transform = FrameTransform::stretch(io::size_of(frame),
                                            {static_cast<double>(shape[2]), static_cast<double>(shape[1])});
-  // What the network takes for a person by less than a half would be a fringe.
+  // The wall hides pixels that are a person with a probability below 0.4: they would be a fringe of
+  // background.
   const PictureOutput wall{
       .low = 0.4f, .high = 0.9f, .palette = {{24, 72, 160, 255}, {24, 72, 160, 0}}, .over = input};
   return {with_picture(with_frames(model, input, seen), output, wall), input, output, no_marks};

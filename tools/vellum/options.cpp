@@ -49,7 +49,7 @@ constexpr std::string_view kWithoutFlag[] = {
     "cached_shapes",          // a command runs one combination of shapes
 };
 
-// What a row of the tables becomes: its flag, and the group that has it.
+// The flag of an option, and the group that has it.
 struct FlagOfOption {
   explicit FlagOfOption(std::string_view option)
       : name(option == "cache_folder"       ? "cache"

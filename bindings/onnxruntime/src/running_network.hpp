@@ -25,7 +25,7 @@ class RunningNetwork {
   struct Names {
     std::vector<std::string> inputs, outputs;
   };
-  // What the parts of one provider share.
+  // The device, options, memory and events of all parts of one provider.
   struct Shared {
     Device device;
     ProviderOptions options;

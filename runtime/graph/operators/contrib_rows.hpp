@@ -1,4 +1,4 @@
-// What the files with operators of com.microsoft share (contrib.hpp).
+// Helpers of the files that make operators of com.microsoft (contrib.hpp).
 #pragma once
 
 #include <initializer_list>
