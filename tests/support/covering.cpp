@@ -10,22 +10,24 @@ namespace {
 // Two parameters and their values: parameter, value, parameter, value. For a single value both are the same.
 using Target = std::array<size_t, 4>;
 
-std::set<Target> targets_of(const Combinations& run, Coverage coverage) {
+std::set<Target> targets_of(const Combinations& run, Coverage coverage, size_t unpaired) {
   std::set<Target> targets;
-  for (const Combination& values : run)
+  for (const Combination& values : run) {
+    const size_t paired = coverage == Coverage::pairs ? values.size() - std::min(unpaired, values.size()) : 0;
     for (size_t a = 0; a < values.size(); ++a) {
       targets.insert({a, values[a], a, values[a]});
-      if (coverage == Coverage::values) continue;
-      for (size_t b = a + 1; b < values.size(); ++b) targets.insert({a, values[a], b, values[b]});
+      for (size_t b = a + 1; b < paired; ++b) targets.insert({a, values[a], b, values[b]});
     }
+  }
   return targets;
 }
 
 }  // namespace
 
-std::vector<size_t> covering_runs(std::span<const Combinations> runs, Coverage coverage, size_t first) {
+std::vector<size_t> covering_runs(std::span<const Combinations> runs, Coverage coverage, size_t first,
+                                  size_t unpaired) {
   std::vector<std::set<Target>> targets;
-  for (const Combinations& run : runs) targets.push_back(targets_of(run, coverage));
+  for (const Combinations& run : runs) targets.push_back(targets_of(run, coverage, unpaired));
   std::set<Target> missing;
   for (const auto& of_run : targets) missing.insert(of_run.begin(), of_run.end());
 

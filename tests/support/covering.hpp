@@ -22,7 +22,9 @@ enum class Coverage {
 // Indices of runs, ascending, in which everything occurs that occurs in any of the runs: each value, or each
 // pair of values. Takes the run that adds most until nothing is missing (greedy set cover), so that few runs
 // remain: 6 of 12 for pairs of parameters of 3, 2 and 2 values. Among equals it takes the first from `first`
-// on (modulo the number of runs): callers that pass 0, 1, 2, ... get different runs.
-std::vector<size_t> covering_runs(std::span<const Combinations> runs, Coverage coverage, size_t first = 0);
+// on (modulo the number of runs): callers that pass 0, 1, 2, ... get different runs. Of the last `unpaired`
+// parameters only the values occur, without pairs.
+std::vector<size_t> covering_runs(std::span<const Combinations> runs, Coverage coverage, size_t first = 0,
+                                  size_t unpaired = 0);
 
 }  // namespace vellum::test

@@ -62,6 +62,18 @@ TEST(Covering, HasEveryPair) {
     }
 }
 
+TEST(Covering, LeavesOutThePairsOfUnpairedParameters) {
+  const std::vector<Combinations> runs = all_combinations({3, 2, 2, 5});
+  const std::vector<size_t> chosen = covering_runs(runs, Coverage::pairs, 3, 1);
+  EXPECT_EQ(values_in(runs, chosen), values_in(runs, indices(runs.size())));
+  const std::set<Pair> pairs = pairs_in(runs, chosen);
+  for (const Pair& pair : pairs_in(runs, indices(runs.size())))
+    if (std::get<2>(pair) != 3) {
+      EXPECT_TRUE(pairs.contains(pair));
+    }
+  EXPECT_LT(chosen.size(), covering_runs(runs, Coverage::pairs, 3).size());
+}
+
 TEST(Covering, HasEveryValue) {
   const std::vector<Combinations> runs = all_combinations({3, 2, 4});
   const std::vector<size_t> chosen = covering_runs(runs, Coverage::values);

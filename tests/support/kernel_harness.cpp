@@ -242,9 +242,10 @@ size_t cases_before(const std::string& kind) {
 }
 
 // Runs the distinct computations that cover the configurations. With VELLUM_TEST_FULL these are all.
-// Otherwise the first case of an operator in a test covers all pairs of values, and each further case all
-// values, by configurations that change with its number. SwiftShader takes several times as long as lavapipe
-// to compile: there the first case covers values, too.
+// Otherwise the first case of an operator in a test covers all pairs of values and each device, and each
+// further case all values but the devices, by configurations that change with its number. SwiftShader takes
+// several times as long as lavapipe to compile: there the first case covers values, and each further case is
+// one run.
 void run_covering(Runs& runs, const std::vector<Configuration>& configurations, size_t number_of_case) {
   std::vector<const Configuration*> distinct;
   std::vector<Combinations> values;
@@ -263,14 +264,20 @@ void run_covering(Runs& runs, const std::vector<Configuration>& configurations, 
     for (const Configuration* configuration : distinct) runs.run(*configuration);
     return;
   }
-  const bool pairs = number_of_case == 0 && !on_swiftshader();
-  for (const size_t i : covering_runs(values, pairs ? Coverage::pairs : Coverage::values, number_of_case))
-    runs.run(*distinct[i]);
+  if (on_swiftshader() && number_of_case > 0 && !distinct.empty()) {
+    runs.run(*distinct[number_of_case % distinct.size()]);
+    return;
+  }
+  if (number_of_case > 0)
+    for (Combinations& of_run : values)
+      for (Combination& of_parameters : of_run) of_parameters.pop_back();  // the device
+  const Coverage coverage = number_of_case == 0 && !on_swiftshader() ? Coverage::pairs : Coverage::values;
+  for (const size_t i : covering_runs(values, coverage, number_of_case, 1)) runs.run(*distinct[i]);
 }
 
 // Of the runs of a choice's candidates, those on devices after the first are mostly other tiles of kernels
 // that ran: a part runs, which is another for each case, and one run at least.
-size_t one_in(size_t device) { return in_full() ? 1 : on_swiftshader() ? 6 : device == 0 ? 1 : 4; }
+size_t one_in(size_t device) { return in_full() ? 1 : on_swiftshader() ? 12 : device == 0 ? 1 : 4; }
 
 // Whether a candidate runs in a test's case of that number: all in the first one, half in each of the others.
 // The numbers of loops over two values each are the values' bits: those with an even number of ones have
