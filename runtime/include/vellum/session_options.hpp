@@ -82,7 +82,7 @@ struct SessionOptions {
   // sessions, and stays prepared for one combination of input shapes. Error(invalid_argument) with a
   // weights_budget or a memory_pool. Memory of the driver, such as that of pipelines, is not counted.
   uint64_t memory_budget = 0;
-  // With a memory_budget: allows Precision::fp16 if fp32 does not fit without streaming weights.
+  // With a memory_budget: allows Precision::fp16 where it is predicted to be faster than all that fits in fp32.
   bool budget_allows_fp16 = false;
   // Winograd convolutions, which trade memory for speed. Off with a weights_budget.
   Winograd winograd = Winograd::automatic;

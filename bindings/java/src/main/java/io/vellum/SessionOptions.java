@@ -175,7 +175,7 @@ public final class SessionOptions {
     return this;
   }
 
-  /** With {@link #memoryBudget}, fp16 tensors and weights are allowed where fp32 does not fit. */
+  /** With {@link #memoryBudget}, fp16 tensors and weights are allowed where they are faster than what fits in fp32. */
   public @NotNull SessionOptions budgetAllowsFp16(boolean budgetAllowsFp16) {
     this.budgetAllowsFp16 = budgetAllowsFp16;
     return this;
