@@ -208,6 +208,16 @@ constexpr DeviceTraits kCpu{
 constexpr DeviceTraits kSwiftShader = [] {
   DeviceTraits traits = kCpu;
   traits.memory = {2, 2, 1, 16, 256};
+  // A texelFetch loads the texel of each lane at once; imageLoad and loads from storage buffers take a branch
+  // for each lane and component (docs/gpu_compilers.md). By `vellum bench`, in CPU time of inferences of four
+  // MediaPipe models: storage images 1, sampled images 0.6 to 0.8, storage buffers 0.7 to 0.86, sampled texel
+  // buffers 0.5 to 0.7.
+  traits.prefers_images = false;
+  traits.reads_images_as_storage = false;
+  traits.samples_texel_buffers = true;
+  // `vellum tune` on the layers of face_landmark and hand_landmark: tiles of 8x2 texels take 1.0 to 2.3 times
+  // as long. Its compiler keeps 16 vectors of four lanes in registers.
+  traits.most_pixels_by_size = 4;
   return traits;
 }();
 

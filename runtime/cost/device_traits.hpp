@@ -101,6 +101,7 @@ struct DeviceTraits {
   // --- Tiles and layers by predicted time: cost/tiles.hpp, cost/gates.hpp, kernels/fused/. ---
 
   bool tiles_by_predicted_time = true;   // otherwise by size: loads cost more than products
+  int64_t most_pixels_by_size = 8;       // of a tile that is chosen by size: 8, or 4
   bool predicts_winograd = false;        // Winograd's kernels by predicted time; otherwise by products
   bool depthwise_tiles = true;           // depthwise convolutions load rows once for several output rows
   bool fuses_separable = true;           // a depthwise and the 1x1 convolution after it may be one kernel
@@ -116,6 +117,8 @@ struct DeviceTraits {
 
   bool weights_in_buffers = false;  // even where tensors are in images
   bool joins_in_buffers = false;    // tensors that are joined or split are in buffers, where they are views
+  // Tensors of layout channels4 in buffers are read by texelFetch from uniform texel buffers.
+  bool samples_texel_buffers = false;
   // Members of DeviceCaps, which set_default_traits() sets.
   bool prefers_images = true;
   bool reads_images_as_storage = true;
@@ -204,6 +207,7 @@ void visit_traits(Traits& traits, Visit visit) {
   VELLUM_TRAIT(uniform_split_loads_are_cheap);
   VELLUM_TRAIT(macs_worth_a_variant, 0, 1e15);
   VELLUM_TRAIT(tiles_by_predicted_time);
+  VELLUM_TRAIT(most_pixels_by_size, 4, 8);
   VELLUM_TRAIT(predicts_winograd);
   VELLUM_TRAIT(depthwise_tiles);
   VELLUM_TRAIT(fuses_separable);
@@ -216,6 +220,7 @@ void visit_traits(Traits& traits, Visit visit) {
   VELLUM_TRAIT(counts_idle_lanes);
   VELLUM_TRAIT(weights_in_buffers);
   VELLUM_TRAIT(joins_in_buffers);
+  VELLUM_TRAIT(samples_texel_buffers);
   VELLUM_TRAIT(subgroups_to_fill_a_unit);
   VELLUM_TRAIT(most_results_of_shared_loops, 0, DeviceTraits::kNoBound);
   VELLUM_TRAIT(loops_by_subgroups);

@@ -13,8 +13,9 @@ int64_t round_up_to(int64_t length, int64_t size) { return (length + size - 1) /
 // Tiles by size are those of CPUs. A load costs as much as twenty multiplications, and few invocations keep a
 // CPU busy: tiles are big. A tile of 4 pixels reaches about 0.7 of the throughput of one of 8, so the larger
 // wins unless it idles more.
-int64_t pixels_by_size(int64_t length) {
+int64_t pixels_by_size(const DeviceCaps& caps, int64_t length) {
   if (length <= 1) return 1;
+  if (device_traits(caps).most_pixels_by_size < 8) return 4;
   return 10 * round_up_to(length, 4) >= 7 * round_up_to(length, 8) ? 8 : 4;
 }
 
@@ -30,7 +31,7 @@ int64_t slices_by_size(const TileDemand& demand) {
 
 OutputTile preferred_tile(const DeviceCaps& caps, const TileDemand& demand) {
   if (device_traits(caps).tiles_by_predicted_time) return quickest(caps, demand, 1).tile;
-  return {pixels_by_size(demand.length), slices_by_size(demand)};
+  return {pixels_by_size(caps, demand.length), slices_by_size(demand)};
 }
 
 OutputTile smallest_tile(const DeviceCaps& caps, const OutputTile& preferred, const TileDemand& demand) {

@@ -6,6 +6,10 @@ namespace vellum {
 namespace {
 
 gpu::BindingType binding_type(const TensorDesc& desc, const Binding& binding) {
+  if (binding.texel_buffer && binding.sampled)
+    return desc.element == ElementType::f16  ? gpu::BindingType::sampled_buffer_rgba16f
+           : desc.element == ElementType::q8 ? gpu::BindingType::sampled_buffer_rgba8ui
+                                             : gpu::BindingType::sampled_buffer_rgba32f;
   if (binding.texel_buffer)
     return desc.element == ElementType::f16  ? gpu::BindingType::texel_buffer_rgba16f
            : desc.element == ElementType::q8 ? gpu::BindingType::texel_buffer_rgba8ui

@@ -120,7 +120,8 @@ PortBuffer port_buffer(const Executor& executor, const Port& port) {
     if (!task.dispatch) continue;
     for (const Binding& binding : task.dispatch->bindings) {
       if (!binding.texel_buffer || program.root(binding.tensor) != root) continue;
-      buffer.usage |= VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT;
+      buffer.usage |= binding.sampled ? VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT
+                                      : VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT;
       buffer.alignment = caps.tensor_offset_alignment();
     }
   }

@@ -135,7 +135,7 @@ struct Binding {
   TensorId tensor = kNoTensor;
   Access access = Access::read;
   // For an image that is only read: the shader uses a sampled image (texelFetch) instead of a storage image
-  // (imageLoad).
+  // (imageLoad). For a texel buffer: a uniform one (texelFetch) instead of a storage one.
   bool sampled = false;
   // For a read: an invocation reads the tensor only at positions of the output that no other invocation
   // writes, and before it writes there, so the output may alias the tensor in place. (Compilers may assume

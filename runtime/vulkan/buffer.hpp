@@ -17,7 +17,8 @@ class Context;
 // The usage of buffers that kernels access, possibly as texel buffers, and that are copied.
 inline constexpr VkBufferUsageFlags kStorageBuffer =
     VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT |
-    VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+    VK_BUFFER_USAGE_TRANSFER_DST_BIT;
 
 // Returns the memory requirements of a buffer. With Vulkan 1.3 (maintenance4) no buffer is created for the
 // query.

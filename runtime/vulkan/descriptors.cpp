@@ -49,10 +49,13 @@ bool is_image(BindingType type) {
 std::optional<ImageFormat> texel_format(BindingType type) {
   switch (type) {
     case BindingType::texel_buffer_rgba32f:
+    case BindingType::sampled_buffer_rgba32f:
       return ImageFormat::rgba32f;
     case BindingType::texel_buffer_rgba16f:
+    case BindingType::sampled_buffer_rgba16f:
       return ImageFormat::rgba16f;
     case BindingType::texel_buffer_rgba8ui:
+    case BindingType::sampled_buffer_rgba8ui:
       return ImageFormat::rgba8ui;
     default:
       return std::nullopt;

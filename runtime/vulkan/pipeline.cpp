@@ -140,6 +140,10 @@ vk::DescriptorType descriptor_type(BindingType type) {
     case BindingType::texel_buffer_rgba16f:
     case BindingType::texel_buffer_rgba8ui:
       return vk::DescriptorType::eStorageTexelBuffer;
+    case BindingType::sampled_buffer_rgba32f:
+    case BindingType::sampled_buffer_rgba16f:
+    case BindingType::sampled_buffer_rgba8ui:
+      return vk::DescriptorType::eUniformTexelBuffer;
     case BindingType::storage_buffer:
       break;
   }

@@ -31,6 +31,10 @@ enum class BindingType : uint8_t {
   texel_buffer_rgba32f,
   texel_buffer_rgba16f,
   texel_buffer_rgba8ui,
+  // Read by texelFetch from a samplerBuffer of this format.
+  sampled_buffer_rgba32f,
+  sampled_buffer_rgba16f,
+  sampled_buffer_rgba8ui,
 };
 
 struct PipelineKey {

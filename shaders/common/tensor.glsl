@@ -235,10 +235,18 @@ uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) &
 #define INOUT_ROWS_BUFFER(name) \
   QUADS_DECL_(name, ) BUFFER_LOAD_(name, rows_buffer_texel) BUFFER_STORE_(name, rows_buffer_texel)
 
-// The same buffers read as texels.
+// The same buffers read as texels, through a sampler where the device prefers that (DeviceTraits::samples_texel_buffers).
+#ifdef SAMPLED_TEXEL_BUFFERS
+#define TEXEL_BUFFER_DECL_(name) SAMPLER_DECL_(name, samplerBuffer)
+#define BUFFER_TEXEL_(name, i) LOADED_TEXEL_(name, texelFetch(DATA_(name), i))
+#else
 #define TEXEL_BUFFER_DECL_(name) IMAGE_DECL_(name, readonly, imageBuffer)
-#define IN_TEXEL_BUFFER(name) TEXEL_BUFFER_DECL_(name) IMAGE_LOAD_(name, buffer_texel)
-#define IN_ROWS_TEXEL_BUFFER(name) TEXEL_BUFFER_DECL_(name) IMAGE_LOAD_(name, rows_buffer_texel)
+#define BUFFER_TEXEL_(name, i) LOADED_TEXEL_(name, imageLoad(DATA_(name), i))
+#endif
+#define TEXEL_BUFFER_LOAD_(name, texel) \
+  vec4 LOAD_FN_(name)(ivec4 p) { return BUFFER_TEXEL_(name, texel(p, EXTENT_(name))); }
+#define IN_TEXEL_BUFFER(name) TEXEL_BUFFER_DECL_(name) TEXEL_BUFFER_LOAD_(name, buffer_texel)
+#define IN_ROWS_TEXEL_BUFFER(name) TEXEL_BUFFER_DECL_(name) TEXEL_BUFFER_LOAD_(name, rows_buffer_texel)
 
 // Prepacked weights: a grid of texels. `first`: the index of the first texel of row y. `texel`: the texel at (x, row).
 #define TEXELS_(name, first, texel)                                    \
@@ -253,7 +261,7 @@ uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) &
 #define TEXELS_BUFFER(name) \
   QUADS_DECL_(name, readonly) TEXELS_(name, y * width, UNPACKED_(name, DATA_(name)[row + x]))
 #define TEXELS_TEXEL_BUFFER(name) \
-  TEXEL_BUFFER_DECL_(name) TEXELS_(name, y * width, LOADED_TEXEL_(name, imageLoad(DATA_(name), row + x)))
+  TEXEL_BUFFER_DECL_(name) TEXELS_(name, y * width, BUFFER_TEXEL_(name, row + x))
 
 // The four bytes of a texel of Q8 as a word.
 #define WORDS_OF_TEXELS(name) BY_STORAGE_(WORDS_, name)
@@ -262,7 +270,11 @@ uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) &
 #define WORDS_IMAGE2D(name) WORDS_(name, pack_bytes4(ivec4(imageLoad(DATA_(name), ivec2(x, row)))))
 #define WORDS_IMAGE2D_SAMPLED(name) WORDS_(name, pack_bytes4(ivec4(texelFetch(DATA_(name), ivec2(x, row), 0))))
 #define WORDS_BUFFER(name) WORDS_(name, DATA_(name)[row + x])
+#ifdef SAMPLED_TEXEL_BUFFERS
+#define WORDS_TEXEL_BUFFER(name) WORDS_(name, pack_bytes4(ivec4(texelFetch(DATA_(name), row + x))))
+#else
 #define WORDS_TEXEL_BUFFER(name) WORDS_(name, pack_bytes4(ivec4(imageLoad(DATA_(name), row + x))))
+#endif
 
 // With HALF_PRODUCTS, halves without conversion to fp32, after the declaration of a tensor of halves:
 //   HALVES_OF_TENSOR(name)  f16vec4 load_half_<name>(ivec4 p)
@@ -346,7 +358,7 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 // Buffers read as texels of four elements.
 #define IN_LINEAR_TEXEL(name)                                         \
   TEXEL_BUFFER_DECL_(name)                                            \
-  vec4 LOAD4_FN_(name)(int i4) { return LOADED_TEXEL_(name, imageLoad(DATA_(name), i4)); } \
+  vec4 LOAD4_FN_(name)(int i4) { return BUFFER_TEXEL_(name, i4); }    \
   float LOAD_FN_(name)(int i) {                                       \
     vec4 four = LOAD4_FN_(name)(i >> 2);                              \
     vec2 pair = (i & 2) == 0 ? four.xy : four.zw;                     \
@@ -359,7 +371,7 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
   void STORE_FN_(name)(int i4, OF_ELEMENT_(VALUE_, name) v) { DATA_(name)[i4] = PACKED_(name, v); }
 #define QUADS_LINEAR(name) QUADS_DECL_(name, readonly) LINEAR_LOAD4_(name)
 #define QUADS_LINEAR_TEXEL(name) \
-  TEXEL_BUFFER_DECL_(name) vec4 LOAD4_FN_(name)(int i4) { return LOADED_TEXEL_(name, imageLoad(DATA_(name), i4)); }
+  TEXEL_BUFFER_DECL_(name) vec4 LOAD4_FN_(name)(int i4) { return BUFFER_TEXEL_(name, i4); }
 #define OUT_LINEAR(name) QUADS_DECL_(name, writeonly) LINEAR_STORE4_(name)
 #define INOUT_LINEAR(name) QUADS_DECL_(name, ) LINEAR_LOAD4_(name) LINEAR_STORE4_(name)
 #define SCALARS_LINEAR(name) \

@@ -92,6 +92,9 @@ bool is_buffer_offset(ivec3 place) { return false; }
 #define FETCH_SAMPLER_(name, type)                                                       \
   vec4 FETCH_FN_(name)(type place) { return LOADED_TEXEL_(name, texelFetch(DATA_(name), place, 0)); } \
   FETCH_OR_ZERO_(name, type)
+#define FETCH_TEXEL_BUFFER_(name)                                   \
+  vec4 FETCH_FN_(name)(int place) { return BUFFER_TEXEL_(name, place); } \
+  FETCH_OR_ZERO_(name, int)
 #define FETCH_HALVES_(name, type)                                                                    \
   f16vec4 CAT(fetch_half_, name)(type place) { return f16vec4(FETCH_FN_(name)(place)); }             \
   f16vec4 CAT(fetch_half_or_zero_, name)(type place, bool inside) {                                  \
@@ -142,9 +145,9 @@ bool is_buffer_offset(ivec3 place) { return false; }
 #define SLICES_IMAGE3D(name) WALK_3D_(name) FETCH_IMAGE_(name, ivec3)
 #define SLICES_IMAGE3D_SAMPLED(name) WALK_3D_(name) FETCH_SAMPLER_(name, ivec3)
 #define SLICES_BUFFER(name) WALK_BUFFER_(name) FETCH_BUFFER_(name)
-#define SLICES_TEXEL_BUFFER(name) WALK_BUFFER_(name) FETCH_IMAGE_(name, int)
+#define SLICES_TEXEL_BUFFER(name) WALK_BUFFER_(name) FETCH_TEXEL_BUFFER_(name)
 #define SLICES_ROWS_BUFFER(name) WALK_ROWS_(name) FETCH_BUFFER_(name)
-#define SLICES_ROWS_TEXEL_BUFFER(name) WALK_ROWS_(name) FETCH_IMAGE_(name, int)
+#define SLICES_ROWS_TEXEL_BUFFER(name) WALK_ROWS_(name) FETCH_TEXEL_BUFFER_(name)
 #define SLICES_LINEAR(name) WALK_PLANES_(name) FETCH_PLANES_(name)
 #define SLICES_LINEAR_TEXEL(name) SLICES_LINEAR(name)
 

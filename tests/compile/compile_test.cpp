@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "caps/vendors.hpp"
+#include "cost/device_traits.hpp"
 #include "kernels/framework/lowering.hpp"
 #include "network.hpp"
 #include "passes/split_large_layers.hpp"
@@ -44,6 +45,28 @@ TEST(Compile, StopsAfterTheStageThatWasAskedFor) {
   EXPECT_EQ(to_text(plan, Stage::plan), to_text(all, Stage::plan));
   EXPECT_TRUE(plan.barriers.empty());
   EXPECT_EQ(all.barriers.size(), all.program.tasks.size());
+}
+
+// SwiftShader fetches texels through samplers, within the limit of a texel buffer.
+TEST(Compile, SamplesTexelBuffersWhereTheDevicePrefersThat) {
+  const auto reads = [](uint32_t vendor, uint32_t most_texels) {
+    DeviceCaps caps;
+    caps.type = DeviceType::cpu;
+    caps.vendor_id = vendor;
+    caps.max_texel_buffer_elements = most_texels;
+    set_default_traits(caps);
+    std::pair<bool, bool> found;
+    for (const Task& task : compile(network().graph(), caps, {}).program.tasks)
+      for (const Binding& binding : task.dispatch->bindings) {
+        found.first |= binding.texel_buffer;
+        found.second |= binding.sampled;
+        EXPECT_TRUE(binding.texel_buffer || !binding.sampled);
+      }
+    return found;
+  };
+  EXPECT_EQ(reads(kGoogle, 65536), std::pair(true, true));
+  EXPECT_EQ(reads(kGoogle, 0), std::pair(false, false));
+  EXPECT_EQ(reads(kMesa, 65536), std::pair(true, false));
 }
 
 // Each layer halves width and height and has four times the channels, so that slices fit one object in

@@ -140,9 +140,11 @@ TEST(DeviceTraits, StorageFollowsTheVendor) {
   const DeviceCaps swiftshader = defaults(DeviceType::cpu, kGoogle),
                    lavapipe = defaults(DeviceType::cpu, kMesa);
   EXPECT_EQ(swiftshader.memory.block_width, 2u);
-  EXPECT_TRUE(swiftshader.prefers_images && !swiftshader.reads_buffers_as_texels);
+  EXPECT_TRUE(!swiftshader.prefers_images && !swiftshader.reads_images_as_storage);
+  EXPECT_TRUE(!swiftshader.reads_buffers_as_texels && device_traits(swiftshader).samples_texel_buffers);
   EXPECT_EQ(lavapipe.memory.buffer_alignment, 64u);
   EXPECT_TRUE(!lavapipe.prefers_images && lavapipe.reads_buffers_as_texels);
+  EXPECT_FALSE(device_traits(lavapipe).samples_texel_buffers);
   for (const uint32_t vendor : {kQualcomm, kArm, kImagination})
     EXPECT_FALSE(defaults(DeviceType::integrated_gpu, vendor).reads_images_as_storage) << vendor;
   for (const uint32_t vendor : {kAmd, kIntel, kArm})

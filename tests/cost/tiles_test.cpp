@@ -17,6 +17,9 @@ TEST(Tiles, CpusWantLargeTilesAndGpusInvocationsFirst) {
   EXPECT_EQ(preferred_tile(kCpu, few), (OutputTile{8, 2}));
   EXPECT_EQ(preferred_tile(kCpu, {4, 7, 16, 0}), (OutputTile{4, 2})) << "eight would idle";
   EXPECT_EQ(preferred_tile(kCpu, large), (OutputTile{8, 4})) << "worth twice the time to compile";
+  DeviceCaps swiftshader = kCpu;
+  swiftshader.vendor_id = kGoogle;
+  EXPECT_EQ(preferred_tile(swiftshader, few), (OutputTile{4, 2})) << "it has few registers";
   EXPECT_EQ(preferred_tile(kCpu, {1, 1, 1, 0}), (OutputTile{1, 1}));
   EXPECT_EQ(preferred_tile(kGpu, few), (OutputTile{2, 1}));
   EXPECT_EQ(preferred_tile(kGpu, many), (OutputTile{4, 2}));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "cost/device_traits.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/grid.hpp"
 #include "kernels/framework/program_builder.hpp"
@@ -55,22 +56,30 @@ void ProgramBuilder::choose_image_reads(Dispatch& dispatch) const {
                       program_.tensors[binding.tensor].desc.storage != Storage::buffer;
 }
 
-// As many as the limits leave room for: texel buffers count as storage images.
+// As many as the limits leave room for: texel buffers count as storage images, or as sampled images.
 void ProgramBuilder::choose_buffer_reads(Dispatch& dispatch) const {
-  if (!caps_.reads_buffers_as_texels) return;
+  const bool sampled = device_traits(caps_).samples_texel_buffers;
+  if (!sampled && !caps_.reads_buffers_as_texels) return;
+  const uint32_t most_images =
+      sampled ? caps_.max_sampled_images_per_stage : caps_.max_storage_images_per_stage;
   uint32_t images = 0;
   for (const Binding& binding : dispatch.bindings)
-    images += program_.tensors[binding.tensor].desc.storage != Storage::buffer && !binding.sampled;
+    images += program_.tensors[binding.tensor].desc.storage != Storage::buffer && binding.sampled == sampled;
   for (Binding& binding : dispatch.bindings) {
     const TensorDesc& desc = program_.tensors[binding.tensor].desc;
     const bool floats = desc.element == ElementType::f32 || desc.element == ElementType::f16 ||
                         desc.element == ElementType::q8;
     if (binding.access != Access::read || desc.storage != Storage::buffer || !floats) continue;
+    // Single elements would be components of texels, with which SwiftShader takes minutes to compile
+    // products.
+    if (sampled && desc.layout == Layout::linear) continue;
     const uint64_t texels = desc.byte_size() / (4 * size_of(desc.element));
-    binding.texel_buffer =
-        texels <= caps_.max_texel_buffer_elements && images < caps_.max_storage_images_per_stage;
+    binding.texel_buffer = texels <= caps_.max_texel_buffer_elements && images < most_images;
+    binding.sampled = binding.texel_buffer && sampled;
     images += binding.texel_buffer;
   }
+  if (sampled && std::ranges::any_of(dispatch.bindings, &Binding::texel_buffer))
+    define(dispatch, "SAMPLED_TEXEL_BUFFERS");
 }
 
 void ProgramBuilder::add_dispatch(Dispatch dispatch, const Node* node) {
