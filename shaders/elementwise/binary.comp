@@ -16,8 +16,10 @@
 #include "binary.glsl"
 #include "divide.glsl"
 
+// Without a loop, which compilers keep where nothing reads its results.
 void note_lowest(vec4 a, vec4 b) {
-  for (int i = 0; i < 4; ++i) has_lowest_operand[i] = a[i] == LOWEST_HALF || b[i] == LOWEST_HALF;
+  vec4 lowest = vec4(LOWEST_HALF);
+  has_lowest_operand = notEqual(ivec4(equal(a, lowest)) + ivec4(equal(b, lowest)), ivec4(0));
 }
 
 #ifdef LINEAR_LAYOUT
