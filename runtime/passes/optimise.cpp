@@ -18,7 +18,8 @@ struct Pass {
 
 // In the order in which they run. A pass may run several times.
 constexpr Pass kPasses[] = {
-    {"decompose", decompose},                  // first: no other pass knows the operators that it removes
+    {"decompose", decompose},  // first: no other pass knows the operators that it removes
+    {"fuse_dynamic_quantization", fuse_dynamic_quantization},  // while their scales are products
     {"widen_halves", widen_halves},            // before all that matches patterns or folds constants
     {"fuse_quantization", fuse_quantization},  // after decompose, which makes such pairs of QLinear operators
     {"remove_identities", remove_identities},

@@ -65,14 +65,15 @@ void matmul_to_gemm(Graph& graph);      // MatMul with a constant matrix, bias a
 void tokens_to_matrices(Graph& graph);  // operators on the rows of a Gemm read and compute matrices
 
 // fuse: an operator becomes part of the operator before or after it.
-void fuse_quantization(Graph& graph);   // QuantizeLinear and DequantizeLinear become FakeQuantize of floats
-void fuse_pad(Graph& graph);            // Pad of zeros into the Conv after it
-void fuse_transposes(Graph& graph);     // Transpose of matrices into the MatMul before or after it
-void fold_batch_norm(Graph& graph);     // BatchNormalization into weights and bias of a Conv or Gemm
-void fold_scale(Graph& graph);          // Mul or Div by constants per channel into weights and bias
-void fuse_bias(Graph& graph);           // Add or Sub of constants per channel into the bias
-void fuse_residual(Graph& graph);       // Add of a tensor into the Conv or Gemm before it
-void fuse_activations(Graph& graph);    // activations into their producer (Operator::with_activation)
+void fuse_quantization(Graph& graph);  // QuantizeLinear and DequantizeLinear become FakeQuantize of floats
+void fuse_dynamic_quantization(Graph& graph);  // layers of what is quantised at run time
+void fuse_pad(Graph& graph);                   // Pad of zeros into the Conv after it
+void fuse_transposes(Graph& graph);            // Transpose of matrices into the MatMul before or after it
+void fold_batch_norm(Graph& graph);            // BatchNormalization into weights and bias of a Conv or Gemm
+void fold_scale(Graph& graph);                 // Mul or Div by constants per channel into weights and bias
+void fuse_bias(Graph& graph);                  // Add or Sub of constants per channel into the bias
+void fuse_residual(Graph& graph);              // Add of a tensor into the Conv or Gemm before it
+void fuse_activations(Graph& graph);           // activations into their producer (Operator::with_activation)
 void fuse_channel_scale(Graph& graph);  // Mul by computed factors per channel into the 1x1 Conv after it
 
 }  // namespace vellum

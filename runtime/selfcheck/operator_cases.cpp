@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "graph/operators/conv/conv.hpp"
+#include "graph/operators/conv/scaled_conv.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/reduction/pool.hpp"
 #include "graph/operators/reduction/squeeze_excite.hpp"
@@ -306,6 +306,31 @@ void add_integers(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Cast to booleans", "Cast", {steps(shape)}, {{"to", int64_t{9}}}));
 }
 
+Operand as_constant(Operand operand) {
+  operand.constant = true;
+  return operand;
+}
+
+// The operators that the pass fuse_dynamic_quantization makes, and the one that it starts from.
+void add_dynamic_quantization(std::vector<SmallOperator>& list) {
+  const auto floats = [](Operand operand) {
+    operand.tensor = cast(operand.tensor, DType::f32);
+    return operand;
+  };
+  const Operand scale{HostTensor::from<int64_t>(DType::i32, {1}, std::array{int64_t{0x3d000000}}), false};
+  list.push_back(small_operator("DynamicQuantizeLinear", "DynamicQuantizeLinear", {steps({1, 10, 9, 7})}));
+  list.push_back(small_operator("DynamicSteps", "DynamicSteps", {steps({1, 10, 9, 7})}));
+  for (const int64_t kernel : {1, 3}) {
+    auto op = std::make_shared<ScaledConv>();
+    list.push_back(small_operator("ScaledConv of " + std::to_string(kernel) + "x" + std::to_string(kernel),
+                                  "ScaledConv",
+                                  {floats(small_integers({1, 10, 9, 7})),
+                                   as_constant(floats(small_integers({6, 10, kernel, kernel}, 2))),
+                                   weights({6}, 3), scale, weights({6}, 4)},
+                                  std::move(op)));
+  }
+}
+
 // The operator that the pass fuse_squeeze_excite makes.
 void add_squeeze_excite(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("SqueezeExcite", "SqueezeExcite",
@@ -378,6 +403,7 @@ std::vector<SmallOperator> small_operators() {
   add_elementwise(list);
   add_integers(list);
   add_squeeze_excite(list);
+  add_dynamic_quantization(list);
   add_movement(list);
   return list;
 }

@@ -78,6 +78,9 @@ void main() {
 #ifdef BYTE_WEIGHTS
   start_sums(0, load_words(taps, slice, width), scale);
   channel_scale[0] = load_words(taps + 4, slice, width);
+#ifdef SUM_SCALE
+  channel_scale[0] *= scale_of_sums();
+#endif
 #else
   start_sums(0, load_w(taps, slice, width), scale);
 #endif

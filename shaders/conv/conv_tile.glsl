@@ -16,6 +16,11 @@
 // divided by the scale of their output channel, which the results are multiplied by. The texels after the
 // weights are words: four of bias for each output slice, then four of scale for each.
 //
+// With SUM_SCALE, factors are integers, so that sums are exact, and the bias is not divided: results are
+// sum * (scale * the number whose bits `sum_scale` has) + bias, each step rounded. With INTEGER_SUMS sums may
+// have more bits than a float: those of INTEGER_SUMS input slices, or of one slice and the taps of a row, are
+// added up as integers.
+//
 // With BROADCAST, the lanes of a subgroup compute the same output channels of different pixels: each lane loads some of the
 // weights and broadcasts them to the others. All lanes must reach the broadcast.
 
@@ -27,15 +32,30 @@
 #include "residual.glsl"
 
 vec4 sum[TILE_S][TILE_P];
+#ifdef INTEGER_SUMS
+ivec4 integer_sum[TILE_S][TILE_P];
+#endif
 
 #ifdef BYTE_WEIGHTS
 WORDS_OF_TEXELS(w)
 vec4 channel_scale[TILE_S];
+#ifdef SUM_SCALE
+LINEAR_IN(sum_scale)
+vec4 channel_bias[TILE_S];
+float scale_of_sums() { return intBitsToFloat(load_sum_scale(0)); }
+#endif
 // Returns v times the scales of output slice s; s is the counter of a loop that is not unrolled.
 vec4 scaled(int s, vec4 v) {
   vec4 scale = channel_scale[0];
   [[unroll]] for (int t = 1; t < TILE_S; ++t) scale = s == t ? channel_scale[t] : scale;
+#ifdef SUM_SCALE
+  vec4 bias = channel_bias[0];
+  [[unroll]] for (int t = 1; t < TILE_S; ++t) bias = s == t ? channel_bias[t] : bias;
+  precise vec4 product = scale * v, result = product + bias;
+  return result;
+#else
   return scale * v;
+#endif
 }
 #else
 vec4 scaled(int s, vec4 v) { return v; }
@@ -44,9 +64,14 @@ vec4 scaled(int s, vec4 v) { return v; }
 // Returns sum[s][i], where s is the counter of a loop that is not unrolled. Storing results is half of the
 // code; compiling it once for all slices saves a fifth of LLVM's compile time.
 vec4 bare_sum_of(int s, int i) {
+#ifdef INTEGER_SUMS
+  ivec4 v = integer_sum[0][i];
+  [[unroll]] for (int t = 1; t < TILE_S; ++t) v = s == t ? integer_sum[t][i] : v;
+#else
   vec4 v = sum[0][i];
   [[unroll]] for (int t = 1; t < TILE_S; ++t) v = s == t ? sum[t][i] : v;
-  return scaled(s, v);
+#endif
+  return scaled(s, vec4(v));
 }
 // Returns sum[s][i] with the residual at p.
 vec4 sum_of(int s, int i, ivec4 p) { return with_residual(bare_sum_of(s, i), p); }
@@ -102,9 +127,23 @@ void end_run() {
 #define LOAD_W load_w
 #define LOAD_IN_ROW_W load_in_row_w
 #define PRODUCT_SUM sum
+#ifdef INTEGER_SUMS
+void end_run() {
+  [[unroll]] for (int s = 0; s < TILE_S; ++s)
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) {
+      integer_sum[s][i] += ivec4(sum[s][i]);
+      sum[s][i] = vec4(0);
+    }
+}
+#define FOR_EACH_RUN(run, begin, end)                          \
+  for (int run = begin; run < end; run += INTEGER_SUMS) {      \
+    int CAT(run, _end) = min(run + INTEGER_SUMS, end);
+#define END_EACH_RUN end_run(); }
+#else
 void end_run() {}
 #define FOR_EACH_RUN(run, begin, end) { const int run = begin, CAT(run, _end) = end;
 #define END_EACH_RUN }
+#endif
 
 #endif
 // A loop over input slices in runs.
@@ -114,7 +153,14 @@ void end_run() {}
 
 // Initialises the sums of output slice s. `scale`: the scale of its runs, with HALF_PRODUCTS.
 void start_sums(const int s, vec4 bias, vec4 scale) {
+#ifdef SUM_SCALE
+  channel_bias[s] = bias;
+  bias = vec4(0);
+#endif
   [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = bias;
+#ifdef INTEGER_SUMS
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) integer_sum[s][i] = ivec4(0);
+#endif
 #ifdef HALF_PRODUCTS
   run_scale[s] = scale;
   [[unroll]] for (int i = 0; i < TILE_P; ++i) run_sum[s][i] = f16vec4(0);
@@ -141,6 +187,9 @@ void start_with_bias(int first_slice, int bias_row, int slices_held, int grid_wi
     start_sums(s, bias, scale);
 #ifdef BYTE_WEIGHTS
     channel_scale[s] = load_bias_or_scale(first_slice + s + slices_held, bias_row, grid_width);
+#ifdef SUM_SCALE
+    channel_scale[s] *= scale_of_sums();
+#endif
 #endif
   }
 }

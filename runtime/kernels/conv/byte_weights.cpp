@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 
+#include "graph/operators/conv/scaled_conv.hpp"
 #include "kernels/conv/weights.hpp"
 
 namespace vellum {
@@ -61,7 +62,49 @@ ByteWeightsPointer find_byte_weights(int64_t channels, int64_t each,
   return std::make_shared<const ByteWeights>(std::move(found));
 }
 
+std::optional<std::pair<int32_t, int32_t>> byte_range(std::span<const float> weights) {
+  float low = 0.0f, high = 0.0f;
+  for (const float weight : weights) {
+    if (!(std::abs(weight) <= kMostInteger) || weight != std::nearbyint(weight)) return std::nullopt;
+    low = std::min(low, weight);
+    high = std::max(high, weight);
+  }
+  if (high - low > kMostInteger) return std::nullopt;
+  return std::pair{static_cast<int32_t>(low), static_cast<int32_t>(high)};
+}
+
+namespace {
+
+// Whether a sum of some products with integers of -zero to 255 - zero, whatever the zero, may have more than
+// the 24 bits of a float.
+bool may_exceed_floats(std::span<const float> weights, size_t channels) {
+  constexpr double kMost = 0x1p24;
+  const size_t each = weights.size() / std::max<size_t>(channels, 1);
+  for (size_t m = 0; m < channels; ++m) {
+    double positive = 0.0, negative = 0.0;
+    for (const float weight : weights.subspan(m * each, each))
+      (weight > 0.0f ? positive : negative) += static_cast<double>(std::abs(weight));
+    if (kMostInteger * std::max(positive, negative) >= kMost) return true;
+  }
+  return false;
+}
+
+ByteWeightsPointer scaled_weights(const Lowering& lowering, size_t input) {
+  const std::vector<float> weights = lowering.constant(input)->to_floats();
+  ByteWeights found;
+  found.scale = lowering.constant(4)->to_floats();
+  const auto range = byte_range(weights);
+  if (!range) return nullptr;
+  if (range->first < -128 || range->second > 127) found.zero = -range->first;
+  found.scales_last = true;
+  found.exceeds_floats = may_exceed_floats(weights, found.scale.size());
+  return std::make_shared<const ByteWeights>(std::move(found));
+}
+
+}  // namespace
+
 ByteWeightsPointer byte_weights(const Lowering& lowering, size_t input) {
+  if (dynamic_cast<const ScaledConv*>(lowering.node().op.get())) return scaled_weights(lowering, input);
   if (!lowering.is_in_bytes(0) || computes_weights(lowering, input)) return nullptr;
   const HostTensor& weights = *lowering.constant(input);
   const std::vector<float> values = weights.to_floats();

@@ -6,6 +6,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "graph/tensor.hpp"
@@ -16,6 +18,15 @@ namespace vellum {
 struct ByteWeights {
   std::vector<float> scale;  // by output channel
   int32_t zero = 128;        // of the bytes
+  // True, of a ScaledConv: the weights are the integers, and the bias is not divided by the scale. Results
+  // are multiplied by the scale and by that of the node's input 3, then the bias is added.
+  bool scales_last = false;
+  // With scales_last: sums may have more bits than an fp32 number, so that parts of them are added up as
+  // integers.
+  bool exceeds_floats = false;
+
+  // Returns what a weight or a bias is a multiple of.
+  float unit(int64_t channel) const { return scales_last ? 1.0f : scale[static_cast<size_t>(channel)]; }
 };
 // Null: the weights are floats.
 using ByteWeightsPointer = std::shared_ptr<const ByteWeights>;
@@ -27,7 +38,11 @@ ByteWeightsPointer find_byte_weights(int64_t channels, int64_t each,
                                      const std::function<float(int64_t, int64_t)>& weight);
 // Returns those of input `input` of the node, where the node's input 0 is stored in bytes and the weights and
 // the bias are constants.
+// Those of a ScaledConv are always bytes.
 ByteWeightsPointer byte_weights(const Lowering& lowering, size_t input = 1);
+// Returns the least and the most of the integers that the weights are, and zero; nothing if they do not fit
+// in bytes. weight: each is an integer.
+std::optional<std::pair<int32_t, int32_t>> byte_range(std::span<const float> weights);
 
 // Returns the desc of the same texels in bytes.
 TensorDesc in_bytes(TensorDesc desc, const ByteWeights& weights);

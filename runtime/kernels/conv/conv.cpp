@@ -41,12 +41,21 @@ std::vector<KernelCandidate> conv_candidates(const ConvProblem& problem, const D
   if (problem.is_depthwise()) return depthwise_candidates(problem, caps);
   if (problem.is_pointwise()) return pointwise_candidates(problem, caps);
   std::vector<KernelCandidate> all = direct_candidates(problem, caps);
+  if (problem.scales_sums) return all;
   for (const auto candidates : {group_candidates, cooperative_candidates, winograd_candidates})
     std::ranges::move(candidates(problem, caps), std::back_inserter(all));
   return all;
 }
 
 }  // namespace
+
+void lower_scaled_conv(Lowering& lowering) {
+  const Window2d window = to_2d(place_window(*lowering.node().op, operator_inputs(lowering)));
+  if (!fits_32_bits(window)) return lowering.run_on_host("its window is too large");
+  if (!lowering.constant(1) || !lowering.constant(4) || !byte_weights(lowering))
+    return lowering.run_on_host("its weights are not bytes that are known");
+  lowering.emit_best(conv_candidates(conv_problem(lowering, window), lowering.caps()));
+}
 
 void lower_conv(Lowering& lowering) {
   if (lowering.input_type(0).shape.size() > 4) return lower_volume(lowering);

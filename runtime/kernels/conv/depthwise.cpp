@@ -68,8 +68,8 @@ std::vector<std::byte> Filters::pack_bytes(const std::vector<float>& weights,
     const float scale = exists ? bytes->scale[static_cast<size_t>(c)] : 0.0f;
     for (int64_t tap = 0; exists && tap < taps; ++tap)
       texels.set_weight(row + static_cast<size_t>(tap), static_cast<size_t>(c % 4),
-                        weights[static_cast<size_t>(c * taps + tap)], scale);
-    texels.set_word(behind, exists && !bias.empty() ? bias[static_cast<size_t>(c)] / scale : 0.0f);
+                        weights[static_cast<size_t>(c * taps + tap)], bytes->unit(c));
+    texels.set_word(behind, exists && !bias.empty() ? bias[static_cast<size_t>(c)] / bytes->unit(c) : 0.0f);
     texels.set_word(behind + 4, scale);
   }
   return texels.take();
@@ -81,6 +81,7 @@ WeightValues filter_values(const Lowering& lowering, const Filters& filters, siz
   const int64_t fp16_taps = filters.run.of_halves() ? filters.run.taps : 0;
   Packing packing{PackingScheme::depthwise, {fp16_taps}};
   if (filters.bytes) packing.parameters.push_back(filters.bytes->zero);
+  if (filters.bytes && filters.bytes->scales_last) packing.parameters.push_back(1);
   WeightValues values = values_of_packing(
       lowering, std::move(packing), [=] { return filters.pack(weights.to_floats(), bias); }, input);
   if (filters.bytes) values.make_bytes = [=] { return filters.pack_bytes(weights.to_floats(), bias); };
@@ -141,7 +142,7 @@ void dispatch_depthwise(Lowering& lowering, const ConvProblem& problem, const Fi
     cover_blocks(dispatch, lowering.caps(), lowering.tensor(tensors.grid).desc.storage, {},
                  {tiles, planes, problem.images}, tiles * planes * problem.images);
   define_halves(dispatch, filters.run);
-  define_byte_weights(dispatch, filters.bytes);
+  add_byte_weights(lowering, dispatch, filters.bytes);
   define_activation_or_bounds(dispatch, problem.activation);
   add_extras(dispatch, {.residual = tensors.residual}, problem.images);
   lowering.dispatch(std::move(dispatch));
@@ -153,7 +154,7 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
   const int64_t channels = problem.outputs;
   Filters filters{channels, window.taps()};
   constexpr int64_t kMostInARun = 16;
-  if (window.kernel[0] <= kMostInARun && should_multiply_halves(lowering))
+  if (window.kernel[0] <= kMostInARun && !problem.scales_sums && should_multiply_halves(lowering))
     filters.run = {1, window.kernel[0]};
   else if (source.x == kNoTensor)
     filters.bytes = byte_weights(lowering, source.filters);
@@ -281,7 +282,8 @@ TensorId depthwise_filters(Lowering& lowering, size_t filters) {
 std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, const DeviceCaps& caps,
                                                   TensorId y, const DepthwiseSource& source) {
   std::vector<KernelCandidate> candidates;
-  if (const std::optional<PixelTile> tile = preferred_tile(problem, caps))
+  // The tile of several rows reads no bytes.
+  if (const std::optional<PixelTile> tile = preferred_tile(problem, caps); tile && !problem.scales_sums)
     candidates.push_back({{"depthwise rows", std::to_string(tile->pixels) + "x" + std::to_string(tile->rows)},
                           kTileCost,
                           [problem, y, source, tile = *tile](Lowering& lowering) {

@@ -75,7 +75,7 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
   kernel.tiles = whole_subgroups(lowering.caps(), kernel.tile, blocks) * kernel.weights.blocks();
   kernel.defines.emplace_back("KERNEL_X", direct.loads_rows_once ? std::to_string(window.kernel[0]) : "0");
   kernel.defines.emplace_back("STRIDE_X", direct.loads_rows_once ? std::to_string(window.stride[0]) : "0");
-  if (inputs >= 4 && !kernel.tile.broadcasts() && should_multiply_halves(lowering))
+  if (inputs >= 4 && !kernel.tile.broadcasts() && !problem.scales_sums && should_multiply_halves(lowering))
     kernel.weights.run = direct.loads_rows_once ? ProductRun{1, window.kernel[0]} : kRunOfSlices;
   if (stays_inside(window))
     kernel.defines.emplace_back("UNPADDED", "1");
@@ -142,7 +142,8 @@ std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const
   };
   std::erase_if(tiles, [&](const PricedTile& tile) { return mixes(tile.tile); });
   std::vector<PricedSplitTile> split_sums;
-  if (problem.groups == 1) split_sums = split_tiles(tiles, caps, demand, slices(problem.inputs));
+  if (problem.groups == 1 && !problem.exceeds_floats)
+    split_sums = split_tiles(tiles, caps, demand, slices(problem.inputs));
   std::erase_if(split_sums, [&](const PricedSplitTile& tile) { return mixes(tile.tile.output); });
   for (const auto& [tile, cost, us] : tiles)
     add({rows_once(tile), {{tile.pixels, rows_once(tile) ? held_slices(problem, tile) : tile.slices}}}, cost,
@@ -153,7 +154,7 @@ std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const
   for (const auto& [tile, cost, us] : split_sums) add({rows_once(tile.output), tile}, cost, us);
   // With few tiles, for each candidate takes the tuner a second.
   tiles.resize(std::min<size_t>(2, tiles.size()));
-  if (problem.inputs >= 4 && problem.pointwise_outputs == 0)
+  if (problem.inputs >= 4 && problem.pointwise_outputs == 0 && !problem.exceeds_floats)
     for (const auto& [tile, cost, us] : tiles_to_broadcast(caps, tiles, demand))
       add({false, {tile, SubgroupBroadcast{}}}, kOnlyIfMeasured * cost);
   return candidates;

@@ -2,6 +2,7 @@
 
 #include "cost/device_traits.hpp"
 #include "cost/subgroups.hpp"
+#include "graph/operators/conv/scaled_conv.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
@@ -52,7 +53,8 @@ void add_extras(Dispatch& dispatch, const ConvExtras& extras, int64_t images) {
 }
 
 TensorId read_residual(Lowering& lowering) {
-  return lowering.has_input(3) ? lowering.read(3, Layout::channels4) : kNoTensor;
+  const bool scales_sums = dynamic_cast<const ScaledConv*>(lowering.node().op.get()) != nullptr;
+  return !scales_sums && lowering.has_input(3) ? lowering.read(3, Layout::channels4) : kNoTensor;
 }
 
 ConvWeights conv_weights(const Lowering& lowering, int64_t groups, int64_t taps, int64_t tile_slices) {
@@ -78,7 +80,7 @@ TensorId read_slices_or_planes(Lowering& lowering, const ConvKernel& kernel) {
 // stride and dilation.
 uint64_t iterations_of(const TensorDesc& x, const ConvWeights& weights, const Window2d& window) {
   constexpr uint64_t kDivisors = 2 * 48;  // Euclid's steps for numbers of 32 bits
-  const uint64_t of_slices = slice_iterations(x, weights.window_slices(), weights.run.of_halves());
+  const uint64_t of_slices = slice_iterations(x, weights.window_slices(), weights.adds_in_runs());
   return window_iterations(window.kernel[0], window.kernel[1], of_slices) +
          loop_iterations(window.kernel[0]) + loop_iterations(window.kernel[1]) + kDivisors;
 }
@@ -113,7 +115,7 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
   cover_blocks(dispatch, lowering.caps(), lowering.tensor(grid).desc.storage, kernel.tile,
                {kernel.image_blocks, weights.blocks(), y_shape[0]}, kernel.tiles);
   define_halves(dispatch, weights.run);
-  define_byte_weights(dispatch, weights.bytes);
+  add_byte_weights(lowering, dispatch, weights.bytes);
   define_activation_or_bounds(dispatch, activation);
   add_extras(dispatch, {.residual = residual}, 1);
   dispatch.fused = kernel.fused;

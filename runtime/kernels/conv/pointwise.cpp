@@ -36,7 +36,8 @@ TensorId scaled(Lowering& lowering, TensorId x, TensorId scale) {
 
 void emit_pointwise(Lowering& lowering, const ConvProblem& problem, const PointwiseTile& tile) {
   ConvWeights weights = conv_weights(lowering, 1, 1, slices_of(tile));
-  if (accumulates_in_fp16(tile) && should_multiply_halves(lowering)) weights.run = kRunOfSlices;
+  if (accumulates_in_fp16(tile) && !problem.scales_sums && should_multiply_halves(lowering))
+    weights.run = kRunOfSlices;
   if (!weights.run.of_halves()) weights.bytes = byte_weights(lowering);
   ConvExtras extras{.residual = read_residual(lowering)};
   if (problem.has_scale) extras.scale = lowering.read(4, Layout::channels4);
@@ -48,6 +49,12 @@ void emit_pointwise(Lowering& lowering, const ConvProblem& problem, const Pointw
   const TensorId y = lowering.write(0, Layout::channels4);
   dispatch_pointwise(lowering, x, y, weights, tile, problem.activation, conv_values(lowering, weights),
                      extras);
+}
+
+// Whether a tile can compute a ScaledConv. Sums beyond floats are added up in parts by one invocation.
+bool can_scale_sums(const PointwiseTile& tile, bool exceeds_floats) {
+  const auto* invocation = std::get_if<InvocationTile>(&tile);
+  return invocation && (!exceeds_floats || (!invocation->broadcasts() && invocation->split_k() == 1));
 }
 
 // The pixels of a slice, counted over columns, rows and images, that follow one another in memory; 0: not all
@@ -102,7 +109,7 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
                                             .residual_shape = residual_shape(lowering, extras.residual)});
   dispatch.macs = static_cast<uint64_t>(n * h * w * c * weights.outputs);
   dispatch.iterations =
-      kShortLoops + slice_iterations(lowering.tensor(x).desc, slices(c), weights.run.of_halves());
+      kShortLoops + slice_iterations(lowering.tensor(x).desc, slices(c), weights.adds_in_runs());
   define_tile(dispatch, tile);
   if (extras.mean)
     take_means(dispatch, caps, tile, blocks, weights.blocks());
@@ -123,7 +130,7 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   if (traits.recompute_positions) define(dispatch, "RECOMPUTE_POSITIONS");
   if (contiguous) define(dispatch, "CONTIGUOUS");
   define_halves(dispatch, weights.run);
-  define_byte_weights(dispatch, weights.bytes);
+  add_byte_weights(lowering, dispatch, weights.bytes);
   define_activation_or_bounds(dispatch, activation);
   add_extras(dispatch, extras, n);
   lowering.dispatch(std::move(dispatch));
@@ -139,10 +146,12 @@ std::vector<KernelCandidate> pointwise_candidates(const ConvProblem& problem, co
                                                             .outputs = problem.outputs,
                                                             .precision = problem.precision,
                                                             .row_pixels = problem.row_pixels},
-                                                            problem.has_scale))
+                                                            problem.has_scale)) {
+    if (problem.scales_sums && !can_scale_sums(tile, problem.exceeds_floats)) continue;
     candidates.push_back(
         {name, cost, [problem, tile = tile](Lowering& lowering) { emit_pointwise(lowering, problem, tile); },
          us});
+  }
   return candidates;
 }
 

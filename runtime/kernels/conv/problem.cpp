@@ -1,7 +1,7 @@
 #include "kernels/conv/problem.hpp"
 
 #include "cost/device_traits.hpp"
-#include "graph/operators/conv/conv.hpp"
+#include "graph/operators/conv/scaled_conv.hpp"
 #include "graph/operators/fused/fused_nodes.hpp"
 #include "kernels/conv/weights.hpp"
 
@@ -13,9 +13,9 @@ bool is_common(int64_t kernel, int64_t stride, int64_t dilation) {
 }
 
 bool has_common_window(const Operator& op, const std::vector<OperatorInput>& inputs) {
-  const auto* conv = dynamic_cast<const Conv*>(&op);
+  const Conv* conv = conv_of(op);
   if (!conv || conv->group != 1 || inputs[0].type.shape.size() > 4) return false;
-  const WindowPlacement window = conv->place(inputs);
+  const WindowPlacement window = place_window(op, inputs);
   return is_common(window.kernel.back(), window.strides.back(), window.dilations.back());
 }
 
@@ -41,10 +41,20 @@ bool has_much_of_common_window(const Graph& graph, uint64_t much) {
 
 Window2d whole_window(const Lowering& lowering) {
   const Node& node = lowering.whole_node();
-  return to_2d(dynamic_cast<const Conv&>(*node.op).place(operator_inputs(lowering.whole_graph(), node)));
+  return to_2d(place_window(*node.op, operator_inputs(lowering.whole_graph(), node)));
 }
 
 }  // namespace
+
+const Conv* conv_of(const Operator& op) {
+  const auto* scaled = dynamic_cast<const ScaledConv*>(&op);
+  return scaled ? &scaled->conv : dynamic_cast<const Conv*>(&op);
+}
+
+WindowPlacement place_window(const Operator& op, const std::vector<OperatorInput>& inputs) {
+  return dynamic_cast<const ScaledConv*>(&op) ? conv_of(op)->place(ScaledConv::conv_inputs(inputs))
+                                              : conv_of(op)->place(inputs);
+}
 
 bool is_common_window(const Window2d& window, size_t axis) {
   return is_common(window.kernel[axis], window.stride[axis], window.dilation[axis]);
@@ -56,7 +66,8 @@ bool has_much_of_common_window(const Lowering& lowering) {
 }
 
 ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
-  const Conv& conv = lowering.op<Conv>();
+  const Conv& conv = *conv_of(*lowering.node().op);
+  const auto* scaled = dynamic_cast<const ScaledConv*>(lowering.node().op.get());
   const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
   ConvProblem problem{.images = n,
                       .inputs = lowering.input_type(0).shape[1],
@@ -68,10 +79,12 @@ ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
                       .whole_stays_inside = stays_inside(whole_window(lowering)),
                       .window = window,
                       .groups = conv.group,
-                      .activation = conv.activation,
-                      .has_residual = lowering.has_input(3),
-                      .has_scale = lowering.has_input(4),
+                      .activation = scaled ? scaled->activation : conv.activation,
+                      .has_residual = !scaled && lowering.has_input(3),
+                      .has_scale = !scaled && lowering.has_input(4),
                       .computes_weights = computes_weights(lowering),
+                      .scales_sums = scaled != nullptr,
+                      .exceeds_floats = scaled && byte_weights(lowering)->exceeds_floats,
                       .precision = lowering.options().precision,
                       .winograd = lowering.options().winograd};
   if (problem.is_pointwise()) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "graph/operators/conv/conv.hpp"
 #include "graph/operators/elementwise/activation.hpp"
 #include "kernels/conv/tile.hpp"
 #include "kernels/conv/window.hpp"
@@ -25,6 +26,9 @@ struct ConvProblem {
   Activation activation;
   bool has_residual = false, has_scale = false;
   bool computes_weights = false;  // at run time
+  // Of a ScaledConv: sums are exact, and scaled afterwards. Sums that may exceed floats are added up in parts
+  // by one invocation.
+  bool scales_sums = false, exceeds_floats = false;
   Precision precision = Precision::fp32;
   Winograd winograd = Winograd::off;  // the option
   int64_t row_pixels = 0;             // TileDemand, of a 1x1 convolution
@@ -41,7 +45,12 @@ struct ConvProblem {
   TileDemand rows() const { return {width, whole_lines(), slices(outputs), macs()}; }
 };
 
-// Returns the problem of the Conv that is being lowered; `window` is its window.
+// Returns the convolution of a Conv or a ScaledConv; null for other operators.
+const Conv* conv_of(const Operator& op);
+// Returns its window over these inputs.
+WindowPlacement place_window(const Operator& op, const std::vector<OperatorInput>& inputs);
+
+// Returns the problem of the Conv or ScaledConv that is being lowered; `window` is its window.
 ConvProblem conv_problem(const Lowering& lowering, const Window2d& window);
 
 // ConvProblem::has_much_of_common_window, of a node with that window along x.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "graph/operators/conv/scaled_conv.hpp"
 #include "kernels/framework/elements.hpp"
 #include "program/divide.hpp"
 #include "shaders/conv/pack_weights.h"
@@ -95,14 +96,13 @@ void ConvWeights::for_each_weight(const WeightAt& weight, Set&& set) const {
 std::vector<std::byte> ConvWeights::pack_bytes(const WeightAt& weight, const std::vector<float>& bias) const {
   ByteTexels texels(static_cast<size_t>(width() * height()), *bytes);
   for_each_weight(weight, [&](int64_t texel, int64_t m, float value) {
-    texels.set_weight(static_cast<size_t>(texel), static_cast<size_t>(m % 4), value,
-                      bytes->scale[static_cast<size_t>(m)]);
+    texels.set_weight(static_cast<size_t>(texel), static_cast<size_t>(m % 4), value, bytes->unit(m));
   });
   const auto rows = static_cast<size_t>(blocks() * tile_slices);
   const size_t first = rows * static_cast<size_t>(taps * width());
   for (size_t m = 0; m < 4 * rows; ++m) {
     const float scale = m < bytes->scale.size() ? bytes->scale[m] : 0.0f;
-    texels.set_word(first + m, m < bias.size() ? bias[m] / scale : 0.0f);
+    texels.set_word(first + m, m < bias.size() ? bias[m] / bytes->unit(static_cast<int64_t>(m)) : 0.0f);
     texels.set_word(first + 4 * rows + m, scale);
   }
   return texels.take();
@@ -128,6 +128,7 @@ std::vector<int64_t> ConvWeights::packing_parameters() const {
   std::vector<int64_t> parameters{inputs,     outputs,    groups,  taps, groups > 1 ? tile_slices : 0,
                                   own_inputs, run.slices, run.taps};
   if (bytes) parameters.push_back(bytes->zero);
+  if (bytes && bytes->scales_last) parameters.push_back(1);
   return parameters;
 }
 
@@ -145,8 +146,14 @@ TensorDesc weight_grid(const Lowering& lowering, const ConvWeights& weights) {
   return weights.bytes ? in_bytes(desc, *weights.bytes) : desc;
 }
 
-void define_byte_weights(Dispatch& dispatch, const ByteWeightsPointer& bytes) {
-  if (bytes) define(dispatch, "BYTE_WEIGHTS");
+void add_byte_weights(Lowering& lowering, Dispatch& dispatch, const ByteWeightsPointer& bytes) {
+  if (!bytes) return;
+  define(dispatch, "BYTE_WEIGHTS");
+  if (!bytes->scales_last) return;
+  dispatch.bindings.push_back(reads("sum_scale", lowering.read(3, Layout::linear)));
+  define(dispatch, "SUM_SCALE");
+  // As many slices as have sums that a float holds, each of four products of 255 * 255.
+  if (bytes->exceeds_floats) define(dispatch, "INTEGER_SUMS", "64");
 }
 
 bool computes_weights(const Lowering& lowering, size_t input) {
@@ -171,6 +178,8 @@ WeightValues values_of_packing(const Lowering& lowering, Packing packing,
   for (size_t i = input; i <= input + 1; ++i)
     if (const HostTensor* constant = lowering.has_input(i) ? lowering.constant(i) : nullptr)
       origin.sources.push_back(*constant);
+  if (dynamic_cast<const ScaledConv*>(lowering.node().op.get()))
+    origin.sources.push_back(*lowering.constant(4));
   WeightValues values(std::move(make), std::move(origin));
   values.numbers = computes_weights(lowering, input);
   return values;

@@ -38,6 +38,8 @@ struct ConvWeights {
 
   int64_t group_inputs() const { return inputs / groups; }
   int64_t group_outputs() const { return outputs / groups; }
+  // Whether loops over input slices are loops over runs of them.
+  bool adds_in_runs() const { return run.of_halves() || (bytes && bytes->exceeds_floats); }
   int64_t blocks() const;
   int64_t window_slices() const;
   int64_t width() const { return own_inputs ? group_inputs() : 4 * window_slices(); }
@@ -61,8 +63,8 @@ struct ConvWeights {
 // Return the desc of a weight grid. Throw Error(unsupported) if it is beyond any device.
 TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height);
 TensorDesc weight_grid(const Lowering& lowering, const ConvWeights& weights);
-// Defines the macro of kernels whose weights are bytes, where they are.
-void define_byte_weights(Dispatch& dispatch, const ByteWeightsPointer& bytes);
+// Defines the macros of kernels whose weights are bytes, where they are, and adds the scale of a ScaledConv.
+void add_byte_weights(Lowering& lowering, Dispatch& dispatch, const ByteWeightsPointer& bytes);
 
 // The weights and the bias are inputs `input` and `input` + 1.
 

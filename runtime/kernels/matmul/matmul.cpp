@@ -132,7 +132,7 @@ void multiply_linear(Lowering& lowering, const Product& p, int64_t rows) {
   if (tile.broadcasts()) dispatch.subgroup_size = caps.subgroup_size;
   define_tile(dispatch, tile);
   define_halves(dispatch, weights.run);
-  define_byte_weights(dispatch, weights.bytes);
+  add_byte_weights(lowering, dispatch, weights.bytes);
   if (p.k % 4 == 0) dispatch.defines.emplace_back("QUADS", "1");
   define_activation_or_bounds(dispatch, p.activation);
   lowering.dispatch(std::move(dispatch));

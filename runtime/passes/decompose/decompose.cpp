@@ -32,7 +32,6 @@ constexpr Row kRules[] = {
     {"MaxUnpooling2D", decompose_max_unpooling},
     {"Cast", decompose_cast},
     {"DequantizeLinear", decompose_dequantize_linear},
-    {"DynamicQuantizeLinear", decompose_dynamic_quantize},
     {"QLinearConv", decompose_qlinear_conv},
     {"QLinearMatMul", decompose_qlinear_matmul},
     {"Resize", decompose_resize},

@@ -1,5 +1,4 @@
-// Quantised convolutions and products in floating point, between a dequantisation and a quantisation, and
-// DynamicQuantizeLinear.
+// Quantised convolutions and products in floating point, between a dequantisation and a quantisation.
 #include "graph/onnx_types.hpp"
 #include "graph/operators/elementwise/cast.hpp"
 #include "graph/operators/elementwise/quantize.hpp"
@@ -74,25 +73,6 @@ bool decompose_qlinear_conv(Decomposition& d) {
 bool decompose_qlinear_matmul(Decomposition& d) {
   const ValueId a = dequantize(d, 0, 0), b = dequantize(d, 3, 0);
   d.add_to({d.output(0)}, "QuantizeLinear", {d.add("MatMul", {a, b}), d.input(6), d.input(7)});
-  return true;
-}
-
-// https://onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html: the range is widened to contain 0.
-bool decompose_dynamic_quantize(Decomposition& d) {
-  const ValueId x = d.input(0);
-  const auto scalar = [&](float value) { return d.add_floats(DType::f32, {}, {value}); };
-  const ValueId zero = scalar(0.0f);
-  const ValueId low = d.add("Min", {d.add("ReduceMin", {x}, {{"keepdims", int64_t{0}}}), zero});
-  const ValueId high = d.add("Max", {d.add("ReduceMax", {x}, {{"keepdims", int64_t{0}}}), zero});
-  const ValueId range = d.add("Sub", {high, low});
-  const ValueId scale = d.has_output(1) ? d.output(1) : d.add_value();
-  const ValueId zero_point = d.has_output(2) ? d.output(2) : d.add_value();
-  d.add_to({scale}, "Where",
-           {d.add("Equal", {range, zero}), scalar(1.0f), d.add("Div", {range, scalar(255.0f)})});
-  const ValueId real = d.add("Round", {d.add("Div", {d.add("Neg", {low}), scale})});
-  const ValueId clipped = d.add("Clip", {real, zero, scalar(255.0f)});
-  d.add_to({zero_point}, "Cast", {clipped}, {{"to", int64_t{2}}});
-  if (d.has_output(0)) d.add_to({d.output(0)}, "QuantizeLinear", {x, scale, zero_point});
   return true;
 }
 

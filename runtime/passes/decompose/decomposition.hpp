@@ -79,7 +79,6 @@ bool decompose_max_unpooling(Decomposition& d);
 // decompose_quantised.cpp
 bool decompose_cast(Decomposition& d);
 bool decompose_dequantize_linear(Decomposition& d);
-bool decompose_dynamic_quantize(Decomposition& d);
 bool decompose_qlinear_conv(Decomposition& d);
 bool decompose_qlinear_matmul(Decomposition& d);
 // decompose_resize.cpp

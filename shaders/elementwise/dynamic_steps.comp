@@ -1,0 +1,92 @@
+// DynamicQuantizeLinear, after dynamic_range.comp found the range.
+// https://onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html
+//
+// y has the integers less their zero point, as floats, and `scale` the bits of the scale. With INTEGERS x and
+// y are linear, and y has the integers. With SCALE_ALONE there are only `scale`, which has the scale itself, and
+// `zero`, the zero point. With CONTIGUOUS texels are counted
+// in their order in memory, the same in x and y: y_shape is a row of them, of which an invocation computes every
+// count4-th.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+#include "dynamic_steps.h"
+#define x_shape y_shape
+#include "tensor.glsl"
+#include "texel.glsl"
+#include "divide.glsl"
+
+LINEAR_IN(counters)
+#if defined(SCALE_ALONE)
+LINEAR_OUT(scale)
+LINEAR_OUT(zero)
+#elif defined(INTEGERS)
+LINEAR_IN(x)
+LINEAR_OUT(y)
+#else
+LINEAR_OUT(scale)
+TENSOR_IN(x)
+TENSOR_OUT(y)
+#endif
+
+// Returns range / 255, rounded to nearest: a quotient that is wrong by a few units in the last place, and what
+// its exact product leaves out (halves of its bits have exact products with 255).
+float step_of(float range) {
+  float quotient = range / 255.0;
+  float high = uintBitsToFloat(floatBitsToUint(quotient) & 0xfffff000u);
+  precise float low = quotient - high;
+  precise float rest = (range - high * 255.0) - low * 255.0;
+  float nearest = quotient + rest / 255.0;
+  return abs(nearest) < 1e-30 || abs(nearest) > 1e30 ? quotient : nearest;
+}
+
+// Returns a NaN as zero: by its bits, as round_to_steps() in activation.glsl does.
+vec4 rounded(vec4 v) {
+  return roundEven(mix(v, vec4(0), greaterThan(floatBitsToUint(v) & 0x7fffffffu, uvec4(0x7f800000u))));
+}
+
+float step, zero_point;
+float step_high, step_low;  // the upper and the lower half of the bits of step
+
+// Returns the nearest integers of v / step, at most 255. A quotient may be wrong by a few units in the last place.
+// So where the nearest multiple of one half is the exact quotient, it takes its place: this multiple has few bits, and
+// exact products with both halves of the step.
+vec4 nearest_steps(vec4 v) {
+  vec4 quotient = v / step;
+  precise vec4 half_steps = 0.5 * roundEven(2.0 * quotient);
+  precise vec4 rest = (v - half_steps * step_high) - half_steps * step_low;
+  return rounded(mix(quotient, half_steps, equal(rest, vec4(0))));
+}
+
+vec4 quantised(vec4 v) { return clamp(nearest_steps(v) + zero_point, vec4(0), vec4(255)); }
+
+void find_step() {
+  float high = intBitsToFloat(load_counters(counter)), low = -intBitsToFloat(load_counters(counter + 1));
+  step = high > low ? step_of(high - low) : 1.0;
+  step_high = uintBitsToFloat(floatBitsToUint(step) & 0xfffff000u);
+  step_low = step - step_high;
+  zero_point = clamp(nearest_steps(vec4(-low)).x, 0.0, 255.0);
+}
+
+void main() {
+  find_step();
+#if defined(SCALE_ALONE)
+  if (flat_index() > 0) return;
+  store_scale(0, vec4(step, 0, 0, 0));
+  store_zero(0, ivec4(int(zero_point), 0, 0, 0));
+#elif defined(INTEGERS)
+  int i4 = flat_index();
+  if (i4 < count4) store_y(i4, ivec4(quantised(load4_x(i4))));
+#elif defined(CONTIGUOUS)
+  int first = flat_index();
+  if (first == 0) store_scale(0, ivec4(floatBitsToInt(step), 0, 0, 0));
+  for (int i = first; i < y_shape.x; i += count4) {
+    ivec4 p = ivec4(i, 0, 0, 0);
+    store_y(p, quantised(load_x(p)) - zero_point);
+  }
+#else
+  ivec4 p;
+  bool exists = output_texel(y_shape, p);
+  if (p == ivec4(0)) store_scale(0, ivec4(floatBitsToInt(step), 0, 0, 0));
+  if (exists) store_y(p, quantised(load_x(p)) - zero_point);
+#endif
+}

@@ -1,0 +1,102 @@
+// What is quantised at run time: its steps, and convolutions of them. Sums of integers are exact, so that
+// results are equal to the host's.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "graph/operators/conv/scaled_conv.hpp"
+#include "support/kernel_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+using Ints = Attributes::Ints;
+
+HostTensor integers(Shape shape, uint32_t seed, float low, float high) {
+  HostTensor tensor = random_tensor(std::move(shape), seed, low, high);
+  for (float& value : tensor.mutable_as<float>()) value = std::floor(value);
+  return tensor;
+}
+
+// X of `shape`, and filters of `w`, whose integers are from `low` on.
+OperatorCase scaled_conv(const Shape& shape, const Shape& w, float low = -128.0f) {
+  const int64_t bits = std::bit_cast<int32_t>(0.0123f);
+  OperatorCase test{.type = "ScaledConv",
+                    .inputs = {integers(shape, 1, -100.0f, 156.0f), integers(w, 2, low, low + 256.0f),
+                               random_tensor({w[0]}, 3, -50.0f, 50.0f),
+                               HostTensor::from<int64_t>(DType::i32, {1}, std::array{bits}),
+                               random_tensor({w[0]}, 4, 0.01f, 0.02f)},
+                    .constants = {1, 2, 4}};
+  test.sweep.fp32_tolerance = 0;
+  test.sweep.fp16_tolerance = 1e-3;  // the store rounds
+  test.sweep.halves_tolerance = 1e-3;
+  return test;
+}
+
+TEST(DynamicSteps, OfTensorsInEveryStorage) {
+  for (const auto& [low, high] : {std::pair{-2.0f, 3.0f}, {1.0f, 4.0f}, {-4.0f, -1.0f}})
+    for (const Shape& shape : {Shape{1, 5, 9, 7}, Shape{2, 3, 4, 5}, Shape{30, 9}, Shape{2, 6, 5}}) {
+      OperatorCase test{.type = "DynamicSteps", .inputs = {random_tensor(shape, 1, low, high)}};
+      test.output_count = 2;
+      test.sweep.fp16 = false;  // its scale is that of other numbers
+      test.sweep.fp32_tolerance = 0;
+      check_operator(test);
+    }
+}
+
+// 255 steps of a quarter: halves of a step are between two integers, and round to the even one.
+TEST(DynamicSteps, TiesNumbersWithoutARangeAndMany) {
+  std::vector<float> values{-10.0f, 53.75f, 0.125f, 0.375f, -0.125f, -0.375f, 1.125f, 20.375f, NAN};
+  OperatorCase test{.type = "DynamicSteps", .inputs = {HostTensor::f32({1, 9}, values)}};
+  test.output_count = 2;
+  test.sweep.fp16 = false;
+  test.sweep.fp32_tolerance = 0;
+  check_operator(test);
+  test.inputs = {HostTensor::f32({1, 6}, std::vector<float>(6, 0.0f))};
+  check_operator(test);
+  test.inputs = {random_tensor({1, 70, 64, 65}, 1)};
+  check_operator(test);
+}
+
+TEST(ScaledConv, OfEveryForm) {
+  struct Form {
+    int64_t kernel, stride, groups;
+  };
+  for (const auto& [kernel, stride, groups] :
+       {Form{1, 1, 1}, {3, 2, 1}, {5, 1, 1}, {3, 1, 2}, {3, 1, 12}, {5, 2, 12}}) {
+    OperatorCase test = scaled_conv({2, 12, 11, 9}, {groups == 1 ? 10 : 12, 12 / groups, kernel, kernel});
+    auto op = std::make_shared<ScaledConv>();
+    op->conv.group = groups;
+    op->conv.window.strides = {stride, stride};
+    op->conv.window.pads = Ints(4, kernel / 2);
+    test.op = op;
+    check_operator(test);
+  }
+  check_operator(scaled_conv({1, 3, 9, 8}, {7, 3, 3, 3}, 0.0f));  // few channels, all weights positive
+  check_operator(scaled_conv({5, 21}, {9, 21, 1, 1}, -250.0f));   // a matrix
+  OperatorCase bounded = scaled_conv({1, 8, 6, 5}, {8, 8, 3, 3});
+  bounded.activation = {.kind = ActivationKind::relu};
+  bounded.inputs[2] = std::nullopt;
+  bounded.constants = {1, 4};
+  check_operator(bounded);
+}
+
+// Sums that floats cannot hold are added up as integers.
+TEST(ScaledConv, OfSumsBeyondFloats) {
+  for (const int64_t kernel : {1, 3}) {
+    const int64_t inputs = kernel == 1 ? 700 : 100;
+    OperatorCase test = scaled_conv({1, inputs, 5, 4}, {6, inputs, kernel, kernel}, 0.0f);
+    for (float& value : test.inputs[0]->mutable_as<float>()) value = 255.0f - std::abs(value) / 8;
+    for (float& value : test.inputs[0]->mutable_as<float>()) value = std::floor(value);
+    check_candidates(test);
+  }
+}
+
+TEST(ScaledConv, OfEveryCandidate) {
+  check_candidates(scaled_conv({1, 24, 9, 7}, {20, 24, 1, 1}));
+  check_candidates(scaled_conv({1, 12, 9, 7}, {20, 12, 3, 3}));
+}
+
+}  // namespace
+}  // namespace vellum::test
