@@ -34,11 +34,25 @@ Tensor real(const Tensor& integers, const Grid& grid) {
 }
 
 // In steps of the grid.
-float mean_difference(const Tensor& got, const Tensor& want) {
+struct Difference {
+  float mean = 0.0f, largest = 0.0f;
+};
+
+Difference difference(const Tensor& got, const Tensor& want) {
   const auto a = got.to_floats(), b = want.to_floats();
-  float mean = 0.0f;
-  for (size_t i = 0; i < a.size(); ++i) mean += std::abs(a[i] - b[i]) / static_cast<float>(a.size());
-  return mean;
+  Difference found;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const float steps = std::abs(a[i] - b[i]);
+    found.mean += steps / static_cast<float>(a.size());
+    found.largest = std::max(found.largest, steps);
+  }
+  return found;
+}
+
+// Measured on lavapipe, in every storage and precision: 0.90 and 15 of the int8 file, whose many channels
+// each have a scale, 0.0002 and 1 of the uint8 file.
+Difference most_of(const QuantisedModel& model) {
+  return model.scheme == "int8" ? Difference{1.0f, 18.0f} : Difference{0.001f, 1.0f};
 }
 
 class QuantisedModels : public testing::TestWithParam<Choice> {};
@@ -56,6 +70,7 @@ TEST_P(QuantisedModels, AgreeWithLiteRt) {
   const TensorInfo input = model.inputs().at(0);
   ASSERT_EQ(input.dtype, dtype);
   const auto outputs = session.run({{input.name, stored(which.input(), grids.at(input.name), dtype)}});
+  const Difference most = most_of(which);
   std::map<std::string, Tensor> got, want;
   for (const auto& [name, integers] : outputs) {
     const Grid grid = grids.at(name);
@@ -63,8 +78,9 @@ TEST_P(QuantisedModels, AgreeWithLiteRt) {
     got[name] = real(integers, grid);
     want[name] = which.output_of_integers(name);
     ASSERT_EQ(want[name].shape(), integers.shape()) << name;
-    const float most = precision == Precision::fp32 ? 1.0f : 3.0f;
-    EXPECT_LE(mean_difference(integers, stored(want[name], grid, dtype)), most) << name;
+    const Difference found = difference(integers, stored(want[name], grid, dtype));
+    EXPECT_LE(found.mean, most.mean) << name;
+    EXPECT_LE(found.largest, most.largest) << name;
   }
   Decision decision = which.source.decision;
   decision.box_overlap = 0.8;  // a step of the regressions is more than a pixel, and faces are small
