@@ -41,7 +41,7 @@ std::shared_ptr<DetectionPostProcess> read_detection(const CustomOptions& option
 void convert_detection_post_process(const Call& call) {
   auto op = read_detection(CustomOptions(call));
   std::vector<ValueId> inputs, outputs;
-  for (size_t i = 0; i < 3; ++i) inputs.push_back(call.writer.in_steps(call.input(i)));
+  for (size_t i = 0; i < 3; ++i) inputs.push_back(call.writer.in_file_order(call.input(i)));
   for (size_t i = 0; i < 4; ++i) outputs.push_back(call.writer.define(call.output(i), false));
   call.writer.add_node(std::move(op), std::move(inputs), std::move(outputs));
 }

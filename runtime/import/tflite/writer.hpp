@@ -50,9 +50,6 @@ class Writer {
   bool is_complex(int32_t tensor) const { return at(tensor).is_complex; }
   ValueId in_file_order(int32_t tensor);
   ValueId as_image(int32_t tensor);  // four dimensions only
-  // Returns the value in the file's order; of a quantised tensor, rounded to the numbers that its integers
-  // stand for.
-  ValueId in_steps(int32_t tensor);
   ValueId in_order(int32_t tensor, bool image) { return image ? as_image(tensor) : in_file_order(tensor); }
 
   ValueId add_constant(const std::string& name, HostTensor value);
