@@ -81,6 +81,8 @@ const std::vector<ByteCase>& cases() {
        attributes({{"mode", std::string("linear")}}),
        {HostTensor::f32({0}, {}), HostTensor::f32({4}, std::array{1.0f, 1.0f, 2.0f, 2.0f})}},
       {"Expand", {{1, 5, 1, 3}}, {}, {ints({2, 5, 4, 3})}},
+      {"Tile", {{2, 5, 3}}, {}, {ints({1, 2, 3})}},
+      {"Gather", {{2, 7, 3, 5}}, axis(1), {ints({6, 0, 0, 3, 2})}},
   };
   return list;
 }

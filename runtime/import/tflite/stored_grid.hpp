@@ -17,8 +17,4 @@ StoredGrid stored_grid(DType stored, float scale, int64_t zero_point);
 // Returns the activation that rounds real numbers to those of the grid.
 Activation rounding(const StoredGrid& grid);
 
-// Returns whether each element of the outputs is an element of an input, or zero: then it is on the grid that
-// all inputs are on.
-bool moves_elements(const Node& node);
-
 }  // namespace vellum::tflite

@@ -3,6 +3,8 @@
 // tensor implies.
 #include "graph/operators/elementwise/quantize.hpp"
 #include "graph/operators/elementwise/unary.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "graph/operators/movement/moves_elements.hpp"
 #include "import/tflite/stored_grid.hpp"
 #include "import/tflite/writer.hpp"
 
@@ -14,8 +16,9 @@ StoredGrid Writer::grid_of(const Quantisation& quantisation) {
 }
 
 void Writer::note_grid(const Node& node) {
-  if (!is_quantised_ || node.inputs.empty() || !moves_elements(node)) return;
-  const bool joins = node.op->type() == "Concat";
+  if (!is_quantised_ || node.inputs.empty()) return;
+  const bool joins = dynamic_cast<const Concat*>(node.op.get()) != nullptr;
+  if (!joins && !moves_elements(node)) return;
   const auto first = grids_.find(node.inputs[0]);
   if (first == grids_.end()) return;
   const StoredGrid grid = first->second;

@@ -11,12 +11,8 @@
 #include "graph/operators/fused/fused_nodes.hpp"
 #include "graph/operators/matmul/matmul.hpp"
 #include "graph/operators/movement/concat.hpp"
-#include "graph/operators/movement/depth_to_space.hpp"
-#include "graph/operators/movement/pad.hpp"
-#include "graph/operators/movement/reshape.hpp"
+#include "graph/operators/movement/moves_elements.hpp"
 #include "graph/operators/movement/resize.hpp"
-#include "graph/operators/movement/slice.hpp"
-#include "graph/operators/movement/transpose.hpp"
 #include "graph/operators/reduction/normalization.hpp"
 #include "graph/operators/reduction/pool.hpp"
 #include "graph/operators/reduction/reduce.hpp"
@@ -64,21 +60,6 @@ std::optional<ByteGrid> dequantised_grid(const Graph& graph, const Node& node) {
   }
   const float low = dtype == DType::u8 ? 0.0f : -128.0f;
   return grid_of_steps(scale->to_floats()[0], low - zero, low + 255.0f - zero);
-}
-
-// Whether each element of the outputs is an element of the first input, or zero.
-bool moves_elements(const Node& node) {
-  const Operator& op = *node.op;
-  if (const auto* resize = dynamic_cast<const Resize*>(&op))
-    return resize->mode == ResizeMode::nearest && resize->coordinates != CoordinateMode::tf_crop_and_resize;
-  if (const auto* pad = dynamic_cast<const Pad*>(&op))
-    return pad->mode != PadMode::constant || (pad->value == 0.0f && node.inputs.size() < 3);
-  if (const auto* pool = dynamic_cast<const Pool*>(&op))
-    return pool->kind == PoolKind::max && !pool->with_indices && !pool->activation;
-  return dynamic_cast<const ReshapeFamily*>(&op) != nullptr ||
-         dynamic_cast<const Transpose*>(&op) != nullptr || dynamic_cast<const Slice*>(&op) != nullptr ||
-         dynamic_cast<const Split*>(&op) != nullptr || dynamic_cast<const DepthToSpace*>(&op) != nullptr ||
-         dynamic_cast<const SpaceToDepth*>(&op) != nullptr;
 }
 
 // Whether its kernels store only results, four at a time, so that the store may round them.

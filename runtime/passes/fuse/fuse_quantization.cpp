@@ -7,11 +7,8 @@
 
 #include "graph/operators/elementwise/quantize.hpp"
 #include "graph/operators/movement/concat.hpp"
-#include "graph/operators/movement/depth_to_space.hpp"
-#include "graph/operators/movement/gather.hpp"
-#include "graph/operators/movement/reshape.hpp"
-#include "graph/operators/movement/slice.hpp"
-#include "graph/operators/movement/transpose.hpp"
+#include "graph/operators/movement/moves_elements.hpp"
+#include "graph/operators/movement/pad.hpp"
 #include "graph/operators/reduction/pool.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/match.hpp"
@@ -24,13 +21,10 @@ bool is_max_pool(const Operator& op) {
   return pool != nullptr && pool->kind == PoolKind::max && !pool->with_indices;
 }
 
-// Whether each element of the output is an element of the first input, in integers and in floats.
-// Quantisation keeps order: the largest integer is that of the largest float.
-bool picks_elements(const Operator& op) {
-  return dynamic_cast<const ReshapeFamily*>(&op) != nullptr ||
-         dynamic_cast<const Transpose*>(&op) != nullptr || dynamic_cast<const Slice*>(&op) != nullptr ||
-         dynamic_cast<const Gather*>(&op) != nullptr || dynamic_cast<const DepthToSpace*>(&op) != nullptr ||
-         dynamic_cast<const SpaceToDepth*>(&op) != nullptr || is_max_pool(op);
+// Whether the node moves elements of integers as it moves floats. Quantisation keeps order: the largest
+// integer is that of the largest float. The zeros of a Pad of integers are not the zero point.
+bool picks_elements(const Node& node) {
+  return moves_elements(node) && dynamic_cast<const Pad*>(node.op.get()) == nullptr;
 }
 
 // The scale and the zero point of a QuantizeLinear or DequantizeLinear, where both are constants of one
@@ -87,7 +81,7 @@ class QuantizationFuser {
     const auto found = match_producer<Operator>(editor_, integers);
     if (!found || found.node->outputs.size() != 1) return std::nullopt;
     if (found->type() == "Cast" || found->type() == "CastLike") return pool_between_casts(*found.node);
-    if (!picks_elements(*found.op)) return std::nullopt;
+    if (!picks_elements(*found.node)) return std::nullopt;
     return Step{found.node->op, {found.node->inputs.begin() + 1, found.node->inputs.end()}, found.input()};
   }
 
@@ -167,8 +161,7 @@ class QuantizationFuser {
   void follow(size_t index) {
     const Node& node = editor_.node(index);
     const bool joins = dynamic_cast<const Concat*>(node.op.get()) != nullptr;
-    const bool picks = picks_elements(*node.op) || dynamic_cast<const Split*>(node.op.get()) != nullptr;
-    if ((!joins && !picks) || node.inputs.empty()) return;
+    if ((!joins && !moves_elements(node)) || node.inputs.empty()) return;
     const auto grid = grids_of(node.inputs[0]);
     if (!grid) return;
     for (const ValueId input : node.inputs)
