@@ -9,16 +9,6 @@
 namespace vellum::testing {
 namespace {
 
-// Numbers in -1...1.
-HostTensor eighths(const Shape& shape, int64_t seed, float factor = 1.0f, bool absolute = false) {
-  Floats values;
-  for (int64_t i = 0; i < element_count(shape); ++i) {
-    const float value = static_cast<float>((i * 7 + seed * 5) % 17 - 8) / 8.0f * factor;
-    values.push_back(absolute ? std::fabs(value) : value);
-  }
-  return floats(shape, values);
-}
-
 HostTensor octets(const Shape& shape, int64_t seed, DType dtype = DType::u8) {
   Ints values;
   for (int64_t i = 0; i < element_count(shape); ++i) {

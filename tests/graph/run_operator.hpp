@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,16 @@ inline HostTensor counting(Shape shape) {
   Floats values(static_cast<size_t>(element_count(shape)));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
   return floats(std::move(shape), values);
+}
+
+// Numbers in -1...1, times the factor.
+inline HostTensor eighths(const Shape& shape, int64_t seed, float factor = 1.0f, bool absolute = false) {
+  Floats values;
+  for (int64_t i = 0; i < element_count(shape); ++i) {
+    const float value = static_cast<float>((i * 7 + seed * 5) % 17 - 8) / 8.0f * factor;
+    values.push_back(absolute ? std::fabs(value) : value);
+  }
+  return floats(shape, values);
 }
 
 struct Spec {

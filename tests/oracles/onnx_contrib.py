@@ -90,3 +90,55 @@ def gather(bits, zero):
 gather(4, True)
 gather(4, False)
 gather(8, True)
+
+
+def fingerprint(y):
+    """The products of the last dimension with eighths."""
+    return y.reshape(-1, y.shape[-1]).astype(np.float64) @ eighths((y.shape[-1],), 9).astype(np.float64)
+
+
+def attention(op, inputs, outputs=1, **attributes):
+    """inputs: arrays, all given at run time; None: omitted."""
+    names = ["" if value is None else f"i{k}" for k, value in enumerate(inputs)]
+    results = [f"y{k}" for k in range(outputs)]
+    given = {names[k]: value for k, value in enumerate(inputs) if value is not None}
+    graph = helper.make_graph(
+        [helper.make_node(op, names, results, domain="com.microsoft", **attributes)], "g",
+        [helper.make_tensor_value_info(name, TYPES[value.dtype], value.shape) for name, value in given.items()],
+        [onnx.ValueInfoProto(name=name) for name in results])
+    model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21),
+                                                                    helper.make_opsetid("com.microsoft", 1)])
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    for result in session.run(None, given):
+        print(f"{op} {attributes} {list(result.shape)}: {{{', '.join(f'{v:.8g}' for v in fingerprint(result))}}}")
+
+
+def group_query(batches, tokens, past, lengths, packed=False, turns=False, bias=False, **attributes):
+    heads, kv_heads, width = 4, 2, 16
+    if packed:
+        qkv = [eighths((batches, tokens, (heads + 2 * kv_heads) * width), 1), None, None]
+    else:
+        qkv = [eighths((batches, tokens, count * width), seed) for count, seed in ((heads, 1), (kv_heads, 2), (kv_heads, 3))]
+    cache = [eighths((batches, kv_heads, past, width), seed) if past is not None else None for seed in (4, 5)]
+    angles = [eighths((32, width // 2), seed) if turns else None for seed in (6, 7)]
+    inputs = [*qkv, *cache, np.array(lengths, np.int32) - 1, np.array(max(lengths), np.int32), *angles, None,
+              eighths((1, 1, tokens, max(lengths)), 8) if bias else None]
+    attention("GroupQueryAttention", inputs, 3, num_heads=heads, kv_num_heads=kv_heads, do_rotary=int(turns), **attributes)
+
+
+group_query(1, 3, None, [3])
+group_query(1, 3, 0, [3], packed=True, turns=True)
+group_query(1, 1, 4, [5], turns=True)
+group_query(1, 2, 3, [5], turns=True, rotary_interleaved=1)
+group_query(1, 1, 8, [5], turns=True)
+group_query(1, 2, 4, [6], local_window_size=2, softcap=2.0)
+group_query(1, 2, 3, [5], bias=True, scale=0.5)
+group_query(2, 1, 4, [5, 3], turns=True)
+queries, angles = eighths((2, 3, 32), 1), [eighths((32, 8), seed) for seed in (6, 7)]
+attention("RotaryEmbedding", [queries, np.array([4], np.int64), *angles])
+attention("RotaryEmbedding", [queries, np.array([[0, 1, 2], [7, 8, 9]], np.int64), *angles], interleaved=1, num_heads=2)
+keys, values = eighths((2, 4, 32), 2), eighths((2, 4, 32), 3)
+attention("MultiHeadAttention", [queries, keys, values, None, np.array([[1, 1, 0, 1], [1, 0, 0, 1]], np.int32)], num_heads=2)
+attention("MultiHeadAttention", [queries, keys, values, None, np.array([3, 2], np.int32), eighths((1, 2, 3, 4), 8)], num_heads=2)
+attention("MultiHeadAttention", [queries, queries, queries], num_heads=2, unidirectional=1)
+attention("Attention", [queries, eighths((32, 96), 2), eighths((96,), 3), np.array([2, 3], np.int32)], num_heads=2)

@@ -1,6 +1,7 @@
 #include "graph/operators/contrib.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "graph/composed.hpp"
@@ -171,74 +172,6 @@ std::shared_ptr<const Operator> make_contrib_group_norm(const NodeSpec& spec) {
   });
 }
 
-struct HeadAttributes {
-  int64_t heads = 0;
-  float scale = 0.0f;  // 0: 1 / sqrt(channels)
-  bool causal = false;
-
-  explicit HeadAttributes(const Attributes& a)
-      : heads(a.get_int("num_heads", 0)),
-        scale(a.get_float("scale", 0.0f)),
-        causal(get_flag(a, "unidirectional", false)) {
-    a.ignore("mask_filter_value");  // of masks that are refused
-  }
-
-  std::vector<ValueId> attend(Body& body, std::vector<ValueId> inputs, size_t outputs) const {
-    while (inputs.back() == kNoValue) inputs.pop_back();
-    return body.add_several(
-        "Attention", inputs, outputs,
-        {{"q_num_heads", heads}, {"kv_num_heads", heads}, {"scale", scale}, {"is_causal", int64_t{causal}}});
-  }
-};
-
-std::shared_ptr<const Operator> make_multi_head_attention(const NodeSpec& spec) {
-  const HeadAttributes attributes(*spec.attributes);
-  if (!spec.has_input(1) || !spec.has_input(2))
-    refuse_unsupported("MultiHeadAttention of packed queries and keys");
-  if (spec.has_input(4)) refuse_unsupported("MultiHeadAttention with a key_padding_mask");
-  if (spec.input_present.size() > 8) refuse_unsupported("MultiHeadAttention with a cache that it updates");
-  return composed(spec, [=, outputs = spec.output_count](Body& body) {
-    std::vector<ValueId> qkv{body.input(0, "query"), body.input(1, "key"), body.input(2, "value")};
-    int64_t first = 0;
-    for (size_t i = 0; i < 3 && body.has_input(3); ++i) {
-      const Shape shape = body.shape(qkv[i]);
-      if (shape.size() != 3) refuse_unsupported("MultiHeadAttention with a bias of heads that are apart");
-      const ValueId bias = body.slice(body.input(3, "bias"), 0, first, first + shape[2]);
-      first += shape[2];
-      qkv[i] = body.add("Add", {qkv[i], bias});
-    }
-    for (const size_t i : {5, 6, 7}) qkv.push_back(body.optional_input(i));
-    for (const ValueId value : attributes.attend(body, qkv, outputs)) body.output(value);
-  });
-}
-
-// Projects the input to queries, keys and values with one matrix.
-std::shared_ptr<const Operator> make_contrib_attention(const NodeSpec& spec) {
-  const HeadAttributes attributes(*spec.attributes);
-  const Ints sizes = spec.attributes->get_ints("qkv_hidden_sizes");
-  if (get_flag(*spec.attributes, "do_rotary", false) || spec.has_input(3) || spec.has_input(4) ||
-      spec.output_count > 1)
-    refuse_unsupported("Attention (com.microsoft) with a mask_index, a cache or rotary embeddings");
-  return composed(spec, [=](Body& body) {
-    ValueId x = body.add("MatMul", {body.input(0, "input"), body.input(1, "weights")});
-    if (body.has_input(2)) x = body.add("Add", {x, body.input(2, "bias")});
-    const Shape shape = body.shape(x);
-    if (shape.size() != 3) refuse_model("input has not three dimensions");
-    Ints widths = sizes;
-    if (widths.empty()) widths.assign(3, shape[2] / 3);
-    if (widths.size() != 3 || checked_add(checked_add(widths[0], widths[1]), widths[2]) != shape[2])
-      refuse_model("qkv_hidden_sizes do not add up to " + std::to_string(shape[2]));
-    std::vector<ValueId> inputs;
-    int64_t first = 0;
-    for (const int64_t width : widths) {
-      inputs.push_back(body.slice(x, 2, first, first + width));
-      first += width;
-    }
-    inputs.push_back(body.optional_input(5));
-    body.output(attributes.attend(body, inputs, 1)[0]);
-  });
-}
-
 std::shared_ptr<const Operator> make_nhwc_max_pool(const NodeSpec& spec) {
   const auto pool = standard_operator(spec, "MaxPool", 1, {});
   return composed(spec, [pool](Body& body) {
@@ -266,17 +199,19 @@ constexpr ContribRow kContribOperators[] = {
     {"com.microsoft.SkipSimplifiedLayerNormalization", make_skip_norm},
     {"com.microsoft.SimplifiedLayerNormalization", make_simplified_norm},
     {"com.microsoft.GroupNorm", make_contrib_group_norm},
-    {"com.microsoft.MultiHeadAttention", make_multi_head_attention},
-    {"com.microsoft.Attention", make_contrib_attention},
     {"com.microsoft.NhwcMaxPool", make_nhwc_max_pool},
     {"com.microsoft.QuantizeLinear", make_same},
     {"com.microsoft.DequantizeLinear", make_same},
 };
 
+std::array<std::span<const ContribRow>, 3> tables() {
+  return {kContribOperators, attention_contrib_operators(), quantised_contrib_operators()};
+}
+
 }  // namespace
 
 MakeOperator find_contrib_operator(std::string_view type) {
-  for (const auto rows : {std::span<const ContribRow>(kContribOperators), quantised_contrib_operators()})
+  for (const auto rows : tables())
     for (const ContribRow& row : rows)
       if (row.type == type) return row.maker;
   return nullptr;
@@ -284,7 +219,7 @@ MakeOperator find_contrib_operator(std::string_view type) {
 
 std::vector<std::string_view> contrib_operator_types() {
   std::vector<std::string_view> types;
-  for (const auto rows : {std::span<const ContribRow>(kContribOperators), quantised_contrib_operators()})
+  for (const auto rows : tables())
     for (const ContribRow& row : rows) types.push_back(row.type);
   return types;
 }

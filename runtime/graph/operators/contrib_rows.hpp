@@ -15,6 +15,9 @@ struct ContribRow {
   MakeOperator maker;
 };
 
+// Attention and rotary embeddings (contrib_attention.cpp).
+std::span<const ContribRow> attention_contrib_operators();
+std::shared_ptr<const Operator> make_group_query_attention(const NodeSpec& spec);
 // The operators on integers (contrib_quantised.cpp).
 std::span<const ContribRow> quantised_contrib_operators();
 

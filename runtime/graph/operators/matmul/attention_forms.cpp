@@ -1,10 +1,10 @@
 #include "graph/operators/matmul/attention_forms.hpp"
 
 #include <cmath>
-#include <numeric>
 
 #include "graph/composed.hpp"
 #include "graph/operators/matmul/attention.hpp"
+#include "graph/operators/matmul/heads.hpp"
 
 namespace vellum {
 namespace {
@@ -44,12 +44,7 @@ class AttentionBody {
   }
 
   ValueId heads_of(ValueId x, int64_t heads, std::string_view what) {
-    const Shape shape = body_.shape(x);
-    if (shape.size() == 4) return x;
-    if (heads <= 0 || shape[2] % heads != 0)
-      refuse_model(std::string(what) + " of shape " + to_string(shape) + " has no " + std::to_string(heads) +
-                   " heads");
-    return body_.transpose(body_.reshape(x, {shape[0], shape[1], heads, shape[2] / heads}), {0, 2, 1, 3});
+    return body_.shape(x).size() == 4 ? x : split_heads(body_, x, heads, what);
   }
 
   ValueId joined(ValueId now, size_t before, std::string_view what) {
@@ -62,12 +57,6 @@ class AttentionBody {
     return body_.add("Concat", {past, now}, {{"axis", int64_t{2}}});
   }
 
-  ValueId counted(const Shape& shape, int64_t count) {
-    Ints values(static_cast<size_t>(count));
-    std::iota(values.begin(), values.end(), int64_t{0});
-    return body_.constant(HostTensor::i64(shape, values));
-  }
-
   ValueId both(ValueId a, ValueId b) {
     if (a == kNoValue || b == kNoValue) return a == kNoValue ? b : a;
     return body_.add("And", {a, b});
@@ -78,8 +67,8 @@ class AttentionBody {
     const bool windowed = form_.left_window >= 0 || form_.right_window >= 0;
     ValueId result = kNoValue;
     Body::table_size({queries_, keys_});
-    const ValueId key = counted({1, 1, 1, keys_}, keys_);
-    ValueId place = counted({1, 1, queries_, 1}, queries_);  // of the query among the keys
+    const ValueId key = counted(body_, {1, 1, 1, keys_}, 0);
+    ValueId place = counted(body_, {1, 1, queries_, 1}, 0);  // of the query among the keys
     const auto shifted = [&](int64_t by) {
       return body_.add("Add", {place, body_.constant(HostTensor::i64({}, std::array{by}))});
     };
@@ -172,7 +161,7 @@ class AttentionBody {
         body_.reshape(body_.add("MatMul", {body_.reshape(weights, {q[0], k[1], rows, keys_}), v_}),
                       {q[0], q[1], q[2], v[3]});
     if (body_.shape(q_).size() == 4) return y4;
-    return body_.reshape(body_.transpose(y4, {0, 2, 1, 3}), {q[0], q[2], q[1] * v[3]});
+    return join_heads(body_, y4);
   }
 
   Body& body_;

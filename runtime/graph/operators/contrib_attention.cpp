@@ -1,0 +1,177 @@
+// Attention and rotary embeddings of com.microsoft.
+#include <algorithm>
+#include <vector>
+
+#include "graph/composed.hpp"
+#include "graph/operators/contrib_rows.hpp"
+#include "graph/operators/matmul/heads.hpp"
+
+namespace vellum {
+namespace {
+
+struct HeadAttributes {
+  int64_t heads = 0;
+  float scale = 0.0f;  // 0: 1 / sqrt(channels)
+  bool causal = false;
+  float excluded = -10000.0f;  // added to the scores of keys that a mask leaves out
+
+  explicit HeadAttributes(const Attributes& a)
+      : heads(a.get_int("num_heads", 0)),
+        scale(a.get_float("scale", 0.0f)),
+        causal(get_flag(a, "unidirectional", false)),
+        excluded(a.get_float("mask_filter_value", -10000.0f)) {}
+
+  std::vector<ValueId> attend(Body& body, std::vector<ValueId> inputs, size_t outputs) const {
+    while (inputs.back() == kNoValue) inputs.pop_back();
+    return body.add_several(
+        "Attention", inputs, outputs,
+        {{"q_num_heads", heads}, {"kv_num_heads", heads}, {"scale", scale}, {"is_causal", int64_t{causal}}});
+  }
+};
+
+// What a key_padding_mask adds to scores of `keys` keys: it has the number of keys of each batch, or a flag
+// for each key.
+ValueId padding_bias(Body& body, ValueId mask, int64_t batches, int64_t keys, float excluded) {
+  const Shape shape = body.shape(mask);
+  ValueId kept = kNoValue;
+  if (shape == Shape{batches})
+    kept = body.add("Less", {counted(body, {1, 1, 1, keys}, 0),
+                             body.cast(body.reshape(mask, {batches, 1, 1, 1}), DType::i64)});
+  else if (shape == Shape{batches, keys})
+    kept = body.cast(body.reshape(mask, {batches, 1, 1, keys}), DType::boolean);
+  else
+    refuse_unsupported("a key_padding_mask of shape " + to_string(shape));
+  const auto number = [&](float value) { return body.scalar(DType::f32, static_cast<double>(value)); };
+  return body.add("Where", {kept, number(0.0f), number(excluded)});
+}
+
+ValueId sum_of(Body& body, ValueId a, ValueId b) {
+  if (a == kNoValue || b == kNoValue) return a == kNoValue ? b : a;
+  return body.add("Add", {a, b});
+}
+
+// Returns the parts of a tensor (batch, token, head, part, channel) as (batch, token, channels of all heads).
+std::vector<ValueId> unpacked(Body& body, ValueId x, int64_t parts, std::string_view what) {
+  const Shape shape = body.shape(x);
+  if (shape.size() != 5 || shape[3] != parts)
+    refuse_model(std::string(what) + " of shape " + to_string(shape) + " has not " + std::to_string(parts) +
+                 " parts");
+  std::vector<ValueId> result;
+  for (int64_t i = 0; i < parts; ++i)
+    result.push_back(body.reshape(body.slice(x, 3, i, i + 1), {shape[0], shape[1], shape[2] * shape[4]}));
+  return result;
+}
+
+std::vector<ValueId> queries_keys_values(Body& body) {
+  const ValueId query = body.input(0, "query");
+  if (!body.has_input(1)) return unpacked(body, query, 3, "query");
+  const ValueId key = body.input(1, "key");
+  if (body.has_input(2)) return {query, key, body.input(2, "value")};
+  const std::vector<ValueId> key_value = unpacked(body, key, 2, "key");
+  return {query, key_value[0], key_value[1]};
+}
+
+std::shared_ptr<const Operator> make_multi_head_attention(const NodeSpec& spec) {
+  const HeadAttributes attributes(*spec.attributes);
+  if (spec.has_input(8) || spec.has_input(9))
+    refuse_unsupported("MultiHeadAttention with a cache that it updates");
+  return composed(spec, [=, outputs = spec.output_count](Body& body) {
+    std::vector<ValueId> qkv = queries_keys_values(body);
+    int64_t first = 0;
+    for (size_t i = 0; i < 3 && body.has_input(3); ++i) {
+      const Shape shape = body.shape(qkv[i]);
+      if (shape.size() != 3) refuse_unsupported("MultiHeadAttention with a bias of heads that are apart");
+      const ValueId bias = body.slice(body.input(3, "bias"), 0, first, first + shape[2]);
+      first += shape[2];
+      qkv[i] = body.add("Add", {qkv[i], bias});
+    }
+    ValueId mask = body.optional_input(5);
+    if (body.has_input(4)) {
+      const Shape key = body.shape(qkv[1]);
+      const int64_t past = body.has_input(6) ? body.shape(body.input(6, "past_key")).at(2) : 0;
+      const int64_t keys = key.at(key.size() == 4 ? 2 : 1) + past;
+      mask = sum_of(body, mask,
+                    padding_bias(body, body.input(4, "key_padding_mask"), key[0], keys, attributes.excluded));
+    }
+    qkv.push_back(mask);
+    for (const size_t i : {6, 7}) qkv.push_back(body.optional_input(i));
+    for (const ValueId value : attributes.attend(body, qkv, outputs)) body.output(value);
+  });
+}
+
+// Projects the input to queries, keys and values with one matrix.
+std::shared_ptr<const Operator> make_contrib_attention(const NodeSpec& spec) {
+  const HeadAttributes attributes(*spec.attributes);
+  const Ints sizes = spec.attributes->get_ints("qkv_hidden_sizes");
+  if (get_flag(*spec.attributes, "do_rotary", false) || spec.has_input(4) || spec.output_count > 1)
+    refuse_unsupported("Attention (com.microsoft) with a cache or rotary embeddings");
+  return composed(spec, [=](Body& body) {
+    ValueId x = body.add("MatMul", {body.input(0, "input"), body.input(1, "weights")});
+    if (body.has_input(2)) x = body.add("Add", {x, body.input(2, "bias")});
+    const Shape shape = body.shape(x);
+    if (shape.size() != 3) refuse_model("input has not three dimensions");
+    Ints widths = sizes;
+    if (widths.empty()) widths.assign(3, shape[2] / 3);
+    if (widths.size() != 3 || checked_add(checked_add(widths[0], widths[1]), widths[2]) != shape[2])
+      refuse_model("qkv_hidden_sizes do not add up to " + std::to_string(shape[2]));
+    std::vector<ValueId> inputs;
+    int64_t first = 0;
+    for (const int64_t width : widths) {
+      inputs.push_back(body.slice(x, 2, first, first + width));
+      first += width;
+    }
+    ValueId mask = body.optional_input(5);
+    if (body.has_input(3))
+      mask = sum_of(body, mask,
+                    padding_bias(body, body.input(3, "mask_index"), shape[0], shape[1], attributes.excluded));
+    inputs.push_back(mask);
+    body.output(attributes.attend(body, inputs, 1)[0]);
+  });
+}
+
+// The position of a batch's first token, or that of every token.
+ValueId positions_of(Body& body, ValueId given, int64_t batches, int64_t tokens) {
+  if (body.shape(given) == Shape{batches, tokens}) return given;
+  if (element_count(body.shape(given)) != 1)
+    refuse_model("position_ids of shape " + to_string(body.shape(given)) + ", expected one or " +
+                 to_string(Shape{batches, tokens}));
+  const ValueId first = body.reshape(body.cast(given, DType::i64), {1, 1});
+  const ValueId places = body.add("Add", {counted(body, {1, tokens}, 0), first});
+  return body.add("Expand", {places, body.ints({batches, tokens})});
+}
+
+// Its inputs are in another order than those of ONNX's RotaryEmbedding.
+std::shared_ptr<const Operator> make_contrib_rotary(const NodeSpec& spec) {
+  const Attributes& a = *spec.attributes;
+  const int64_t interleaved = a.get_int("interleaved", 0), heads = a.get_int("num_heads", 0),
+                channels = a.get_int("rotary_embedding_dim", 0);
+  if (a.get_float("scale", 1.0f) != 1.0f) refuse_unsupported("RotaryEmbedding (com.microsoft) with a scale");
+  if (get_flag(a, "is_packed_batching", false)) refuse_unsupported("RotaryEmbedding of packed batches");
+  return composed(spec, [=](Body& body) {
+    const ValueId x = body.input(0, "input"), cosines = body.input(2, "cos_cache");
+    const Shape shape = body.shape(x);
+    if (shape.size() != 3 && shape.size() != 4) refuse_model("input has neither three nor four dimensions");
+    if (body.shape(cosines).size() != 2) refuse_model("cos_cache is no matrix");
+    const int64_t tokens = shape[shape.size() == 4 ? 2 : 1];
+    int64_t of_heads = heads;
+    if (of_heads == 0 && shape.size() == 3)
+      of_heads = shape[2] / std::max<int64_t>(2 * body.shape(cosines)[1], 1);
+    const ValueId places = positions_of(body, body.input(1, "position_ids"), shape[0], tokens);
+    body.output(body.add(
+        "RotaryEmbedding", {x, cosines, body.input(3, "sin_cache"), places},
+        {{"interleaved", interleaved}, {"num_heads", of_heads}, {"rotary_embedding_dim", channels}}));
+  });
+}
+
+constexpr ContribRow kAttentionOperators[] = {
+    {"com.microsoft.MultiHeadAttention", make_multi_head_attention},
+    {"com.microsoft.Attention", make_contrib_attention},
+    {"com.microsoft.GroupQueryAttention", make_group_query_attention},
+    {"com.microsoft.RotaryEmbedding", make_contrib_rotary},
+};
+
+}  // namespace
+
+std::span<const ContribRow> attention_contrib_operators() { return kAttentionOperators; }
+
+}  // namespace vellum

@@ -1,0 +1,206 @@
+// Attention of the domain com.microsoft, in batches, with caches and masks. tests/oracles/onnx_contrib.py
+// prints these values, which ONNX Runtime computes: the products of each row with eighths({width}, 9).
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "run_operator.hpp"
+
+namespace vellum::testing {
+namespace {
+
+using AttributeValues = std::vector<std::pair<std::string, Attributes::Value>>;
+
+HostTensor words(const Shape& shape, const Ints& values) {
+  return HostTensor::from<int64_t>(DType::i32, shape, values);
+}
+
+Floats fingerprint(const HostTensor& y) {
+  const Floats values = y.to_floats(), factors = eighths({y.shape().back()}, 9).to_floats();
+  Floats products;
+  for (size_t i = 0; i < values.size(); i += factors.size())
+    products.push_back(std::inner_product(factors.begin(), factors.end(), &values[i], 0.0f));
+  return products;
+}
+
+void expect_fingerprint(const HostTensor& y, const Floats& expected) {
+  const Floats actual = fingerprint(y);
+  ASSERT_EQ(actual.size(), expected.size()) << to_string(y.shape());
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 2e-5f) << "row " << i;
+}
+
+// Four heads of queries and two of keys, with 16 channels each.
+struct GroupQuery {
+  int64_t batches = 1, tokens = 1;
+  std::optional<int64_t> past = std::nullopt;
+  Ints lengths;
+  bool packed = false, turns = false, bias = false;
+  AttributeValues attributes = {};
+
+  std::vector<HostTensor> run() const {
+    const auto total = *std::ranges::max_element(lengths);
+    OptionalTensors inputs;
+    if (packed)
+      inputs = {eighths({batches, tokens, 128}, 1), std::nullopt, std::nullopt};
+    else
+      inputs = {eighths({batches, tokens, 64}, 1), eighths({batches, tokens, 32}, 2),
+                eighths({batches, tokens, 32}, 3)};
+    for (const int64_t seed : {4, 5})
+      inputs.push_back(past ? std::optional(eighths({batches, 2, *past, 16}, seed)) : std::nullopt);
+    Ints last = lengths;
+    for (int64_t& length : last) --length;
+    inputs.push_back(words({batches}, last));
+    inputs.push_back(words({}, {total}));
+    for (const int64_t seed : {6, 7})
+      inputs.push_back(turns ? std::optional(eighths({32, 8}, seed)) : std::nullopt);
+    inputs.push_back(std::nullopt);
+    inputs.push_back(bias ? std::optional(eighths({1, 1, tokens, total}, 8)) : std::nullopt);
+    AttributeValues all = attributes;
+    all.insert(all.end(),
+               {{"num_heads", int64_t{4}}, {"kv_num_heads", int64_t{2}}, {"do_rotary", int64_t{turns}}});
+    const Spec spec{"com.microsoft.GroupQueryAttention", 1, all, 3};
+    return run_all(*make(spec, inputs), inputs);
+  }
+};
+
+void expect_group(const GroupQuery& query, const Floats& y, const Floats& keys, const Floats& values) {
+  const std::vector<HostTensor> results = query.run();
+  expect_fingerprint(results.at(0), y);
+  expect_fingerprint(results.at(1), keys);
+  expect_fingerprint(results.at(2), values);
+}
+
+TEST(GroupQueryAttention, OfAPrompt) {
+  expect_group({.tokens = 3, .lengths = {3}}, {-2.046875f, -3.6514816f, -5.2501622f},
+               {3.9375f, 2.265625f, -1.53125f, -2.875f, -1.09375f, 2.015625f},
+               {-0.53125f, -2.734375f, -2.546875f, 0.359375f, 6.125f, 0.734375f});
+  expect_group({.tokens = 3, .past = 0, .lengths = {3}, .packed = true, .turns = true},
+               {0.234375f, -0.93946727f, 2.0776959f},
+               {-0.0234375f, 0.056640625f, 0.056640625f, -0.17773438f, -1.2460938f, 0.0625f},
+               {0.734375f, 2.015625f, -2.546875f, -1.03125f, -2.9375f, 0.734375f});
+}
+
+TEST(GroupQueryAttention, AfterCachedTokens) {
+  expect_group({.past = 4, .lengths = {5}, .turns = true}, {2.5307377f},
+               {-2.875f, 2.265625f, -1.09375f, -1.53125f, 1.7089844f, 2.015625f, -2.9375f, 4.0625f,
+                -1.953125f, 1.7753906f},
+               {0.359375f, -2.734375f, 6.125f, -2.546875f, -0.53125f, 0.734375f, -1.03125f, -2.265625f,
+                3.9375f, 0.359375f});
+  expect_group({.tokens = 2,
+                .past = 3,
+                .lengths = {5},
+                .turns = true,
+                .attributes = {{"rotary_interleaved", int64_t{1}}}},
+               {0.25705827f, -2.9101922f},
+               {-2.875f, 2.265625f, -1.09375f, 1.2109375f, 0.4765625f, -1.53125f, 2.015625f, -2.9375f,
+                1.0664062f, 2.5058594f},
+               {0.359375f, -2.734375f, 6.125f, -0.53125f, -2.734375f, -2.546875f, 0.734375f, -1.03125f,
+                0.359375f, 6.125f});
+}
+
+// The cache is longer than what it holds. What follows the tokens stays as it was; ONNX Runtime clears it.
+TEST(GroupQueryAttention, InACacheOfFixedLength) {
+  const std::vector<HostTensor> results = GroupQuery{.past = 8, .lengths = {5}, .turns = true}.run();
+  expect_fingerprint(results.at(0), {2.5220413f});
+  const Floats keys = fingerprint(results.at(1)), before = fingerprint(eighths({1, 2, 8, 16}, 4));
+  const Floats now{-2.875f, 2.265625f, -1.09375f, -1.53125f, 1.7089844f};
+  for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(keys[i], i < now.size() ? now[i] : before[i], 1e-5f) << i;
+}
+
+TEST(GroupQueryAttention, WithAWindowACapAndABias) {
+  EXPECT_EQ(
+      GroupQuery({.tokens = 2, .past = 4, .lengths = {6}, .attributes = {{"local_window_size", int64_t{6}}}})
+          .run()[0]
+          .to_floats(),
+      GroupQuery({.tokens = 2, .past = 4, .lengths = {6}}).run()[0].to_floats());
+  expect_fingerprint(GroupQuery({.tokens = 2,
+                                 .past = 4,
+                                 .lengths = {6},
+                                 .attributes = {{"local_window_size", int64_t{2}}, {"softcap", 2.0f}}})
+                         .run()[0],
+                     {3.85924f, -3.5235404f});
+  expect_fingerprint(
+      GroupQuery({.tokens = 2, .past = 3, .lengths = {5}, .bias = true, .attributes = {{"scale", 0.5f}}})
+          .run()[0],
+      {11.995613f, -3.7768951f});
+}
+
+TEST(GroupQueryAttention, OfBatchesOfSeveralLengths) {
+  const std::vector<HostTensor> results =
+      GroupQuery{.batches = 2, .past = 4, .lengths = {5, 3}, .turns = true}.run();
+  expect_fingerprint(results.at(0), {2.5307377f, -3.1341751f});
+  const Floats keys = fingerprint(results.at(1));
+  EXPECT_NEAR(keys.at(4), 1.7089844f, 1e-5f) << "the first batch's new token follows its four";
+  EXPECT_NEAR(keys.at(12), 0.26953125f, 1e-5f) << "the second batch's follows two";
+}
+
+TEST(GroupQueryAttention, RefusesWhatDoesNotFit) {
+  const Spec spec{
+      "com.microsoft.GroupQueryAttention", 1, {{"num_heads", int64_t{4}}, {"kv_num_heads", int64_t{2}}}, 3};
+  const OptionalTensors inputs{
+      eighths({1, 1, 64}, 1),    eighths({1, 1, 32}, 2), eighths({1, 1, 32}, 3), eighths({1, 2, 4, 16}, 4),
+      eighths({1, 2, 4, 16}, 5), words({1}, {6}),        words({}, {7})};
+  expect_refused(spec, inputs, "total_sequence_length is 7 with 1 new tokens and a cache of 4");
+  Spec smooth = spec;
+  smooth.attributes.emplace_back("smooth_softmax", int64_t{1});
+  expect_refused(smooth, inputs, "smooth softmax", ErrorCode::unsupported);
+}
+
+TEST(ContribAttention, RotaryEmbeddingTakesOnePositionOrAll) {
+  const HostTensor x = eighths({2, 3, 32}, 1), cosines = eighths({32, 8}, 6), sines = eighths({32, 8}, 7);
+  expect_fingerprint(run({"com.microsoft.RotaryEmbedding", 1, {}}, {x, ints({1}, {4}), cosines, sines}),
+                     {1.2871094f, 0.93945312f, 0.34765625f, -1.8027344f, -1.5371094f, 0.24414062f});
+  expect_fingerprint(
+      run({"com.microsoft.RotaryEmbedding", 1, {{"interleaved", int64_t{1}}, {"num_heads", int64_t{2}}}},
+          {x, ints({2, 3}, {0, 1, 2, 7, 8, 9}), cosines, sines}),
+      {-0.56640625f, 0.77929688f, -1.7226562f, 1.5585938f, 0.69921875f, 1.6699219f});
+}
+
+TEST(ContribAttention, MasksOfPadding) {
+  const HostTensor q = eighths({2, 3, 32}, 1), k = eighths({2, 4, 32}, 2), v = eighths({2, 4, 32}, 3);
+  const Spec spec{"com.microsoft.MultiHeadAttention", 1, {{"num_heads", int64_t{2}}}};
+  expect_fingerprint(run(spec, {q, k, v, std::nullopt, words({2, 4}, {1, 1, 0, 1, 1, 0, 0, 1})}),
+                     {-2.0419804f, -1.7385934f, -2.2159568f, -4.5466807f, -0.88387922f, 4.4418172f});
+  expect_fingerprint(run(spec, {q, k, v, std::nullopt, words({2}, {3, 2}), eighths({1, 2, 3, 4}, 8)}),
+                     {-3.7151194f, -2.570412f, -1.7395289f, 4.8572995f, 6.2820488f, 7.305395f});
+  expect_refused(spec, {q, k, v, std::nullopt, words({5}, {3, 2, 0, 0, 0})}, "key_padding_mask of shape",
+                 ErrorCode::unsupported);
+}
+
+TEST(ContribAttention, OfEarlierTokensAlone) {
+  const HostTensor x = eighths({2, 3, 32}, 1);
+  expect_fingerprint(run({"com.microsoft.MultiHeadAttention",
+                          1,
+                          {{"num_heads", int64_t{2}}, {"unidirectional", int64_t{1}}}},
+                         {x, x, x}),
+                     {-4.34375f, -0.33548206f, 8.391417f, 2.28125f, -2.922769f, -4.8799247f});
+}
+
+TEST(ContribAttention, ProjectsItsInput) {
+  const HostTensor y =
+      run({"com.microsoft.Attention", 1, {{"num_heads", int64_t{2}}}},
+          {eighths({2, 3, 32}, 1), eighths({32, 96}, 2), eighths({96}, 3), words({2}, {2, 3})});
+  expect_fingerprint(y, {-33.308578f, -33.593261f, -33.59375f, -13.414031f, -8.2774961f, -1.4843743f});
+}
+
+// Queries, keys and values of each head beside each other are the same as apart.
+TEST(ContribAttention, PackedHeads) {
+  const HostTensor packed = eighths({1, 2, 2, 3, 4}, 1), key_value = eighths({1, 2, 2, 2, 4}, 1);
+  const auto part = [](const HostTensor& from, int64_t parts, int64_t which) {
+    const Floats all = from.to_floats();
+    Floats values;
+    for (int64_t row = 0; row < 4; ++row)
+      for (int64_t i = 0; i < 4; ++i)
+        values.push_back(all[static_cast<size_t>((row * parts + which) * 4 + i)]);
+    return floats({1, 2, 8}, values);
+  };
+  const Spec spec{"com.microsoft.MultiHeadAttention", 1, {{"num_heads", int64_t{2}}}};
+  const auto apart = run(spec, {part(packed, 3, 0), part(packed, 3, 1), part(packed, 3, 2)});
+  EXPECT_EQ(run(spec, {packed, std::nullopt, std::nullopt}).to_floats(), apart.to_floats());
+  const HostTensor q = eighths({1, 2, 8}, 4);
+  EXPECT_EQ(run(spec, {q, key_value, std::nullopt}).to_floats(),
+            run(spec, {q, part(key_value, 2, 0), part(key_value, 2, 1)}).to_floats());
+}
+
+}  // namespace
+}  // namespace vellum::testing
