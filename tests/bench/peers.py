@@ -11,6 +11,12 @@ NETWORK: one that tests/backbones.sh exported (default batch and size), vit_b_16
 blazeface. All engines take the same graph, after ONNX Runtime computed what does not depend on the input (fold_onnx.mjs);
 their outputs are compared with those of ONNX Runtime. Each round runs all engines in turn, a process each, so that they meet
 the same machine; a time is the least of all rounds. Times are from floats in host memory to floats in host memory.
+
+    tests/bench/peers.py BUILD_FOLDER --litert PYTHON [MODEL...]
+compares Vellum with LiteRT's GPU accelerator (ML Drift) on the TFLite models of `./setup.sh models`, or those named, in fp32 on
+the driver that VK_ICD_FILENAMES names, and writes docs/benchmarks/litert.json and the table of docs/benchmarks/litert.md.
+PYTHON has ai-edge-litert 2.3.0 and numpy. Both engines run in turns; figures are medians of the rounds, and outputs are
+compared with LiteRT's kernels for CPUs. A layer counts the device memory (peers/memory_layer.cpp).
 """
 import argparse
 import datetime
@@ -23,6 +29,7 @@ import sys
 
 import numpy
 
+import litert_peer
 import onnx_runtime
 from tables import ROOT, cache_folder, exported_network, table, write_between_marks
 
@@ -194,17 +201,21 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     for engine in ("--ncnn", "--mnn-images", "--mnn-buffers"):
         parser.add_argument(engine, type=pathlib.Path, metavar="PREFIX")
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--litert", type=pathlib.Path, metavar="PYTHON")
+    parser.add_argument("--rounds", type=int, help="2 by default, with --litert 5")
     parser.add_argument("--runs", type=int, default=10, help="timed inferences of each round")
     parser.add_argument("networks", nargs="*", metavar="NETWORK")
     arguments = parser.parse_intermixed_args()
+    if arguments.litert:
+        return litert_peer.compare(arguments.build.resolve(), arguments.litert, arguments.networks, arguments.rounds or 5,
+                                   arguments.runs)
     figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     try:
         chosen = engines(arguments)
         networks = [Network(name, arguments.build.resolve() / "peers/models") for name in arguments.networks or NETWORKS]
         providers = onnx_runtime.usable_providers(networks[0].model)
         for network in networks:
-            taken = measure(network, chosen, providers, arguments.rounds, arguments.runs)
+            taken = measure(network, chosen, providers, arguments.rounds or 2, arguments.runs)
             print(network.name, {title: f"{time:.1f} ms, error {error:.0e}" for title, (time, error) in taken.items()},
                   file=sys.stderr)
             figures[network.name] = {"date": datetime.date.today().isoformat(), "engines": {
