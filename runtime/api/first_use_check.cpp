@@ -8,6 +8,7 @@
 
 #include "selfcheck/check_used_kernels.hpp"
 #include "vellum/error.hpp"
+#include "vulkan/crash_marks.hpp"
 
 namespace vellum {
 
@@ -38,6 +39,42 @@ std::vector<bool> FirstUseCheck::each_passes(const std::shared_ptr<gpu::Context>
       return task.dispatch && verdicts_.wrong.contains(kernel_id(*task.dispatch).text());
     }));
   return passed;
+}
+
+bool FirstUseCheck::finds_crashes(const gpu::Context& context, const Program& program) {
+  const gpu::CrashMarks& marks = context.crash_marks();
+  if (marks.crashes().empty()) return false;
+  const std::lock_guard lock(mutex_);
+  read(context);
+  KernelVerdicts found;
+  for (const Task& task : program.tasks) {
+    if (!task.dispatch) continue;
+    const std::string& shader = task.dispatch->shader;
+    if (!marks.has_crashed(gpu::AttemptKind::pipeline, shader) &&
+        !marks.has_crashed(gpu::AttemptKind::dispatch, shader))
+      continue;
+    const KernelId kernel = kernel_id(*task.dispatch);
+    const std::string text = kernel.text();
+    if (verdicts_.wrong.contains(text)) continue;
+    verdicts_.right.erase(text);
+    verdicts_.unchecked.erase(text);
+    found.wrong.emplace(
+        text,
+        wrong_kernel(kernel, "an earlier process ended, or lost the device, when it tried this shader"));
+  }
+  if (found.wrong.empty()) return false;
+  add(context, std::move(found));
+  return true;
+}
+
+void FirstUseCheck::forget(const gpu::Context& context) {
+  const std::lock_guard lock(mutex_);
+  is_read_ = true;
+  verdicts_ = {};
+  wrong_ = std::make_shared<const WrongKernels>();
+  std::error_code ignored;
+  const std::filesystem::path& folder = context.options().cache_folder;
+  if (!folder.empty()) std::filesystem::remove(verdicts_path(folder, context.caps()), ignored);
 }
 
 std::shared_ptr<const WrongKernels> FirstUseCheck::wrong_kernels(const gpu::Context& context) {

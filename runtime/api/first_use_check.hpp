@@ -26,6 +26,11 @@ class FirstUseCheck {
   std::vector<bool> each_passes(const std::shared_ptr<gpu::Context>& context,
                                 std::span<const Program> programs, Precision precision,
                                 Arithmetic arithmetic);
+  // Adds the kernels of the program whose shaders the driver did not survive to the wrong ones.
+  // Returns whether there are new ones among them.
+  bool finds_crashes(const gpu::Context& context, const Program& program);
+  // Forgets all verdicts, also those in the cache folder.
+  void forget(const gpu::Context& context);
   // Returns the kernels that are known to be wrong. Never null.
   std::shared_ptr<const WrongKernels> wrong_kernels(const gpu::Context& context);
 

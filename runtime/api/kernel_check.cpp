@@ -3,6 +3,7 @@
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "selfcheck/check_kernels.hpp"
+#include "vulkan/crash_marks.hpp"
 
 namespace vellum {
 
@@ -15,6 +16,23 @@ std::vector<KernelCheck> check_kernels(const Device& device, const KernelCheckOp
                                 [&] { return options.progress(done, total); });
       };
     return check_kernels(impl(device)->context, guarded);
+  });
+}
+
+std::vector<std::string> crashes(const Device& device) {
+  return guard([&] {
+    std::vector<std::string> texts;
+    for (const gpu::Attempt& crash : impl(device)->context->crash_marks().crashes())
+      texts.push_back(crash.what);
+    return texts;
+  });
+}
+
+void forget_crashes(const Device& device) {
+  guard([&] {
+    const gpu::Context& context = *impl(device)->context;
+    context.crash_marks().forget();
+    impl(device)->first_use_check.forget(context);
   });
 }
 

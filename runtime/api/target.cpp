@@ -120,7 +120,9 @@ CompiledModel Device::Impl::compile_checked(const Graph& prepared, const DeviceC
   for (int round = 0; round < kMostRounds; ++round) {
     if (self_check != SelfCheck::off) options.wrong_kernels = first_use_check.wrong_kernels(*context);
     CompiledModel model = compile_prepared(prepared, caps, options, last);
-    if (last < Stage::program || !checks_kernels() ||
+    if (last < Stage::program) return model;
+    if (self_check != SelfCheck::off && first_use_check.finds_crashes(*context, model.program)) continue;
+    if (!checks_kernels() ||
         first_use_check.passes(context, model.program, options.precision, options.arithmetic))
       return model;
   }

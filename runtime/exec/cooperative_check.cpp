@@ -6,6 +6,7 @@
 #include "kernels/conv/cooperative_tile.hpp"
 #include "kernels/framework/lowering.hpp"
 #include "vellum/error.hpp"
+#include "vulkan/crash_marks.hpp"
 
 namespace vellum {
 namespace {
@@ -99,8 +100,14 @@ std::vector<Program> programs_of_cooperative_check(const DeviceCaps& caps) {
 bool CooperativeCheck::passes(const std::shared_ptr<gpu::Context>& context) {
   std::call_once(once_, [&] {
     std::string why = "are wrong";
+    gpu::CrashMarks& marks = context->crash_marks();
+    const gpu::Attempt attempt{gpu::AttemptKind::cooperative_product, "", "multiplied cooperative matrices"};
     try {
-      passed_ = cooperative_products_are_right(context);
+      if (marks.has_crashed(attempt.kind))
+        why = "ended an earlier process, or lost the device";
+      else
+        passed_ = gpu::attempt_dispatch(marks, {&attempt, 1},
+                                        [&] { return cooperative_products_are_right(context); });
     } catch (const Error& error) {
       why = std::string("fail: ") + error.what();
     }

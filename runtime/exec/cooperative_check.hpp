@@ -22,7 +22,8 @@ std::vector<Program> programs_of_cooperative_check(const DeviceCaps& caps);
 // Runs the check once for all sessions of a device. Thread-safe.
 class CooperativeCheck {
  public:
-  // Returns false, and logs the reason, if results are wrong or a product cannot be computed.
+  // Returns false, and logs the reason, if results are wrong, a product cannot be computed, or an earlier
+  // check ended its process or lost the device.
   bool passes(const std::shared_ptr<gpu::Context>& context);
 
  private:

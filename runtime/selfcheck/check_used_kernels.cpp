@@ -15,6 +15,7 @@
 #include "selfcheck/operator_cases.hpp"
 #include "selfcheck/small_run.hpp"
 #include "vellum/error.hpp"
+#include "vulkan/crash_marks.hpp"
 #include "vulkan/pipeline.hpp"
 
 namespace vellum {
@@ -122,7 +123,8 @@ class UsedKernelsCheck {
     };
     std::vector<Form> forms{{StorageChoice::buffer, 0}};
     if (uses_form(used_.kernels, "=IMAGE2D")) forms.push_back({StorageChoice::image2d, 0});
-    if (std::ranges::any_of(used_.kernels, &KernelId::uses_folded_images)) forms.push_back({StorageChoice::image2d, 2});
+    if (std::ranges::any_of(used_.kernels, &KernelId::uses_folded_images))
+      forms.push_back({StorageChoice::image2d, 2});
     if (uses_form(used_.kernels, "=IMAGE3D")) forms.push_back({StorageChoice::image3d, 0});
     for (size_t i = 0; i < operators_.size(); ++i)
       for (const Form& form : forms)
@@ -217,9 +219,19 @@ class UsedKernelsCheck {
 
   void run(size_t number) {
     const SmallProgram& program = programs_[number];
+    gpu::CrashMarks& marks = context_->crash_marks();
+    const std::vector<gpu::Attempt> attempts = attempts_of(program);
+    for (const gpu::Attempt& attempt : attempts) {
+      if (!marks.has_crashed(attempt.kind, attempt.id)) continue;
+      failures_[number] =
+          "an earlier process ended, or lost the device, when it ran shader '" + attempt.id + "'";
+      return;
+    }
     try {
       const std::vector<HostTensor> want = evaluate(*program.graph, program.small->inputs);
-      const double error = error_on_device(context_, lowered(number), program.small->inputs, want);
+      const double error = gpu::attempt_dispatch(marks, attempts, [&] {
+        return error_on_device(context_, lowered(number), program.small->inputs, want);
+      });
       const double bound = error_bound(used_.precision);
       if (!(error <= bound)) failures_[number] = describe(error, bound) + " in '" + program.small->name + "'";
     } catch (const Error& error) {
@@ -230,7 +242,24 @@ class UsedKernelsCheck {
         failures_[number] = std::string(error.what()) + " in '" + program.small->name + "'";
     }
     if (!failures_.contains(number) && !skipped_.contains(number))
-      for (const KernelId& kernel : program.kernels) right_.insert(kernel.text());
+      for (const KernelId& kernel : program.kernels) {
+        right_.insert(kernel.text());
+        right_shaders_.insert(kernel.shader);
+      }
+  }
+
+  // One for each shader that ran in no right program yet. Conversions are tried by their own operators.
+  std::vector<gpu::Attempt> attempts_of(const SmallProgram& program) const {
+    const bool only_converts = std::ranges::all_of(program.kernels, is_conversion);
+    std::set<std::string> shaders;
+    for (const KernelId& kernel : program.kernels)
+      if ((only_converts || !is_conversion(kernel)) && !right_shaders_.contains(kernel.shader))
+        shaders.insert(kernel.shader);
+    std::vector<gpu::Attempt> attempts;
+    for (const std::string& shader : shaders)
+      attempts.push_back({gpu::AttemptKind::dispatch, shader,
+                          "ran shader '" + shader + "' for '" + program.small->name + "'"});
+    return attempts;
   }
 
   static std::string describe(double error, double bound) {
@@ -272,6 +301,7 @@ class UsedKernelsCheck {
   std::map<size_t, std::string> failures_;  // by program
   std::set<size_t> skipped_;
   std::set<std::string> right_;  // kernels of programs with right results
+  std::set<std::string> right_shaders_;
 };
 
 }  // namespace

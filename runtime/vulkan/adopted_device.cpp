@@ -4,6 +4,7 @@
 
 #include "vellum/error.hpp"
 #include "vellum/vulkan.hpp"
+#include "vulkan/crash_marks.hpp"
 #include "vulkan/device_uses.hpp"
 #include "vulkan/error_translation.hpp"
 
@@ -84,7 +85,8 @@ vk::raii::PhysicalDevice adopted_physical_device(const Instance& instance,
   return handle;
 }
 
-PhysicalDevice describe_adopted(const Instance& instance, const VulkanDevice& device) {
+PhysicalDevice describe_adopted(const Instance& instance, const VulkanDevice& device,
+                                const ContextOptions& options, CrashMarks& marks) {
   return translated("describing the application's device", [&] {
     require_handle(device.device, "VulkanDevice::device");
     const vk::raii::PhysicalDevice handle = adopted_physical_device(instance, device.physical);
@@ -94,8 +96,9 @@ PhysicalDevice describe_adopted(const Instance& instance, const VulkanDevice& de
     check_extension_names(device.extensions);
     const EnabledFeatures enabled{device.extensions, device.features};
     require_enabled(describe_device(handle, instance.api_version(), families, nullptr), enabled);
-    return with_cooperative_matrices(describe_device(handle, instance.api_version(), families, &enabled),
-                                     &enabled);
+    PhysicalDevice described = describe_device(handle, instance.api_version(), families, &enabled);
+    marks.open(options.cache_folder, described.caps, options.log);
+    return with_cooperative_matrices(std::move(described), &enabled, &marks);
   });
 }
 

@@ -80,6 +80,14 @@ DeviceMemoryCallbacks checked_callbacks(const DeviceMemoryCallbacks& callbacks) 
   return callbacks;
 }
 
+PhysicalDevice choose_device(const Instance& instance, const ContextOptions& options, CrashMarks& marks) {
+  return translated("listing the Vulkan devices", [&] {
+    PhysicalDevice device = select_device(usable_devices(instance), options.device);
+    marks.open(options.cache_folder, device.caps, options.log);
+    return with_cooperative_matrices(std::move(device), nullptr, &marks);
+  });
+}
+
 vk::raii::Device adopt_device(const PhysicalDevice& physical, const VulkanDevice& adopted) {
   vk::raii::Device device(physical.handle, adopted.device);
   disown(device);
@@ -123,12 +131,8 @@ Context::Impl::Impl(const ContextOptions& context_options, const VulkanDevice* a
       adopted(adopted_device != nullptr),
       validation{context_options.log},
       instance(adopted ? Instance(adopted_device->physical) : Instance(options, validation)),
-      physical(adopted ? describe_adopted(instance, *adopted_device)
-                       : translated("listing the Vulkan devices",
-                                    [&] {
-                                      return with_cooperative_matrices(
-                                          select_device(usable_devices(instance), options.device));
-                                    })),
+      physical(adopted ? describe_adopted(instance, *adopted_device, options, crash_marks)
+                       : choose_device(instance, options, crash_marks)),
       caps(adjusted(physical.caps, options)),
       memory_properties(physical.handle.getMemoryProperties()),
       allocation_callbacks(adopted && adopted_device->allocation_callbacks
@@ -192,6 +196,7 @@ const ContextOptions& Context::options() const { return impl_->options; }
 bool Context::draws() const { return impl_->physical.draws; }
 bool Context::has_transfer_queue() const { return impl_->transfer_queue.has_value(); }
 PipelineRegistry& Context::pipelines() { return *impl_->pipelines; }
+CrashMarks& Context::crash_marks() const { return impl_->crash_marks; }
 MemoryStatistics Context::memory_statistics() const { return impl_->memory.statistics(); }
 void Context::reset_memory_peaks() { impl_->memory.reset_peaks(); }
 

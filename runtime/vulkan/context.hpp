@@ -26,6 +26,7 @@ struct VulkanDevice;
 
 namespace vellum::gpu {
 
+class CrashMarks;
 class PipelineRegistry;
 
 // transfer: copies that overlap with compute work, on the device's transfer queue if it has one, else on the
@@ -107,6 +108,8 @@ class Context : public std::enable_shared_from_this<Context> {
   // Sharing.
   bool has_transfer_queue() const;
   PipelineRegistry& pipelines();
+  // The calls that the driver did not survive before.
+  CrashMarks& crash_marks() const;
   MemoryStatistics memory_statistics() const;
   // Resets the peaks to the bytes that are allocated now.
   void reset_memory_peaks();

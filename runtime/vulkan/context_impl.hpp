@@ -8,6 +8,7 @@
 
 #include "vellum/vulkan.hpp"
 #include "vulkan/context.hpp"
+#include "vulkan/crash_marks.hpp"
 #include "vulkan/delete_when_idle.hpp"
 #include "vulkan/error_translation.hpp"
 #include "vulkan/instance.hpp"
@@ -45,8 +46,9 @@ struct Context::Impl {
   bool debug_labels = false;
   ValidationLog validation;
   Instance instance;
-  PhysicalDevice physical;
-  DeviceCaps caps;  // after adjust_caps
+  CrashMarks crash_marks;
+  PhysicalDevice physical;  // its initialisation opens crash_marks
+  DeviceCaps caps;          // after adjust_caps
   vk::PhysicalDeviceMemoryProperties memory_properties;
   std::optional<vk::AllocationCallbacks> allocation_callbacks;  // of the application
   DeviceMemoryCallbacks memory_callbacks;                       // of the application

@@ -1,5 +1,8 @@
 #include "vulkan/cooperative_matrices.hpp"
 
+#include <optional>
+
+#include "vulkan/crash_marks.hpp"
 #include "vulkan/glslang_compiler.hpp"
 
 namespace vellum::gpu {
@@ -88,7 +91,7 @@ std::string missing_in_build() {
 }  // namespace
 
 void fill_cooperative_matrices(DeviceCaps& caps, const vk::raii::PhysicalDevice& device,
-                               const DeviceSupport& support) {
+                               const DeviceSupport& support, CrashMarks* marks) {
   const bool khr = support.has(kCooperativeMatrixKhrName);
   const bool nv = support.has(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
   std::string& obstacle = caps.cooperative_obstacle;
@@ -102,6 +105,10 @@ void fill_cooperative_matrices(DeviceCaps& caps, const vk::raii::PhysicalDevice&
     obstacle = "the driver lacks Vulkan's memory model";
   if (!obstacle.empty()) return;
   if (khr) obstacle = missing_in_build();
+  std::optional<CrashMarks::Mark> mark;
+  if (marks)
+    mark.emplace(
+        marks->begin({AttemptKind::cooperative_query, "", "was asked for its cooperative matrices"}));
   if (khr && obstacle.empty()) caps.cooperative_matrices = khr_matrices(device, support);
   if (nv && caps.cooperative_matrices.empty()) caps.cooperative_matrices = nv_matrices(device, support);
   if (!caps.cooperative_matrices.empty())

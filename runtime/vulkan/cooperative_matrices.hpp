@@ -7,12 +7,14 @@
 
 namespace vellum::gpu {
 
+class CrashMarks;
+
 // Older Vulkan headers lack this name.
 inline constexpr const char* kCooperativeMatrixKhrName = "VK_KHR_cooperative_matrix";
 
 // Sets caps.cooperative_matrices, or if there are none caps.cooperative_obstacle to the reason. All other
-// caps must be set already.
+// caps must be set already. marks: null, or marks the query.
 void fill_cooperative_matrices(DeviceCaps& caps, const vk::raii::PhysicalDevice& device,
-                               const DeviceSupport& support);
+                               const DeviceSupport& support, CrashMarks* marks = nullptr);
 
 }  // namespace vellum::gpu

@@ -9,6 +9,7 @@
 #include "vellum/device_id.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/cooperative_matrices.hpp"
+#include "vulkan/crash_marks.hpp"
 
 namespace vellum::gpu {
 namespace {
@@ -300,12 +301,16 @@ PhysicalDevice describe_device(vk::raii::PhysicalDevice handle, uint32_t instanc
   return device;
 }
 
-PhysicalDevice with_cooperative_matrices(PhysicalDevice device, const EnabledFeatures* enabled) {
+PhysicalDevice with_cooperative_matrices(PhysicalDevice device, const EnabledFeatures* enabled,
+                                         CrashMarks* marks) {
   device.caps.cooperative_obstacle.clear();
-  if (ends_in_cooperative_query(device.caps))
+  if (ends_in_cooperative_query(device.caps)) {
     device.caps.cooperative_obstacle = "the driver may end the process when it is asked";
-  else
-    fill_cooperative_matrices(device.caps, device.handle, DeviceSupport(device.handle, enabled));
+  } else if (marks && marks->has_crashed(AttemptKind::cooperative_query)) {
+    device.caps.cooperative_obstacle = "the driver ended an earlier process when it was asked";
+  } else {
+    fill_cooperative_matrices(device.caps, device.handle, DeviceSupport(device.handle, enabled), marks);
+  }
   return device;
 }
 

@@ -12,6 +12,8 @@
 
 namespace vellum::gpu {
 
+class CrashMarks;
+
 // VK_EXT_subgroup_size_control.
 struct SubgroupControl {
   bool full = false;       // a pipeline can require full subgroups of DeviceCaps::subgroup_size
@@ -73,8 +75,10 @@ PhysicalDevice describe_device(vk::raii::PhysicalDevice handle, uint32_t instanc
                                const QueueFamilies& families, const EnabledFeatures* enabled);
 
 // Adds the cooperative matrices. Call it for the device that is used alone, not for each device that is
-// listed: a driver of AMD's for Windows ends the process in this query.
-PhysicalDevice with_cooperative_matrices(PhysicalDevice device, const EnabledFeatures* enabled = nullptr);
+// listed: a driver of AMD's for Windows ends the process in this query. marks: null, or marks the query, and
+// leaves it out if it ended a process before.
+PhysicalDevice with_cooperative_matrices(PhysicalDevice device, const EnabledFeatures* enabled = nullptr,
+                                         CrashMarks* marks = nullptr);
 
 // Returns the devices with Vulkan 1.1 and a compute queue, in the driver's order.
 std::vector<PhysicalDevice> usable_devices(const Instance& instance);

@@ -5,6 +5,7 @@
 
 #include "vulkan/cache_file.hpp"
 #include "vulkan/context_impl.hpp"
+#include "vulkan/crash_marks.hpp"
 
 namespace vellum::gpu {
 namespace {
@@ -20,9 +21,10 @@ platform::Sha256Digest cache_key(const DeviceCaps& caps) {
   return hash.finish();
 }
 
+// Empty: nothing is stored.
 std::filesystem::path cache_path(const Context& context) {
   const std::filesystem::path& folder = context.options().cache_folder;
-  if (folder.empty()) return {};
+  if (folder.empty() || context.impl().crash_marks.has_crashed(AttemptKind::pipeline_cache)) return {};
   return folder / ("pipelines-" + platform::to_hex(cache_key(context.device_caps())).substr(0, 16) + ".bin");
 }
 
@@ -41,6 +43,8 @@ bool is_for(const DeviceCaps& caps, const std::vector<std::byte>& data) {
 
 PipelineCache::PipelineCache(Context& context) : context_(context) {
   const DeviceCaps& caps = context.device_caps();
+  CrashMarks& marks = context.impl().crash_marks;
+  const Attempt attempt{AttemptKind::pipeline_cache, "", "made a pipeline cache from stored data"};
   std::optional<std::vector<std::byte>> data;
   if (const auto path = cache_path(context); !path.empty())
     data = read_cache_file(path, cache_key(caps), context.options().log);
@@ -48,6 +52,8 @@ PipelineCache::PipelineCache(Context& context) : context_(context) {
   vk::PipelineCacheCreateInfo info;
   if (data) info.setInitialDataSize(data->size()).setPInitialData(data->data());
   const auto create = [&] {
+    std::optional<CrashMarks::Mark> mark;
+    if (info.initialDataSize > 0) mark.emplace(marks.begin(attempt));
     return translated("creating the pipeline cache", [&] {
       return vk::raii::PipelineCache(context.impl().device, info, context.impl().allocator());
     });

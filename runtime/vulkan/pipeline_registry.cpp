@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "vulkan/context_impl.hpp"
+#include "vulkan/crash_marks.hpp"
 #include "vulkan/early_compile.hpp"
 #include "vulkan/pipeline.hpp"
 #include "vulkan/pipeline_cache.hpp"
@@ -87,14 +88,27 @@ struct PipelineRegistry::Impl {
   std::map<PipelineKey, std::shared_future<PipelinePointer>> pipelines;
   std::atomic<uint64_t> made{0}, saved{0};
 
+  PipelinePointer make_marked(const PipelineKey& key);
   PipelinePointer make(const PipelineKey& key, std::promise<PipelinePointer>& promise);
   bool knows(const PipelineKey& key) const;
 };
 
+PipelinePointer PipelineRegistry::Impl::make_marked(const PipelineKey& key) {
+  CrashMarks& marks = context.impl().crash_marks;
+  if (!marks.is_open()) return PipelinePointer(new Pipeline(context, cache, key));
+  const Attempt attempt{AttemptKind::pipeline, key.shader, "compiled shader '" + key.shader + "'"};
+  if (marks.has_crashed(attempt.kind, attempt.id))
+    throw Error(ErrorCode::unsupported,
+                context.caps().name + ": the driver ended an earlier process while it compiled shader '" +
+                    key.shader + "'; `vellum doctor --forget` lets it try again");
+  const CrashMarks::Mark mark = marks.begin(attempt);
+  return PipelinePointer(new Pipeline(context, cache, key));
+}
+
 // A failure is reported to all threads that wait for the pipeline; the next request tries again.
 PipelinePointer PipelineRegistry::Impl::make(const PipelineKey& key, std::promise<PipelinePointer>& promise) {
   try {
-    PipelinePointer pipeline(new Pipeline(context, cache, key));
+    PipelinePointer pipeline = make_marked(key);
     ++made;
     promise.set_value(pipeline);
     return pipeline;
@@ -141,6 +155,7 @@ std::vector<PipelinePointer> PipelineRegistry::prepare(std::span<const PipelineK
     PipelinePointer pipeline;
     std::vector<std::vector<ImageDesc>> images;  // that it is compiled for
   };
+  if (impl_->context.impl().crash_marks.compiles_one_at_a_time()) threads = 1;
   // Each key once, so that no thread waits for another that creates the same pipeline.
   std::map<PipelineKey, Wanted> wanted;
   std::vector<std::pair<const PipelineKey, Wanted>*> distinct;

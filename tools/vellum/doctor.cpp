@@ -19,7 +19,7 @@ namespace {
 struct DoctorArguments {
   Options options;
   std::string report, only;
-  bool all = false;
+  bool all = false, forget = false;
 };
 
 std::string precision_text(const KernelCheck& check) {
@@ -56,6 +56,13 @@ std::string device_text(const DeviceInfo& device) {
       device.fp16_arithmetic ? "yes" : "no", device.cooperative_matrices);
 }
 
+std::string crashes_text(const std::vector<std::string>& crashes) {
+  std::string text;
+  for (const std::string& crash : crashes)
+    text += "not tried again: an earlier process ended, or lost the device, while the driver " + crash + "\n";
+  return text;
+}
+
 nlohmann::json report_json(const Device& device, const std::vector<KernelCheck>& checks, double seconds) {
   nlohmann::json list = nlohmann::json::array();
   for (const KernelCheck& check : checks)
@@ -70,6 +77,7 @@ nlohmann::json report_json(const Device& device, const std::vector<KernelCheck>&
   return {{"vellum", VELLUM_VERSION_TEXT},
           {"caps", nlohmann::json::parse(Caps::of(device).json())},
           {"validation_messages", device.validation_messages()},
+          {"crashes", crashes(device)},
           {"seconds", seconds},
           {"checks", list}};
 }
@@ -87,6 +95,12 @@ void examine(const DoctorArguments& arguments) {
   const OpenedDevice opened(arguments.options);
   const Device& device = opened.device();
   if (!arguments.options.json) print("vellum " VELLUM_VERSION_TEXT " on " + device_text(device.info()));
+  if (arguments.forget) {
+    forget_crashes(device);
+    if (!arguments.options.json) print("forgot what crashed, and all results of first-use checks\n");
+  } else if (!arguments.options.json) {
+    print(crashes_text(crashes(device)));
+  }
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<KernelCheck> checks = check_with_progress(device, arguments);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -125,6 +139,8 @@ Command add_doctor(CLI::App& app) {
   command->add_option("--only", arguments->only,
                       "check only the operators whose name begins so, such as Conv");
   command->add_flag("--all", arguments->all, "check every variant of every kernel, which takes minutes");
+  command->add_flag("--forget", arguments->forget,
+                    "forget which calls of the driver ended a process, and the results of first-use checks");
   add_options(*command, arguments->options, "has no effect here");
   command->footer(
       "Small operators of every kind are computed on the device, in images and buffers, in fp32 and fp16, "

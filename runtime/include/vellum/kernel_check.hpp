@@ -44,4 +44,11 @@ struct KernelCheckOptions {
 VELLUM_API std::vector<KernelCheck> check_kernels(const Device& device,
                                                   const KernelCheckOptions& options = {});
 
+// Returns what the driver did when an earlier process ended or lost the device, such as "compiled shader
+// 'conv_window'". It is not tried again: other kernels run in its place. Empty without a cache folder.
+VELLUM_API std::vector<std::string> crashes(const Device& device);
+// Forgets what crashes() returns, and all results of first-use checks on this device. Processes that begin
+// afterwards, and sessions of this device that are made afterwards, try again.
+VELLUM_API void forget_crashes(const Device& device);
+
 }  // namespace vellum

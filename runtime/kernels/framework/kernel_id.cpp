@@ -57,8 +57,9 @@ bool is_conversion(const KernelId& kernel) {
 }
 
 std::string wrong_kernel_warning(const DeviceCaps& caps, const std::string& kernel, const std::string& why) {
+  const bool is_measured = why.starts_with("an error of ");
   return caps.name + (caps.driver.empty() ? "" : ", " + caps.driver) + ": " + kernel +
-         " computes wrong results and is not used: " + why;
+         (is_measured ? " computes wrong results and is not used: " : " is not used: ") + why;
 }
 
 }  // namespace vellum

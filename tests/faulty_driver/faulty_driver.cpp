@@ -1,0 +1,215 @@
+#include "faulty_driver/faulty_driver.hpp"
+
+#include <csignal>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "platform/dynamic_library.hpp"
+#include "vulkan/loader.hpp"
+
+namespace vellum::test {
+namespace {
+
+struct FaultyState {
+  DriverFault fault = DriverFault::none;
+  std::string shader;
+  std::mutex mutex;
+  platform::DynamicLibrary loader;
+  PFN_vkGetInstanceProcAddr instance_function = nullptr;
+  PFN_vkGetDeviceProcAddr device_function = nullptr;
+  PFN_vkCreateShaderModule create_module = nullptr;
+  PFN_vkCreateComputePipelines create_pipelines = nullptr;
+  PFN_vkCreatePipelineCache create_cache = nullptr;
+  PFN_vkCmdBindPipeline bind_pipeline = nullptr;
+  PFN_vkCmdDispatch dispatch = nullptr;
+  PFN_vkBeginCommandBuffer begin_commands = nullptr;
+  PFN_vkQueueSubmit submit = nullptr;
+  PFN_vkWaitForFences wait_for_fences = nullptr;
+  PFN_vkGetFenceStatus fence_status = nullptr;
+  std::set<VkShaderModule> modules;       // with the name
+  std::set<VkPipeline> pipelines;         // of these modules
+  std::map<VkCommandBuffer, bool> bound;  // one of these pipelines is bound
+  std::set<VkCommandBuffer> dispatching;  // these run such a pipeline
+  std::set<VkFence> fences;               // of their submits
+};
+
+std::unique_ptr<FaultyState>& faulty_state() {
+  static std::unique_ptr<FaultyState> the_state;
+  return the_state;
+}
+FaultyState& faulty() { return *faulty_state(); }
+
+[[noreturn]] void end_process() {
+  std::raise(SIGKILL);
+  std::abort();
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL create_faulty_module(VkDevice device, const VkShaderModuleCreateInfo* info,
+                                                    const VkAllocationCallbacks* callbacks,
+                                                    VkShaderModule* module) {
+  const VkResult result = faulty().create_module(device, info, callbacks, module);
+  const std::string_view code(reinterpret_cast<const char*>(info->pCode), info->codeSize);
+  const std::lock_guard lock(faulty().mutex);
+  if (result == VK_SUCCESS && code.find(faulty().shader) != code.npos)
+    faulty().modules.insert(*module);
+  else if (result == VK_SUCCESS)
+    faulty().modules.erase(*module);  // a handle of an earlier module that was destroyed
+  return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL create_faulty_pipelines(VkDevice device, VkPipelineCache cache, uint32_t count,
+                                                       const VkComputePipelineCreateInfo* infos,
+                                                       const VkAllocationCallbacks* callbacks,
+                                                       VkPipeline* pipelines) {
+  bool is_faulty = false;
+  {
+    const std::lock_guard lock(faulty().mutex);
+    is_faulty = faulty().modules.contains(infos->stage.module);
+  }
+  if (is_faulty && faulty().fault == DriverFault::ends_in_pipeline) end_process();
+  if (is_faulty && faulty().fault == DriverFault::refuses_pipeline) return VK_ERROR_UNKNOWN;
+  const VkResult result = faulty().create_pipelines(device, cache, count, infos, callbacks, pipelines);
+  const std::lock_guard lock(faulty().mutex);
+  if (is_faulty)
+    faulty().pipelines.insert(*pipelines);
+  else
+    faulty().pipelines.erase(*pipelines);
+  return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL create_faulty_cache(VkDevice device, const VkPipelineCacheCreateInfo* info,
+                                                   const VkAllocationCallbacks* callbacks,
+                                                   VkPipelineCache* cache) {
+  if (faulty().fault == DriverFault::ends_in_stored_cache && info->initialDataSize > 0) end_process();
+  return faulty().create_cache(device, info, callbacks, cache);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL begin_faulty_commands(VkCommandBuffer commands,
+                                                     const VkCommandBufferBeginInfo* info) {
+  {
+    const std::lock_guard lock(faulty().mutex);
+    faulty().dispatching.erase(commands);
+  }
+  return faulty().begin_commands(commands, info);
+}
+
+VKAPI_ATTR void VKAPI_CALL bind_faulty_pipeline(VkCommandBuffer commands, VkPipelineBindPoint point,
+                                                VkPipeline pipeline) {
+  {
+    const std::lock_guard lock(faulty().mutex);
+    faulty().bound[commands] = faulty().pipelines.contains(pipeline);
+  }
+  faulty().bind_pipeline(commands, point, pipeline);
+}
+
+VKAPI_ATTR void VKAPI_CALL faulty_dispatch(VkCommandBuffer commands, uint32_t x, uint32_t y, uint32_t z) {
+  {
+    const std::lock_guard lock(faulty().mutex);
+    if (x > 0 && faulty().bound[commands]) {
+      faulty().dispatching.insert(commands);
+      if (faulty().fault == DriverFault::computes_nothing) return;
+    }
+  }
+  faulty().dispatch(commands, x, y, z);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL faulty_submit(VkQueue queue, uint32_t count, const VkSubmitInfo* submits,
+                                             VkFence fence) {
+  {
+    const std::lock_guard lock(faulty().mutex);
+    bool is_faulty = false;
+    for (uint32_t i = 0; i < count; ++i)
+      for (uint32_t c = 0; c < submits[i].commandBufferCount; ++c)
+        is_faulty |= faulty().dispatching.contains(submits[i].pCommandBuffers[c]);
+    if (is_faulty && faulty().fault == DriverFault::ends_in_dispatch) end_process();
+    if (is_faulty && fence)
+      faulty().fences.insert(fence);
+    else
+      faulty().fences.erase(fence);
+  }
+  return faulty().submit(queue, count, submits, fence);
+}
+
+// What the driver says of a fence instead of the truth; VK_SUCCESS: the truth.
+VkResult answer_for(uint32_t count, const VkFence* fences) {
+  const std::lock_guard lock(faulty().mutex);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!faulty().fences.contains(fences[i])) continue;
+    if (faulty().fault == DriverFault::loses_device) return VK_ERROR_DEVICE_LOST;
+    if (faulty().fault == DriverFault::hangs) return VK_TIMEOUT;
+  }
+  return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL wait_for_faulty_fences(VkDevice device, uint32_t count, const VkFence* fences,
+                                                      VkBool32 all, uint64_t timeout) {
+  const VkResult answer = answer_for(count, fences);
+  const VkResult truth = faulty().wait_for_fences(device, count, fences, all, timeout);
+  return answer == VK_SUCCESS ? truth : answer;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL faulty_fence_status(VkDevice device, VkFence fence) {
+  const VkResult answer = answer_for(1, &fence);
+  if (answer == VK_TIMEOUT) return VK_NOT_READY;
+  return answer == VK_SUCCESS ? faulty().fence_status(device, fence) : answer;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL faulty_matrices(VkPhysicalDevice, uint32_t*, void*) { end_process(); }
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL faulty_device_function(VkDevice device, const char* name) {
+  const std::string_view wanted(name);
+  const PFN_vkVoidFunction real = faulty().device_function(device, name);
+  const auto wrapped = [&](auto& kept, auto* wrapper) {
+    kept = reinterpret_cast<std::remove_reference_t<decltype(kept)>>(real);
+    return reinterpret_cast<PFN_vkVoidFunction>(wrapper);
+  };
+  if (wanted == "vkGetDeviceProcAddr") return reinterpret_cast<PFN_vkVoidFunction>(faulty_device_function);
+  if (!real) return nullptr;
+  if (wanted == "vkCreateShaderModule") return wrapped(faulty().create_module, create_faulty_module);
+  if (wanted == "vkCreateComputePipelines")
+    return wrapped(faulty().create_pipelines, create_faulty_pipelines);
+  if (wanted == "vkCreatePipelineCache") return wrapped(faulty().create_cache, create_faulty_cache);
+  if (wanted == "vkBeginCommandBuffer") return wrapped(faulty().begin_commands, begin_faulty_commands);
+  if (wanted == "vkCmdBindPipeline") return wrapped(faulty().bind_pipeline, bind_faulty_pipeline);
+  if (wanted == "vkCmdDispatch") return wrapped(faulty().dispatch, faulty_dispatch);
+  if (wanted == "vkQueueSubmit") return wrapped(faulty().submit, faulty_submit);
+  if (wanted == "vkWaitForFences") return wrapped(faulty().wait_for_fences, wait_for_faulty_fences);
+  if (wanted == "vkGetFenceStatus") return wrapped(faulty().fence_status, faulty_fence_status);
+  return real;
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL faulty_instance_function(VkInstance instance, const char* name) {
+  const std::string_view wanted(name);
+  if (wanted == "vkGetInstanceProcAddr")
+    return reinterpret_cast<PFN_vkVoidFunction>(faulty_instance_function);
+  const PFN_vkVoidFunction real = faulty().instance_function(instance, name);
+  if (real && wanted == "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR" &&
+      faulty().fault == DriverFault::ends_in_matrices_query)
+    return reinterpret_cast<PFN_vkVoidFunction>(faulty_matrices);
+  if (wanted != "vkGetDeviceProcAddr") return real;
+  faulty().device_function = reinterpret_cast<PFN_vkGetDeviceProcAddr>(real);
+  return reinterpret_cast<PFN_vkVoidFunction>(faulty_device_function);
+}
+
+}  // namespace
+
+FaultyDriver::FaultyDriver(DriverFault fault, std::string shader) {
+  faulty_state() = std::make_unique<FaultyState>();
+  faulty().fault = fault;
+  faulty().shader = std::move(shader);
+  faulty().loader = open_vulkan_loader();
+  faulty().instance_function =
+      reinterpret_cast<PFN_vkGetInstanceProcAddr>(faulty().loader.symbol("vkGetInstanceProcAddr"));
+}
+
+FaultyDriver::~FaultyDriver() { faulty_state().reset(); }
+
+PFN_vkGetInstanceProcAddr FaultyDriver::get_instance_proc_addr() const { return faulty_instance_function; }
+
+}  // namespace vellum::test

@@ -1,0 +1,39 @@
+// A layer between Vellum and the Vulkan loader that imitates faults of GPU drivers (docs/drivers.md), those
+// that end the process among them.
+#pragma once
+
+#include <vulkan/vulkan_core.h>
+
+#include <string>
+
+namespace vellum::test {
+
+enum class DriverFault {
+  none,
+  // The process ends (SIGKILL stands for an access of memory that is not the driver's) while the driver
+  ends_in_pipeline,        // compiles the shader
+  ends_in_dispatch,        // runs the shader
+  ends_in_stored_cache,    // reads a pipeline cache that it wrote itself
+  ends_in_matrices_query,  // is asked for its cooperative matrices
+  // The driver reports the error.
+  refuses_pipeline,  // VK_ERROR_UNKNOWN for the shader
+  loses_device,      // in a dispatch of the shader
+  hangs,             // in a dispatch of the shader: its fence is never signalled
+  // Nothing is reported.
+  computes_nothing,  // dispatches of the shader write nothing
+};
+
+// Vulkan's functions have no user pointer, so the state is global; only one exists at a time.
+class FaultyDriver {
+ public:
+  // shader: a name in the shader (OpName), such as that of its parameter block.
+  FaultyDriver(DriverFault fault, std::string shader);
+  ~FaultyDriver();
+  FaultyDriver(const FaultyDriver&) = delete;
+  FaultyDriver& operator=(const FaultyDriver&) = delete;
+
+  // For ContextOptions::get_instance_proc_addr.
+  PFN_vkGetInstanceProcAddr get_instance_proc_addr() const;
+};
+
+}  // namespace vellum::test
