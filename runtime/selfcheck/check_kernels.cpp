@@ -76,7 +76,7 @@ class Checker {
           result.kernel = way.name;
           attempt(result, [&] {
             result.error =
-                error_on_device(context_, lower(graph, context_->caps(), lowering), small.inputs, want);
+                runs_.error(small.name, lower(graph, context_->caps(), lowering), small.inputs, want);
           });
         }
       }
@@ -115,6 +115,7 @@ class Checker {
   const std::shared_ptr<gpu::Context>& context_;
   const KernelCheckOptions& options_;
   std::vector<KernelCheck> checks_;
+  MarkedRuns runs_{context_};
 };
 
 }  // namespace

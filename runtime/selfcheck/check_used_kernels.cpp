@@ -15,7 +15,6 @@
 #include "selfcheck/operator_cases.hpp"
 #include "selfcheck/small_run.hpp"
 #include "vellum/error.hpp"
-#include "vulkan/crash_marks.hpp"
 #include "vulkan/pipeline.hpp"
 
 namespace vellum {
@@ -219,19 +218,9 @@ class UsedKernelsCheck {
 
   void run(size_t number) {
     const SmallProgram& program = programs_[number];
-    gpu::CrashMarks& marks = context_->crash_marks();
-    const std::vector<gpu::Attempt> attempts = attempts_of(program);
-    for (const gpu::Attempt& attempt : attempts) {
-      if (!marks.has_crashed(attempt.kind, attempt.id)) continue;
-      failures_[number] =
-          "an earlier process ended, or lost the device, when it ran shader '" + attempt.id + "'";
-      return;
-    }
     try {
       const std::vector<HostTensor> want = evaluate(*program.graph, program.small->inputs);
-      const double error = gpu::attempt_dispatch(marks, attempts, [&] {
-        return error_on_device(context_, lowered(number), program.small->inputs, want);
-      });
+      const double error = runs_.error(program.small->name, lowered(number), program.small->inputs, want);
       const double bound = error_bound(used_.precision);
       if (!(error <= bound)) failures_[number] = describe(error, bound) + " in '" + program.small->name + "'";
     } catch (const Error& error) {
@@ -242,24 +231,7 @@ class UsedKernelsCheck {
         failures_[number] = std::string(error.what()) + " in '" + program.small->name + "'";
     }
     if (!failures_.contains(number) && !skipped_.contains(number))
-      for (const KernelId& kernel : program.kernels) {
-        right_.insert(kernel.text());
-        right_shaders_.insert(kernel.shader);
-      }
-  }
-
-  // One for each shader that ran in no right program yet. Conversions are tried by their own operators.
-  std::vector<gpu::Attempt> attempts_of(const SmallProgram& program) const {
-    const bool only_converts = std::ranges::all_of(program.kernels, is_conversion);
-    std::set<std::string> shaders;
-    for (const KernelId& kernel : program.kernels)
-      if ((only_converts || !is_conversion(kernel)) && !right_shaders_.contains(kernel.shader))
-        shaders.insert(kernel.shader);
-    std::vector<gpu::Attempt> attempts;
-    for (const std::string& shader : shaders)
-      attempts.push_back({gpu::AttemptKind::dispatch, shader,
-                          "ran shader '" + shader + "' for '" + program.small->name + "'"});
-    return attempts;
+      for (const KernelId& kernel : program.kernels) right_.insert(kernel.text());
   }
 
   static std::string describe(double error, double bound) {
@@ -298,10 +270,10 @@ class UsedKernelsCheck {
   std::vector<SmallProgram> programs_;
   std::vector<std::vector<Match>> matches_;  // of each used kernel
   std::vector<std::shared_ptr<const gpu::Pipeline>> made_;
+  MarkedRuns runs_{context_};
   std::map<size_t, std::string> failures_;  // by program
   std::set<size_t> skipped_;
   std::set<std::string> right_;  // kernels of programs with right results
-  std::set<std::string> right_shaders_;
 };
 
 }  // namespace

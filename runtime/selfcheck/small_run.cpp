@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "exec/executor.hpp"
+#include "kernels/framework/kernel_id.hpp"
+#include "vellum/error.hpp"
+#include "vulkan/crash_marks.hpp"
 
 namespace vellum {
 namespace {
@@ -41,6 +44,31 @@ double error_on_device(const std::shared_ptr<gpu::Context>& context, Program pro
     if (std::isnan(error)) break;
   }
   return error;
+}
+
+double MarkedRuns::error(const std::string& name, Program program, const std::vector<HostTensor>& inputs,
+                         const std::vector<HostTensor>& want) {
+  std::set<std::string> new_shaders, conversions;
+  for (const Task& task : program.tasks) {
+    if (!task.dispatch || survived_.contains(task.dispatch->shader)) continue;
+    (is_conversion(kernel_id(*task.dispatch)) ? conversions : new_shaders).insert(task.dispatch->shader);
+  }
+  // Conversions are in most programs, so that they would count wherever another shader is the cause.
+  const std::set<std::string>& tried = new_shaders.empty() ? conversions : new_shaders;
+  gpu::CrashMarks& marks = context_->crash_marks();
+  std::vector<gpu::Attempt> attempts;
+  for (const std::string& shader : tried) {
+    attempts.push_back(
+        {gpu::AttemptKind::dispatch, shader, "ran shader '" + shader + "' for '" + name + "'"});
+    if (marks.has_crashed(gpu::AttemptKind::dispatch, shader))
+      throw Error(ErrorCode::unsupported,
+                  "an earlier process ended, or lost the device, when it ran shader '" + shader + "'");
+  }
+  const double found = gpu::attempt_dispatch(
+      marks, attempts, [&] { return error_on_device(context_, std::move(program), inputs, want); });
+  survived_.merge(new_shaders);
+  survived_.merge(conversions);
+  return found;
 }
 
 }  // namespace vellum

@@ -31,8 +31,9 @@ extern char** environ;
 namespace vellum::test {
 namespace {
 
-constexpr const char* kChildVariable = "VELLUM_TEST_FAULTY_DRIVER";  // FAULT:SHADER:FOLDER
-constexpr int kFailed = 3;                                           // exit status after an error
+constexpr const char* kChildVariable = "VELLUM_TEST_FAULTY_DRIVER";   // FAULT:SHADER:FOLDER
+constexpr const char* kDoctorVariable = "VELLUM_TEST_FAULTY_DOCTOR";  // checks kernels instead
+constexpr int kFailed = 3;                                            // exit status after an error
 
 // Conv 3x3, Conv 1x1, Softmax.
 std::string network() {
@@ -73,6 +74,11 @@ std::vector<float> run_network(const Device& device) {
   return values;
 }
 
+void log_failures(const std::vector<KernelCheck>& checks, std::ofstream& log) {
+  for (const KernelCheck& check : checks)
+    if (!check.passed()) log << check.kernel << ": " << check.failure << std::endl;
+}
+
 // One process with a faulty driver: runs the network, and writes its result and log to the folder.
 TEST(Child, DISABLED_RunsTheNetwork) {
   const char* described = std::getenv(kChildVariable);
@@ -89,6 +95,7 @@ TEST(Child, DISABLED_RunsTheNetwork) {
     device = open(driver, folder, [&](LogLevel level, std::string_view text) {
       if (level != LogLevel::info) log << text << std::endl;
     });
+    if (std::getenv(kDoctorVariable)) return log_failures(check_kernels(*device, {.only = "Conv 1x1"}), log);
     const std::vector<float> values = run_network(*device);
     std::ofstream output(folder + "/output", std::ios::binary);
     output.write(reinterpret_cast<const char*>(values.data()),
@@ -116,13 +123,16 @@ std::string text_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-Outcome start_process(DriverFault fault, const std::string& shader, const std::filesystem::path& folder) {
+Outcome start_process(DriverFault fault, const std::string& shader, const std::filesystem::path& folder,
+                      bool as_doctor = false) {
   std::filesystem::remove(folder / "output");
   const std::string described = std::string(kChildVariable) + "=" + std::to_string(static_cast<int>(fault)) +
                                 ":" + shader + ":" + folder.string();
   std::vector<char*> environment{const_cast<char*>(described.c_str())};
   for (char** variable = environ; *variable; ++variable)
     if (!std::string_view(*variable).starts_with("GTEST_")) environment.push_back(*variable);
+  const std::string doctor = std::string(kDoctorVariable) + "=1";
+  if (as_doctor) environment.push_back(const_cast<char*>(doctor.c_str()));
   environment.push_back(nullptr);
   std::array arguments{std::string("faulty_driver"), std::string("--gtest_filter=Child.*"),
                        std::string("--gtest_also_run_disabled_tests")};
@@ -181,6 +191,8 @@ const FaultRow kFaultRows[] = {
      "compiled shader 'conv_pointwise'"},
     {"CompilerCrashOfAnother", "11, 18, 35, 37, 39, 42", DriverFault::ends_in_pipeline, kWindow, 0,
      End::killed, "compiled shader 'conv'"},
+    {"MatricesCrash", "1", DriverFault::ends_in_matrices_query, "none", 0, End::killed,
+     "was asked for its cooperative matrices"},
     {"DispatchCrash", "4", DriverFault::ends_in_dispatch, kPointwise, 0, End::killed,
      "ran shader 'conv_pointwise'"},
     {"StoredCacheCrash", "5, 15", DriverFault::ends_in_stored_cache, "none", 1, End::killed,
@@ -224,6 +236,18 @@ TEST(FaultyDriver, ARightDriverLeavesNoMarks) {
     EXPECT_FALSE(entry.path().filename().string().starts_with("trying-")) << entry.path();
     EXPECT_FALSE(entry.path().filename().string().starts_with("crashes-")) << entry.path();
   }
+}
+
+TEST(FaultyDriver, ADoctorDiesOnce) {
+  const TempFolder folder;
+  const auto examine = [&] {
+    return start_process(DriverFault::ends_in_dispatch, kPointwise, folder.path(), true);
+  };
+  EXPECT_EQ(examine().end, End::killed);
+  const Outcome second = examine();
+  EXPECT_EQ(second.end, End::success);
+  EXPECT_NE(second.log.find("when it ran shader 'conv_pointwise'"), std::string::npos) << second.log;
+  EXPECT_EQ(second.log.find("winograd"), std::string::npos) << second.log;
 }
 
 TEST(FaultyDriver, WhatCrashedCanBeForgotten) {
