@@ -160,7 +160,8 @@ class Splitter {
 
   // The output channels of each part but the last; 0 for a layer that stays whole.
   int64_t part_channels(const Layer& layer) const {
-    if (bytes_of(layer.channels + limits_.padding_channels, layer.channel_elements) <= limits_.layer) return 0;
+    if (bytes_of(layer.channels + limits_.padding_channels, layer.channel_elements) <= limits_.layer)
+      return 0;
     const auto most = 4 * static_cast<int64_t>(limits_.part / bytes_of(4, layer.channel_elements)) -
                       limits_.padding_channels;
     if (most <= 0 || most >= layer.channels) return 0;
@@ -195,6 +196,17 @@ class Splitter {
     editor_.replace(index, {node.name + "/residual", std::move(add), {product, residual}, node.outputs});
   }
 
+  // The operator of `count` output channels.
+  static std::shared_ptr<const Operator> part_of(const std::shared_ptr<const Operator>& op, int64_t first,
+                                                 int64_t count) {
+    const auto* conv = dynamic_cast<const Conv*>(op.get());
+    if (!conv || !conv->fixed_point) return op;
+    auto part = std::make_shared<Conv>(*conv);
+    part->fixed_point = std::make_shared<FixedPoint>(
+        conv->fixed_point->of_channels(static_cast<size_t>(first), static_cast<size_t>(count)));
+    return part;
+  }
+
   // The node becomes a Concat of its parts.
   void split(size_t index, const Layer& layer, int64_t part) {
     const Node node = editor_.node(index);
@@ -206,6 +218,7 @@ class Splitter {
       const std::string suffix = "/part" + std::to_string(first / part);
       Node part_node = node;
       part_node.name += suffix;
+      part_node.op = part_of(node.op, first, count);
       part_node.inputs[1] = add_slice(node.inputs[1], suffix, layer.weights_axis, first, count);
       if (slices_bias) {
         const size_t axis = editor_.type(node.inputs[2]).shape.size() - 1;

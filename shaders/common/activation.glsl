@@ -74,7 +74,11 @@ vec4 activation_gelu_tanh(vec4 x) {
 // integers, so rounding may be the last operation. A NaN becomes 0. It is detected by its bits; inf_nan.glsl
 // would make Metal optimise all kernels with an activation less.
 vec4 round_to_steps(vec4 x, float step, float least, float most) {
+#if defined(FIXED_POINT) && !defined(RESIDUAL)
+  vec4 steps = x / step;  // sums in fixed point are whole steps (conv_tile.glsl), which nothing moves to a tie
+#else
   vec4 steps = exact_halves(x, vec4(step));
+#endif
   steps = mix(steps, vec4(0), greaterThan(floatBitsToUint(steps) & 0x7fffffffu, uvec4(0x7f800000u)));
   return roundEven(clamp(steps, vec4(least), vec4(most))) * step;
 }

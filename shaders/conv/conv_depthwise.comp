@@ -42,12 +42,16 @@ FACTORS load_column(int column, bool inside, PLACE_OF(x) row) {
 #ifdef HALF_PRODUCTS
 const int TEXELS_AFTER_TAPS = 3;
 #elif defined(BYTE_WEIGHTS)
+#ifdef FIXED_POINT
+const int TEXELS_AFTER_TAPS = 12;
+#else
 const int TEXELS_AFTER_TAPS = 8;
+#endif
 // Returns four words of a row of the grid.
-vec4 load_words(int column, int slice, int width) {
+uvec4 words_of_row(int column, int slice, int width) {
   uvec4 words;
   [[unroll]] for (int c = 0; c < 4; ++c) words[c] = load_word_w(column + c, slice, width);
-  return uintBitsToFloat(words);
+  return words;
 }
 #else
 const int TEXELS_AFTER_TAPS = 1;
@@ -75,9 +79,14 @@ void main() {
 #else
   const vec4 scale = vec4(1);
 #endif
-#ifdef BYTE_WEIGHTS
-  start_sums(0, load_words(taps, slice, width), scale);
-  channel_scale[0] = load_words(taps + 4, slice, width);
+#ifdef FIXED_POINT
+  start_sums(0, vec4(0), scale);
+  channel_bias[0] = ivec4(words_of_row(taps, slice, width));
+  channel_multiplier[0] = ivec4(words_of_row(taps + 4, slice, width));
+  channel_shift[0] = ivec4(words_of_row(taps + 8, slice, width));
+#elif defined(BYTE_WEIGHTS)
+  start_sums(0, uintBitsToFloat(words_of_row(taps, slice, width)), scale);
+  channel_scale[0] = uintBitsToFloat(words_of_row(taps + 4, slice, width));
 #ifdef SUM_SCALE
   channel_scale[0] *= scale_of_sums();
 #endif

@@ -21,6 +21,11 @@
 // have more bits than a float: those of INTEGER_SUMS input slices, or of one slice and the taps of a row, are
 // added up as integers.
 //
+// With FIXED_POINT, x and weights are integers, and results are integers times the step that the activation
+// rounds to: the product of the sum, with a bias, and a number in fixed point, as LiteRT's reference kernels
+// round it (MultiplyByQuantizedMultiplier() in tensorflow/lite/kernels/internal/common.cc). The words after
+// the weights are integers: four of bias for each output slice, then of multiplier, then of shift.
+//
 // With BROADCAST, the lanes of a subgroup compute the same output channels of different pixels: each lane loads some of the
 // weights and broadcasts them to the others. All lanes must reach the broadcast.
 
@@ -36,7 +41,36 @@ vec4 sum[TILE_S][TILE_P];
 ivec4 integer_sum[TILE_S][TILE_P];
 #endif
 
-#ifdef BYTE_WEIGHTS
+#ifdef FIXED_POINT
+WORDS_OF_TEXELS(w)
+ivec4 channel_bias[TILE_S], channel_multiplier[TILE_S], channel_shift[TILE_S];
+#ifdef SUM_ROUNDED
+#define FIXED_STEP sum_step
+#else
+#define FIXED_STEP activation_constants.w
+#endif
+
+// LiteRT rounds a product by 2^31 half away from zero, but for negative ones half up: as an arithmetic shift of the
+// product plus 2^30 does. Then it rounds by the shift, half away from zero.
+ivec4 fixed_product(ivec4 sum, ivec4 multiplier, ivec4 shift) {
+  ivec4 high, low;
+  imulExtended(sum << max(shift, ivec4(0)), multiplier, high, low);
+  high = (high << 1) + ivec4(((uvec4(low) >> 30) + 1u) >> 1);
+  ivec4 right = max(-shift, ivec4(0)), nudge = (ivec4(1) << right) >> 1;
+  return (high + nudge + ((high >> 31) & -min(nudge, ivec4(1)))) >> right;
+}
+
+vec4 scaled(int s, ivec4 v) {
+  ivec4 bias = channel_bias[0], multiplier = channel_multiplier[0], shift = channel_shift[0];
+  [[unroll]] for (int t = 1; t < TILE_S; ++t) {
+    bias = s == t ? channel_bias[t] : bias;
+    multiplier = s == t ? channel_multiplier[t] : multiplier;
+    shift = s == t ? channel_shift[t] : shift;
+  }
+  return vec4(fixed_product(v + bias, multiplier, shift)) * FIXED_STEP;
+}
+vec4 scaled(int s, vec4 v) { return scaled(s, ivec4(v)); }
+#elif defined(BYTE_WEIGHTS)
 WORDS_OF_TEXELS(w)
 vec4 channel_scale[TILE_S];
 #ifdef SUM_SCALE
@@ -71,20 +105,29 @@ vec4 bare_sum_of(int s, int i) {
   vec4 v = sum[0][i];
   [[unroll]] for (int t = 1; t < TILE_S; ++t) v = s == t ? sum[t][i] : v;
 #endif
+#ifdef FIXED_POINT
+  return scaled(s, ivec4(v));
+#else
   return scaled(s, vec4(v));
+#endif
 }
 // Returns sum[s][i] with the residual at p.
 vec4 sum_of(int s, int i, ivec4 p) { return with_residual(bare_sum_of(s, i), p); }
 
+#ifdef BYTE_WEIGHTS
+// Returns the four words of texel i after the weights. They are in one row, for rows are whole slices.
+uvec4 load_words(int i, int bias_row, int grid_width) {
+  ivec2 at = divide(4 * i, grid_width);
+  uvec4 words;
+  [[unroll]] for (int c = 0; c < 4; ++c) words[c] = load_word_w(at.y + c, bias_row + at.x, grid_width);
+  return words;
+}
+#endif
+
 // Returns texel i after the weights: a bias or a scale.
 vec4 load_bias_or_scale(int i, int bias_row, int grid_width) {
 #ifdef BYTE_WEIGHTS
-  uvec4 words;
-  [[unroll]] for (int c = 0; c < 4; ++c) {
-    ivec2 at = divide(4 * i + c, grid_width);
-    words[c] = load_word_w(at.y, bias_row + at.x, grid_width);
-  }
-  return uintBitsToFloat(words);
+  return uintBitsToFloat(load_words(i, bias_row, grid_width));
 #else
   ivec2 at = divide(i, grid_width);
   return load_w(at.y, bias_row + at.x, grid_width);
@@ -157,6 +200,9 @@ void start_sums(const int s, vec4 bias, vec4 scale) {
   channel_bias[s] = bias;
   bias = vec4(0);
 #endif
+#ifdef FIXED_POINT
+  x_grid.x = 1.0;  // x as integers
+#endif
   [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = bias;
 #ifdef INTEGER_SUMS
   [[unroll]] for (int i = 0; i < TILE_P; ++i) integer_sum[s][i] = ivec4(0);
@@ -180,6 +226,13 @@ void start_with_bias(int first_slice, int bias_row, int slices_held, int grid_wi
   return;
 #endif
   [[unroll]] for (int s = 0; s < TILE_S; ++s) {
+#ifdef FIXED_POINT
+    int word = first_slice + s;
+    channel_bias[s] = ivec4(load_words(word, bias_row, grid_width));
+    channel_multiplier[s] = ivec4(load_words(word + slices_held, bias_row, grid_width));
+    channel_shift[s] = ivec4(load_words(word + 2 * slices_held, bias_row, grid_width));
+    start_sums(s, vec4(0), vec4(1));
+#else
     vec4 bias = load_bias_or_scale(first_slice + s, bias_row, grid_width), scale = vec4(1);
 #ifdef HALF_PRODUCTS
     scale = scale_of_runs(first_slice + s, bias_row, slices_held, grid_width);
@@ -189,6 +242,7 @@ void start_with_bias(int first_slice, int bias_row, int slices_held, int grid_wi
     channel_scale[s] = load_bias_or_scale(first_slice + s + slices_held, bias_row, grid_width);
 #ifdef SUM_SCALE
     channel_scale[s] *= scale_of_sums();
+#endif
 #endif
 #endif
   }

@@ -1,8 +1,10 @@
 // Converters of operators on images: convolutions, pools and resizing.
 #include <algorithm>
+#include <cmath>
 
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/conv/conv_transpose.hpp"
+#include "graph/operators/elementwise/quantize.hpp"
 #include "graph/operators/movement/depth_to_space.hpp"
 #include "graph/operators/movement/resize.hpp"
 #include "graph/operators/reduction/pool.hpp"
@@ -65,6 +67,47 @@ std::shared_ptr<Conv> make_conv(const Call& call, const Options& options) {
   return conv;
 }
 
+// The scales of input or output tensors, for each of `channels`.
+std::vector<float> scales_of(const Call& call, int32_t tensor, size_t channels) {
+  std::vector<float> scales = call.writer.scales_of(tensor);
+  if (scales.size() == 1) scales.assign(channels, scales[0]);
+  return scales;
+}
+
+// What LiteRT computes the convolution with, of weights for `channels`; null for one in floats.
+std::shared_ptr<const FixedPoint> read_fixed_point(const Call& call, int64_t channels) {
+  const Writer& writer = call.writer;
+  const auto is_quantised = [&](int32_t tensor) {
+    return writer.quantised(tensor) && is_byte(writer.stored_type(tensor));
+  };
+  for (const int32_t tensor : {call.input(0), call.input(1), call.output(0)})
+    if (!is_quantised(tensor)) return nullptr;
+  const auto count = static_cast<size_t>(channels);
+  auto fixed = std::make_shared<FixedPoint>();
+  fixed->x_scale = writer.scales_of(call.input(0))[0];
+  fixed->y_scale = writer.scales_of(call.output(0))[0];
+  fixed->w_scale = scales_of(call, call.input(1), count);
+  if (fixed->w_scale.size() != count) return nullptr;
+  // With one multiplier for all channels, LiteRT multiplies the scales as floats.
+  const bool is_unsigned = writer.stored_type(call.input(0)) == DType::u8;
+  for (const float w : fixed->w_scale) {
+    const double product = is_unsigned ? static_cast<double>(fixed->x_scale * w)
+                                       : static_cast<double>(fixed->x_scale) * static_cast<double>(w);
+    fixed->multipliers.push_back(fixed_multiplier(product / static_cast<double>(fixed->y_scale)));
+  }
+  fixed->bias.assign(count, 0);
+  if (!call.has_input(2)) return fixed;
+  const HostTensor* bias = writer.constant(call.input(2));
+  if (bias == nullptr || !writer.quantised(call.input(2)) || bias->elements() != channels) return nullptr;
+  const std::vector<float> values = bias->to_floats(), steps = scales_of(call, call.input(2), count);
+  for (size_t m = 0; m < count; ++m) {
+    const double integer = std::nearbyint(static_cast<double>(values[m]) / static_cast<double>(steps[m]));
+    if (!(std::abs(integer) <= 0x1p30)) return nullptr;
+    fixed->bias[m] = static_cast<int32_t>(integer);
+  }
+  return fixed;
+}
+
 int64_t channels_of(const Call& call) {
   const Shape& shape = call.writer.type(call.input(0)).shape;
   if (shape.size() != 4 || shape[3] < 1) refuse_model("the input is " + to_string(shape) + ", expected NHWC");
@@ -82,6 +125,7 @@ void convert_conv(const Call& call) {
   }
   auto conv = make_conv(call, options);
   conv->group = channels / per_group;
+  conv->fixed_point = read_fixed_point(call, constant_weights(call, 1).shape()[0]);
   const ValueId weights = add_weights(call, 1, {0, 3, 1, 2});  // OHWI -> OIHW
   call.emit(std::move(conv), conv_values(call, weights), true, options.activation());
 }
@@ -94,6 +138,7 @@ void convert_depthwise_conv(const Call& call) {
     refuse_model("weights of " + to_string(shape) + " do not fit");
   auto conv = make_conv(call, options);
   conv->group = channels;
+  conv->fixed_point = read_fixed_point(call, shape[3]);
   const ValueId weights = add_weights(call, 1, {3, 0, 1, 2});  // 1HWO -> O1HW
   call.emit(std::move(conv), conv_values(call, weights), true, options.activation());
 }

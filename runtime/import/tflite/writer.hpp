@@ -38,6 +38,9 @@ class Writer {
   // Returns whether the stored integers represent real numbers. The graph holds the real numbers, and type()
   // is their type.
   bool quantised(int32_t tensor) const { return at(tensor).quantisation.has_value(); }
+  // Return the scales and the type of the integers of a quantised tensor.
+  std::vector<float> scales_of(int32_t tensor) const { return at(tensor).quantisation->scale.to_floats(); }
+  DType stored_type(int32_t tensor) const { return at(tensor).quantisation->stored; }
   void set_constant(int32_t tensor, HostTensor value);
   // Call it once for each converted operator that reads the tensor. After the last reader the constant is
   // freed, so that float16 weights, or weights in the file's order, are not in memory twice.

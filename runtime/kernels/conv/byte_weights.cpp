@@ -101,11 +101,57 @@ ByteWeightsPointer scaled_weights(const Lowering& lowering, size_t input) {
   return std::make_shared<const ByteWeights>(std::move(found));
 }
 
+// Those of a convolution in fixed point, if it is one whose input has the scale that it expects.
+ByteWeightsPointer fixed_point_weights(const Lowering& lowering, size_t input, bool adds_integers) {
+  const auto* conv = dynamic_cast<const Conv*>(lowering.node().op.get());
+  if (!conv || !conv->fixed_point || !conv->fixed_point->fits(conv->activation, lowering.has_input(3)))
+    return nullptr;
+  if (lowering.has_input(4) || lowering.desc_of_input(0).grid.step != conv->fixed_point->x_scale)
+    return nullptr;
+  const std::vector<float> weights =
+      in_integers(*lowering.constant(input), conv->fixed_point->w_scale).to_floats();
+  const auto range = byte_range(weights);
+  if (!range) return nullptr;
+  ByteWeights found;
+  found.scale = conv->fixed_point->w_scale;
+  found.fixed_point = conv->fixed_point;
+  if (range->first < -128 || range->second > 127) found.zero = -range->first;
+  found.exceeds_floats = may_exceed_floats(weights, found.scale.size());
+  if (found.exceeds_floats && !adds_integers) return nullptr;
+  return std::make_shared<const ByteWeights>(std::move(found));
+}
+
 }  // namespace
 
-ByteWeightsPointer byte_weights(const Lowering& lowering, size_t input) {
+float ByteWeights::word(size_t word, int64_t channel, const float* bias) const {
+  const auto m = static_cast<size_t>(channel);
+  if (m >= scale.size()) return 0.0f;
+  if (!fixed_point) return word == 1 ? scale[m] : bias ? *bias / unit(channel) : 0.0f;
+  const FixedMultiplier& by = fixed_point->multipliers[m];
+  return std::bit_cast<float>(word == 0 ? fixed_point->bias[m] : word == 1 ? by.multiplier : by.shift);
+}
+
+std::vector<int64_t> ByteWeights::packing_parameters() const {
+  std::vector<int64_t> parameters{zero};
+  if (scales_last) parameters.push_back(1);
+  if (!fixed_point) return parameters;
+  uint64_t hash = 14695981039346656037u;  // FNV-1a, of 32 bits at a time
+  const auto add = [&](int32_t number) { hash = (hash ^ static_cast<uint32_t>(number)) * 1099511628211u; };
+  for (size_t m = 0; m < scale.size(); ++m) {
+    add(fixed_point->bias[m]);
+    add(fixed_point->multipliers[m].multiplier);
+    add(fixed_point->multipliers[m].shift);
+    add(std::bit_cast<int32_t>(scale[m]));
+  }
+  parameters.push_back(2);
+  parameters.push_back(static_cast<int64_t>(hash));
+  return parameters;
+}
+
+ByteWeightsPointer byte_weights(const Lowering& lowering, size_t input, bool adds_integers) {
   if (dynamic_cast<const ScaledConv*>(lowering.node().op.get())) return scaled_weights(lowering, input);
   if (!lowering.is_in_bytes(0) || computes_weights(lowering, input)) return nullptr;
+  if (auto fixed = fixed_point_weights(lowering, input, adds_integers)) return fixed;
   const HostTensor& weights = *lowering.constant(input);
   const std::vector<float> values = weights.to_floats();
   const int64_t channels = weights.shape()[0], each = weights.elements() / std::max<int64_t>(channels, 1);

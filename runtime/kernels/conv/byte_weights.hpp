@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/operators/conv/fixed_point.hpp"
 #include "graph/tensor.hpp"
 #include "kernels/framework/lowering.hpp"
 
@@ -25,7 +26,17 @@ struct ByteWeights {
   // integers.
   bool exceeds_floats = false;
 
-  // Returns what a weight or a bias is a multiple of.
+  // Not null: results are integers of fixed point. Of these there are no scales on the device, but biases,
+  // multipliers and shifts.
+  std::shared_ptr<const FixedPoint> fixed_point = nullptr;
+
+  // Returns the words after the weights for each output channel.
+  int64_t words() const { return fixed_point ? 3 : 2; }
+  // Returns word `word` of a channel; of those that are beyond the last, 0. `bias`: null if there is none.
+  float word(size_t word, int64_t channel, const float* bias) const;
+  // Returns the numbers that determine the bytes, besides the weights, for Packing.
+  std::vector<int64_t> packing_parameters() const;
+  // Returns what a weight is a multiple of, and a bias, where sums begin with it.
   float unit(int64_t channel) const { return scales_last ? 1.0f : scale[static_cast<size_t>(channel)]; }
 };
 // Null: the weights are floats.
@@ -38,8 +49,9 @@ ByteWeightsPointer find_byte_weights(int64_t channels, int64_t each,
                                      const std::function<float(int64_t, int64_t)>& weight);
 // Returns those of input `input` of the node, where the node's input 0 is stored in bytes and the weights and
 // the bias are constants.
-// Those of a ScaledConv are always bytes.
-ByteWeightsPointer byte_weights(const Lowering& lowering, size_t input = 1);
+// Those of a ScaledConv are always bytes. `adds_integers`: whether the kernel can add up sums beyond floats;
+// otherwise such sums are not computed in fixed point.
+ByteWeightsPointer byte_weights(const Lowering& lowering, size_t input = 1, bool adds_integers = true);
 // Returns the least and the most of the integers that the weights are, and zero; nothing if they do not fit
 // in bytes. weight: each is an integer.
 std::optional<std::pair<int32_t, int32_t>> byte_range(std::span<const float> weights);

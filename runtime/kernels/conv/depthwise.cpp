@@ -22,7 +22,7 @@ struct Filters {
   ProductRun run = {};
   ByteWeightsPointer bytes = {};  // not null: the texels are bytes
 
-  int64_t width() const { return taps + (bytes ? 8 : run.of_halves() ? 3 : 1); }
+  int64_t width() const { return taps + (bytes ? 4 * bytes->words() : run.of_halves() ? 3 : 1); }
   std::vector<float> pack(std::vector<float> weights, const std::vector<float>& bias) const;
   std::vector<std::byte> pack_bytes(const std::vector<float>& weights, const std::vector<float>& bias) const;
 };
@@ -65,12 +65,13 @@ std::vector<std::byte> Filters::pack_bytes(const std::vector<float>& weights,
   for (int64_t c = 0; c < 4 * slices(channels); ++c) {
     const auto row = static_cast<size_t>(c / 4 * width()), behind = row + static_cast<size_t>(taps + c % 4);
     const bool exists = c < channels;
-    const float scale = exists ? bytes->scale[static_cast<size_t>(c)] : 0.0f;
     for (int64_t tap = 0; exists && tap < taps; ++tap)
       texels.set_weight(row + static_cast<size_t>(tap), static_cast<size_t>(c % 4),
                         weights[static_cast<size_t>(c * taps + tap)], bytes->unit(c));
-    texels.set_word(behind, exists && !bias.empty() ? bias[static_cast<size_t>(c)] / bytes->unit(c) : 0.0f);
-    texels.set_word(behind + 4, scale);
+    for (size_t word = 0; word < static_cast<size_t>(bytes->words()); ++word)
+      texels.set_word(
+          behind + 4 * word,
+          bytes->word(word, c, exists && !bias.empty() ? &bias[static_cast<size_t>(c)] : nullptr));
   }
   return texels.take();
 }
@@ -80,8 +81,7 @@ WeightValues filter_values(const Lowering& lowering, const Filters& filters, siz
   const std::vector<float> bias = bias_of(lowering, input);
   const int64_t fp16_taps = filters.run.of_halves() ? filters.run.taps : 0;
   Packing packing{PackingScheme::depthwise, {fp16_taps}};
-  if (filters.bytes) packing.parameters.push_back(filters.bytes->zero);
-  if (filters.bytes && filters.bytes->scales_last) packing.parameters.push_back(1);
+  if (filters.bytes) packing.parameters = filters.bytes->packing_parameters();
   WeightValues values = values_of_packing(
       lowering, std::move(packing), [=] { return filters.pack(weights.to_floats(), bias); }, input);
   if (filters.bytes) values.make_bytes = [=] { return filters.pack_bytes(weights.to_floats(), bias); };

@@ -85,7 +85,7 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
     define_loop(kernel, lowering.caps(), direct.loads_rows_once, stays_inside(window));
   if (inputs % 4 != 0 && groups > 1) kernel.defines.emplace_back("UNEVEN_WINDOWS", "1");
   if (!values && !kernel.weights.run.of_halves() && problem.pointwise_outputs == 0)
-    kernel.weights.bytes = byte_weights(lowering);
+    kernel.weights.bytes = byte_weights(lowering, 1, !kernel.tile.broadcasts() && kernel.tile.split_k() == 1);
   kernel.reads_planes = inputs < 4 && groups == 1;
   if (kernel.reads_planes) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));
   if (problem.pointwise_outputs > 0) {

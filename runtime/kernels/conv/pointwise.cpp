@@ -34,11 +34,18 @@ TensorId scaled(Lowering& lowering, TensorId x, TensorId scale) {
   return result;
 }
 
+// Whether a tile can compute a ScaledConv. Sums beyond floats are added up in parts by one invocation.
+bool can_scale_sums(const PointwiseTile& tile, bool exceeds_floats) {
+  const auto* invocation = std::get_if<InvocationTile>(&tile);
+  return invocation && (!exceeds_floats || (!invocation->broadcasts() && invocation->split_k() == 1));
+}
+
 void emit_pointwise(Lowering& lowering, const ConvProblem& problem, const PointwiseTile& tile) {
   ConvWeights weights = conv_weights(lowering, 1, 1, slices_of(tile));
   if (accumulates_in_fp16(tile) && !problem.scales_sums && should_multiply_halves(lowering))
     weights.run = kRunOfSlices;
-  if (!weights.run.of_halves()) weights.bytes = byte_weights(lowering);
+  if (!weights.run.of_halves() && std::holds_alternative<InvocationTile>(tile))
+    weights.bytes = byte_weights(lowering, 1, can_scale_sums(tile, true));
   ConvExtras extras{.residual = read_residual(lowering)};
   if (problem.has_scale) extras.scale = lowering.read(4, Layout::channels4);
   TensorId x = lowering.read(0, Layout::channels4);
@@ -49,12 +56,6 @@ void emit_pointwise(Lowering& lowering, const ConvProblem& problem, const Pointw
   const TensorId y = lowering.write(0, Layout::channels4);
   dispatch_pointwise(lowering, x, y, weights, tile, problem.activation, conv_values(lowering, weights),
                      extras);
-}
-
-// Whether a tile can compute a ScaledConv. Sums beyond floats are added up in parts by one invocation.
-bool can_scale_sums(const PointwiseTile& tile, bool exceeds_floats) {
-  const auto* invocation = std::get_if<InvocationTile>(&tile);
-  return invocation && (!exceeds_floats || (!invocation->broadcasts() && invocation->split_k() == 1));
 }
 
 // The pixels of a slice, counted over columns, rows and images, that follow one another in memory; 0: not all

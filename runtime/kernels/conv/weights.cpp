@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "graph/operators/conv/scaled_conv.hpp"
@@ -77,7 +78,10 @@ int64_t ConvWeights::window_slices() const {
 int64_t ConvWeights::height() const {
   const int64_t rows = blocks() * tile_slices;
   const int64_t words = 4;  // of a slice
-  return rows * taps + divide_up(bytes ? 2 * words * rows : run.of_halves() ? 3 * rows : rows, width());
+  return rows * taps + divide_up(bytes             ? bytes->words() * words * rows
+                                 : run.of_halves() ? 3 * rows
+                                                   : rows,
+                                 width());
 }
 
 template <typename Set>
@@ -101,9 +105,9 @@ std::vector<std::byte> ConvWeights::pack_bytes(const WeightAt& weight, const std
   const auto rows = static_cast<size_t>(blocks() * tile_slices);
   const size_t first = rows * static_cast<size_t>(taps * width());
   for (size_t m = 0; m < 4 * rows; ++m) {
-    const float scale = m < bytes->scale.size() ? bytes->scale[m] : 0.0f;
-    texels.set_word(first + m, m < bias.size() ? bias[m] / bytes->unit(static_cast<int64_t>(m)) : 0.0f);
-    texels.set_word(first + 4 * rows + m, scale);
+    for (size_t word = 0; word < static_cast<size_t>(bytes->words()); ++word)
+      texels.set_word(first + 4 * rows * word + m,
+                      bytes->word(word, static_cast<int64_t>(m), m < bias.size() ? &bias[m] : nullptr));
   }
   return texels.take();
 }
@@ -127,8 +131,7 @@ std::vector<float> ConvWeights::pack(const WeightAt& weight, const std::vector<f
 std::vector<int64_t> ConvWeights::packing_parameters() const {
   std::vector<int64_t> parameters{inputs,     outputs,    groups,  taps, groups > 1 ? tile_slices : 0,
                                   own_inputs, run.slices, run.taps};
-  if (bytes) parameters.push_back(bytes->zero);
-  if (bytes && bytes->scales_last) parameters.push_back(1);
+  if (bytes) std::ranges::copy(bytes->packing_parameters(), std::back_inserter(parameters));
   return parameters;
 }
 
@@ -149,11 +152,12 @@ TensorDesc weight_grid(const Lowering& lowering, const ConvWeights& weights) {
 void add_byte_weights(Lowering& lowering, Dispatch& dispatch, const ByteWeightsPointer& bytes) {
   if (!bytes) return;
   define(dispatch, "BYTE_WEIGHTS");
+  // As many slices as have sums that a float holds, each of four products of 255 * 255.
+  if (bytes->exceeds_floats) define(dispatch, "INTEGER_SUMS", "64");
+  if (bytes->fixed_point) define(dispatch, "FIXED_POINT");
   if (!bytes->scales_last) return;
   dispatch.bindings.push_back(reads("sum_scale", lowering.read(3, Layout::linear)));
   define(dispatch, "SUM_SCALE");
-  // As many slices as have sums that a float holds, each of four products of 255 * 255.
-  if (bytes->exceeds_floats) define(dispatch, "INTEGER_SUMS", "64");
 }
 
 bool computes_weights(const Lowering& lowering, size_t input) {

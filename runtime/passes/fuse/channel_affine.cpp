@@ -48,7 +48,9 @@ size_t elements_from(const Shape& shape, size_t axis) {
 std::optional<Linear> as_linear(const Conv& conv, const Shape& weights) {
   if (conv.activation) return std::nullopt;
   Linear linear;
-  linear.op = std::make_shared<Conv>(conv);
+  auto op = std::make_shared<Conv>(conv);
+  op->fixed_point = nullptr;  // of other weights
+  linear.op = std::move(op);
   linear.channels = static_cast<size_t>(weights[0]);
   linear.inner = elements_from(weights, 1);
   linear.period = linear.channels;

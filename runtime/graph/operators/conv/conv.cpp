@@ -130,8 +130,31 @@ HostTensor scaled(const HostTensor& x, const HostTensor& factors) {
 
 }  // namespace
 
+std::vector<HostTensor> Conv::evaluate_integers(HostInputs inputs, const TensorType& type) const {
+  const FixedPoint& fixed = *fixed_point;
+  const bool has_residual = inputs.size() > 3 && inputs[3] != nullptr;
+  const std::vector<float> residual = has_residual ? inputs[3]->to_floats() : std::vector<float>();
+  const int64_t residual_channels = has_residual ? inputs[3]->shape()[1] : 0;
+  auto added = residual.begin();
+  std::vector<float> y;
+  convolve(in_integers(*inputs[0], {fixed.x_scale}), in_integers(*inputs[1], fixed.w_scale),
+           [&](int64_t filter, std::span<const double> plane) {
+             const auto m = static_cast<size_t>(filter);
+             for (const double sum : plane) {
+               const int32_t integer =
+                   multiply(static_cast<int32_t>(sum) + fixed.bias[m], fixed.multipliers[m]);
+               const double value = bounded_sum(activation, static_cast<float>(integer) * fixed.y_scale);
+               const double more = filter < residual_channels ? static_cast<double>(*added++) : 0.0;
+               y.push_back(apply(activation, static_cast<float>(value + more)));
+             }
+           });
+  return {HostTensor::from<float>(type.dtype, type.shape, y)};
+}
+
 std::vector<HostTensor> Conv::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
+  if (fixed_point && fixed_point->fits(activation, inputs.size() > 3 && inputs[3] != nullptr))
+    return evaluate_integers(inputs, type);
   return visit_real(type.dtype, [&](auto tag) {
     using Real = typename decltype(tag)::type;
     const bool has_bias = inputs.size() > 2 && inputs[2] != nullptr;
@@ -170,6 +193,7 @@ Attributes Conv::attributes() const {
   Attributes result;
   window.print(result);
   result.set("group", group);
+  if (fixed_point) result.set("fixed_point", int64_t{1});
   print_activation(result, activation);
   return result;
 }

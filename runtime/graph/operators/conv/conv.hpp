@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "graph/operator_support.hpp"
+#include "graph/operators/conv/fixed_point.hpp"
 #include "graph/operators/conv/window.hpp"
 
 namespace vellum {
@@ -20,6 +21,8 @@ struct Conv : Operator {
   Window window;
   int64_t group = 1;
   Activation activation;
+  // How a quantised model computes it in integers; null for others. Kernels that add up floats leave it out.
+  std::shared_ptr<const FixedPoint> fixed_point = nullptr;
 
   WindowPlacement place(Inputs inputs) const;
 
@@ -37,6 +40,7 @@ struct Conv : Operator {
   Attributes attributes() const override;
 
  private:
+  std::vector<HostTensor> evaluate_integers(HostInputs inputs, const TensorType& type) const;
   template <typename Real>
   void convolve_in(const HostTensor& x, const HostTensor& w, const Sink& sink) const;
 };

@@ -1,0 +1,41 @@
+// Sums of integers as integers of another scale, as LiteRT's reference kernels compute them:
+// MultiplyByQuantizedMultiplier() and QuantizeMultiplier() in tensorflow/lite/kernels/internal/common.cc and
+// quantization_util.cc, with double rounding.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/operators/elementwise/activation.hpp"
+#include "graph/tensor.hpp"
+
+namespace vellum {
+
+// x = multiplier * 2^(shift - 31).
+struct FixedMultiplier {
+  int32_t multiplier = 0, shift = 0;
+};
+FixedMultiplier fixed_multiplier(double x);
+// Returns sum * x, rounded twice: to a multiple of 2^shift (of a negative shift), then to an integer, halves
+// away from zero.
+int32_t multiply(int32_t sum, const FixedMultiplier& x);
+
+// How a convolution of a quantised model computes in integers: x and the weights are integers times these
+// scales. Its results are multiply(sum + bias, multipliers) * y_scale.
+struct FixedPoint {
+  float x_scale = 0.0f, y_scale = 0.0f;
+  std::vector<float> w_scale;  // this and what follows: by output channel
+  std::vector<int32_t> bias;
+  std::vector<FixedMultiplier> multipliers;
+
+  // Returns whether results are of this scale: the activation rounds to it what the sums are, or bounds of
+  // them.
+  bool fits(const Activation& activation, bool has_residual) const;
+  // Returns that of some output channels.
+  FixedPoint of_channels(size_t first, size_t count) const;
+};
+
+// Returns the integers that values / scale are.
+HostTensor in_integers(const HostTensor& values, const std::vector<float>& scale);
+
+}  // namespace vellum

@@ -1,0 +1,58 @@
+// Products in fixed point. The expected integers are those of an evaluation of LiteRT's formula in Python's
+// integers.
+#include "graph/operators/conv/fixed_point.hpp"
+
+#include <gtest/gtest.h>
+
+namespace vellum::test {
+namespace {
+
+TEST(FixedPoint, MultipliesAsLiteRtDoes) {
+  struct Product {
+    int32_t sum;
+    double by;
+    int32_t expected;
+  };
+  constexpr Product kProducts[] = {
+      {12345, 0.0371, 458},
+      {-12345, 0.0371, -458},
+      {7, 0.5, 4},
+      {-7, 0.5, -3},
+      {3, 1.5, 5},
+      {-3, 1.5, -4},
+      {1000000, 0.00021, 210},
+      {-1000001, 1.25e-05, -13},
+      {129, 0.00390625, 1},
+      {5, 0.0999999, 1},  // 0.4999995: the first rounding makes it a half
+      {9, 0.0, 0},
+  };
+  for (const auto& [sum, by, expected] : kProducts)
+    EXPECT_EQ(multiply(sum, fixed_multiplier(by)), expected) << sum << " * " << by;
+}
+
+TEST(FixedPoint, DividesByChannels) {
+  FixedPoint fixed{.w_scale = {1, 2, 3}, .bias = {4, 5, 6}, .multipliers = {{1, 2}, {3, 4}, {5, 6}}};
+  const FixedPoint part = fixed.of_channels(1, 2);
+  EXPECT_EQ(part.w_scale, (std::vector<float>{2, 3}));
+  EXPECT_EQ(part.bias, (std::vector<int32_t>{5, 6}));
+  EXPECT_EQ(part.multipliers.at(1).shift, 6);
+}
+
+TEST(FixedPoint, FitsActivationsThatRoundToItsScale) {
+  FixedPoint fixed;
+  fixed.y_scale = 0.5f;
+  const Activation rounded{.step = 0.5f, .least = -3, .most = 252};
+  EXPECT_TRUE(fixed.fits(rounded, false));
+  EXPECT_FALSE(fixed.fits(rounded, true));  // what is rounded is the sum with the residual
+  EXPECT_FALSE(fixed.fits({.step = 0.25f, .least = -3, .most = 252}, false));
+  EXPECT_FALSE(fixed.fits({}, false));
+  Activation of_sum = rounded;
+  of_sum.sum_low = -3, of_sum.sum_high = 252, of_sum.sum_step = 0.5f;
+  EXPECT_TRUE(fixed.fits(of_sum, true));
+  Activation curved = rounded;
+  curved.kind = ActivationKind::sigmoid;
+  EXPECT_FALSE(fixed.fits(curved, false));
+}
+
+}  // namespace
+}  // namespace vellum::test

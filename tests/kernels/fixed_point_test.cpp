@@ -1,0 +1,125 @@
+// Convolutions in fixed point have the host's integers, in every form and storage.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "exec/executor.hpp"
+#include "graph/operators/conv/conv.hpp"
+#include "passes/passes.hpp"
+#include "support/gpu_test.hpp"
+#include "support/kernel_harness.hpp"
+#include "support/onnx_builder.hpp"
+
+namespace vellum::test {
+namespace {
+
+using Ints = Attributes::Ints;
+
+struct Layer {
+  int64_t inputs, outputs, kernel, groups;
+  bool has_residual = false;
+  float mean = 0.0f;  // of the integers of the weights
+};
+
+constexpr float kInputStep = 0.037f, kOutputStep = 0.81f;
+
+void quantise(OnnxModel& model, const std::string& from, const std::string& to, float step, int64_t zero) {
+  model.initializer(to + "_s", HostTensor::f32({}, std::array{step}));
+  model.initializer(to + "_z", HostTensor::from<int64_t>(DType::u8, {}, std::array{zero}));
+  model.node("QuantizeLinear", {from, to + "_s", to + "_z"}, {to + "_q"});
+  model.node("DequantizeLinear", {to + "_q", to + "_s", to + "_z"}, {to});
+}
+
+// Of the scales that `w` gets.
+std::shared_ptr<FixedPoint> fixed_point_of(const Layer& layer) {
+  auto fixed = std::make_shared<FixedPoint>();
+  fixed->x_scale = kInputStep;
+  fixed->y_scale = kOutputStep;
+  for (int64_t m = 0; m < layer.outputs; ++m) {
+    fixed->w_scale.push_back(0.011f + 0.0007f * static_cast<float>(m));
+    fixed->bias.push_back(static_cast<int32_t>(1000 - 317 * m));
+    fixed->multipliers.push_back(
+        fixed_multiplier(static_cast<double>(kInputStep) * static_cast<double>(fixed->w_scale.back()) /
+                         static_cast<double>(kOutputStep)));
+  }
+  return fixed;
+}
+
+HostTensor weights_of(const Layer& layer, const FixedPoint& fixed) {
+  HostTensor w = random_tensor({layer.outputs, layer.inputs / layer.groups, layer.kernel, layer.kernel}, 1,
+                               layer.mean - 90.0f, layer.mean + 90.0f);
+  const auto values = w.mutable_as<float>();
+  const size_t each = values.size() / static_cast<size_t>(layer.outputs);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = std::clamp(std::nearbyint(values[i]), -127.0f, 127.0f) * fixed.w_scale[i / each];
+  return w;
+}
+
+// The layer as the importer of TFLite makes it.
+Graph graph_of(const Layer& layer) {
+  const auto fixed = fixed_point_of(layer);
+  OnnxModel model;
+  model.input("x", {2, layer.inputs, 7, 5}).output("y").initializer("w", weights_of(layer, *fixed));
+  quantise(model, "x", "x_r", kInputStep, 120);
+  model.node("Conv", {"x_r", "w"}, {"c"},
+             attributes({{"group", layer.groups}, {"pads", Ints(4, layer.kernel / 2)}}));
+  quantise(model, "c", "c_r", kOutputStep, 130);
+  std::string last = "c_r";
+  if (layer.has_residual) {
+    model.input("z", {2, layer.outputs, 7, 5});
+    quantise(model, "z", "z_r", 0.5f, 128);
+    model.node("Add", {"c_r", "z_r"}, {"a"});
+    quantise(model, "a", last = "a_r", 0.9f, 128);
+  }
+  model.node("LeakyRelu", {last}, {"y"});
+  Graph graph = optimise(model.graph(), {});
+  for (Node& node : graph.nodes)
+    if (const auto* conv = dynamic_cast<const Conv*>(node.op.get())) {
+      auto copy = std::make_shared<Conv>(*conv);
+      copy->fixed_point = fixed;
+      node.op = std::move(copy);
+    }
+  return graph;
+}
+
+void expect_integers_of_host(const Layer& layer) {
+  SCOPED_TRACE("kernel " + std::to_string(layer.kernel) + " of " + std::to_string(layer.inputs) + " in " +
+               std::to_string(layer.groups) + " groups");
+  const Graph graph = graph_of(layer);
+  std::vector<HostTensor> inputs{random_tensor({2, layer.inputs, 7, 5}, 5, -4.0f, 5.0f)};
+  if (layer.has_residual) inputs.push_back(random_tensor({2, layer.outputs, 7, 5}, 6, -60.0f, 60.0f));
+  const std::vector<float> want = evaluate(graph, inputs)[0].to_floats();
+  for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer}) {
+    Program program = lower(graph, test_context()->caps(), {.storage = storage});
+    EXPECT_TRUE(std::ranges::any_of(program.tasks, [](const Task& task) {
+      return task.dispatch && std::ranges::any_of(task.dispatch->defines, [](const auto& macro) {
+               return macro.first == "FIXED_POINT";
+             });
+    }));
+    Executor executor(test_context(), compile_program(test_context(), std::move(program)));
+    for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
+    executor.run();
+    EXPECT_EQ(executor.output(0).to_floats(), want);
+  }
+}
+
+TEST(FixedPoint, ConvolutionsOfEveryForm) {
+  for (const Layer& layer :
+       {Layer{13, 10, 1, 1}, {6, 10, 3, 1}, {3, 5, 3, 1}, {8, 8, 3, 2}, {9, 9, 3, 9}, {6, 6, 5, 6}})
+    expect_integers_of_host(layer);
+}
+
+TEST(FixedPoint, SumsBeforeAResidual) {
+  for (const Layer& layer : {Layer{8, 8, 1, 1, true}, {8, 8, 3, 1, true}, {6, 6, 3, 6, true}})
+    expect_integers_of_host(layer);
+}
+
+// Sums that floats cannot hold are added up as integers.
+TEST(FixedPoint, SumsBeyondFloats) {
+  expect_integers_of_host({1300, 6, 1, 1, false, 80.0f});
+  expect_integers_of_host({150, 6, 3, 1, false, 80.0f});
+}
+
+}  // namespace
+}  // namespace vellum::test
