@@ -115,7 +115,7 @@ class Checker {
   const std::shared_ptr<gpu::Context>& context_;
   const KernelCheckOptions& options_;
   std::vector<KernelCheck> checks_;
-  MarkedRuns runs_{context_};
+  MarkedRuns runs_{context_, options_.repetitions};
 };
 
 }  // namespace

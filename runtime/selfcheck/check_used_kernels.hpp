@@ -19,10 +19,11 @@ struct UsedKernels {
 };
 
 // Runs for each kernel the small operator whose lowering has the most similar kernel, and compares the result
-// with the host reference. Each operator runs once. A kernel takes some milliseconds, most of them for
-// compilation. If an operator's result is wrong, all of its kernels are wrong, except those that gave a right
-// result in another operator. A kernel that no small operator uses is recorded as unchecked; a kernel whose
-// check ran out of memory gets no verdict. Throws Error(device_lost) if the device is lost.
+// with the host reference. Each operator runs eight times, and has to give the same bits. A kernel takes some
+// milliseconds, most of them for compilation. If an operator's result is wrong, all of its kernels are wrong,
+// except those that gave a right result in another operator. A kernel that no small operator uses is recorded
+// as unchecked; a kernel whose check ran out of memory gets no verdict. Throws Error(device_lost) if the
+// device is lost.
 KernelVerdicts check_used_kernels(const std::shared_ptr<gpu::Context>& context, const UsedKernels& used);
 
 }  // namespace vellum

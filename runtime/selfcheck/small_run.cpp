@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <string>
 #include <utility>
 
 #include "exec/executor.hpp"
@@ -28,21 +30,64 @@ double relative_error(const HostTensor& got, const HostTensor& want) {
   return difference / largest;
 }
 
+void set_inputs(Executor& executor, const std::vector<HostTensor>& inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
+}
+
+std::vector<HostTensor> outputs_of(const Executor& executor, size_t count) {
+  std::vector<HostTensor> outputs;
+  for (size_t i = 0; i < count; ++i) outputs.push_back(executor.output(i));
+  return outputs;
+}
+
+// Negates real numbers. Integers may be indices, and stay.
+std::vector<HostTensor> other_inputs(std::vector<HostTensor> inputs) {
+  for (HostTensor& input : inputs)
+    if (input.dtype() == DType::f32)
+      for (float& value : input.mutable_as<float>()) value = -value;
+  return inputs;
+}
+
+bool have_same_bits(const HostTensor& a, const HostTensor& b) {
+  return a.byte_size() == b.byte_size() && std::memcmp(a.data(), b.data(), a.byte_size()) == 0;
+}
+
+// Between the repetitions the program computes something else: a workgroup that did not run would otherwise
+// leave the right result of the repetition before.
+void require_equal_repetitions(Executor& executor, const std::vector<HostTensor>& inputs,
+                               const std::vector<HostTensor>& first, uint32_t repetitions) {
+  const std::vector<HostTensor> others = other_inputs(inputs);
+  for (uint32_t repetition = 2; repetition <= repetitions; ++repetition) {
+    set_inputs(executor, others);
+    executor.run();
+    set_inputs(executor, inputs);
+    executor.run();
+    for (size_t i = 0; i < first.size(); ++i)
+      if (!have_same_bits(executor.output(i), first[i]))
+        throw Error(ErrorCode::internal, "repetition " + std::to_string(repetition) + " of " +
+                                             std::to_string(repetitions) +
+                                             " gives another result than the first");
+  }
+}
+
 }  // namespace
 
 double error_bound(Precision precision) { return precision == Precision::fp32 ? kBoundFp32 : kBoundFp16; }
 
 double error_on_device(const std::shared_ptr<gpu::Context>& context, Program program,
-                       const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& want) {
+                       const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& want,
+                       uint32_t repetitions) {
   Executor executor(context, compile_program(context, std::move(program)));
-  for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
+  set_inputs(executor, inputs);
   executor.run();
+  const std::vector<HostTensor> got = outputs_of(executor, want.size());
   double error = 0;
   for (size_t i = 0; i < want.size(); ++i) {
-    const double one = relative_error(executor.output(i), want[i]);
+    const double one = relative_error(got[i], want[i]);
     if (!(one <= error)) error = one;
     if (std::isnan(error)) break;
   }
+  require_equal_repetitions(executor, inputs, got, repetitions);
   return error;
 }
 
@@ -64,8 +109,9 @@ double MarkedRuns::error(const std::string& name, Program program, const std::ve
       throw Error(ErrorCode::unsupported,
                   "an earlier process ended, or lost the device, when it ran shader '" + shader + "'");
   }
-  const double found = gpu::attempt_dispatch(
-      marks, attempts, [&] { return error_on_device(context_, std::move(program), inputs, want); });
+  const double found = gpu::attempt_dispatch(marks, attempts, [&] {
+    return error_on_device(context_, std::move(program), inputs, want, repetitions_);
+  });
   survived_.merge(new_shaders);
   survived_.merge(conversions);
   return found;

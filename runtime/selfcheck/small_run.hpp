@@ -1,6 +1,7 @@
 // Runs a small program on the device and compares it with the host's results.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
@@ -18,14 +19,17 @@ namespace vellum {
 double error_bound(Precision precision);
 
 // Runs the program and returns the largest difference from `want` over all outputs, relative to the largest
-// magnitude of the output or to 1 if that is larger. NaN if the device computed NaN.
+// magnitude of the output or to 1 if that is larger. NaN if the device computed NaN. repetitions: how often
+// the program runs; throws Error(internal) if the bits of a result differ from those of the first.
 double error_on_device(const std::shared_ptr<gpu::Context>& context, Program program,
-                       const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& want);
+                       const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& want,
+                       uint32_t repetitions);
 
 // Runs the programs of one check under crash marks (vulkan/crash_marks.hpp).
 class MarkedRuns {
  public:
-  explicit MarkedRuns(const std::shared_ptr<gpu::Context>& context) : context_(context) {}
+  MarkedRuns(const std::shared_ptr<gpu::Context>& context, uint32_t repetitions)
+      : context_(context), repetitions_(repetitions) {}
 
   // Does what error_on_device() does, with a mark for each shader that ran in no earlier program. name: the
   // operator's. Throws Error(unsupported) if an earlier process did not survive one of the shaders.
@@ -34,6 +38,7 @@ class MarkedRuns {
 
  private:
   const std::shared_ptr<gpu::Context>& context_;
+  uint32_t repetitions_;            // error_on_device()'s
   std::set<std::string> survived_;  // shaders
 };
 

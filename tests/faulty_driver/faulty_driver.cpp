@@ -39,6 +39,7 @@ struct FaultyState {
   std::set<VkPipeline> pipelines;         // of these modules
   std::map<VkCommandBuffer, bool> bound;  // one of these pipelines is bound
   std::set<VkCommandBuffer> dispatching;  // these run such a pipeline
+  uint32_t submits = 0;                   // with them
   std::set<VkFence> fences;               // of their submits
 };
 
@@ -135,6 +136,9 @@ VKAPI_ATTR VkResult VKAPI_CALL faulty_submit(VkQueue queue, uint32_t count, cons
       faulty().fences.insert(fence);
     else
       faulty().fences.erase(fence);
+    constexpr uint32_t kPeriod = 5;
+    if (is_faulty && faulty().fault == DriverFault::skips_some_runs && ++faulty().submits % kPeriod == 0)
+      count = 0;
   }
   return faulty().submit(queue, count, submits, fence);
 }

@@ -21,6 +21,7 @@ enum class DriverFault {
   hangs,             // in a dispatch of the shader: its fence is never signalled
   // Nothing is reported.
   computes_nothing,  // dispatches of the shader write nothing
+  skips_some_runs,   // every fifth submit with the shader does nothing
 };
 
 // Vulkan's functions have no user pointer, so the state is global; only one exists at a time.

@@ -201,6 +201,7 @@ const FaultRow kFaultRows[] = {
      "ran shader 'conv_pointwise'"},
     {"Hang", "17, 43", DriverFault::hangs, kPointwise, 0, End::error, "ran shader 'conv_pointwise'"},
     {"RefusedShader", "10", DriverFault::refuses_pipeline, kPointwise, 0, End::success, ""},
+    {"SomeRunsSkipped", "7, 8, 9, 45", DriverFault::skips_some_runs, kPointwise, 0, End::success, ""},
     {"NothingComputed", "3, 53", DriverFault::computes_nothing, kWindow, 0, End::success, ""},
 };
 

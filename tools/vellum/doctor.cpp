@@ -16,10 +16,12 @@
 namespace vellum::cli {
 namespace {
 
+constexpr uint32_t kThorough = 200;  // repetitions
+
 struct DoctorArguments {
   Options options;
   std::string report, only;
-  bool all = false, forget = false;
+  bool all = false, thorough = false, forget = false;
 };
 
 std::string precision_text(const KernelCheck& check) {
@@ -84,11 +86,13 @@ nlohmann::json report_json(const Device& device, const std::vector<KernelCheck>&
 
 std::vector<KernelCheck> check_with_progress(const Device& device, const DoctorArguments& arguments) {
   Progress progress("doctor");
-  return check_kernels(
-      device, {.only = arguments.only, .all = arguments.all, .progress = [&](size_t done, size_t total) {
-                 progress.show(done, total);
-                 return true;
-               }});
+  return check_kernels(device, {.only = arguments.only,
+                                .all = arguments.all || arguments.thorough,
+                                .repetitions = arguments.thorough ? kThorough : 1,
+                                .progress = [&](size_t done, size_t total) {
+                                  progress.show(done, total);
+                                  return true;
+                                }});
 }
 
 void examine(const DoctorArguments& arguments) {
@@ -139,6 +143,8 @@ Command add_doctor(CLI::App& app) {
   command->add_option("--only", arguments->only,
                       "check only the operators whose name begins so, such as Conv");
   command->add_flag("--all", arguments->all, "check every variant of every kernel, which takes minutes");
+  command->add_flag("--thorough", arguments->thorough,
+                    "as --all, and run each 200 times: the results must be the same");
   command->add_flag("--forget", arguments->forget,
                     "forget which calls of the driver ended a process, and the results of first-use checks");
   add_options(*command, arguments->options, "has no effect here");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@ struct KernelCheckOptions {
   std::string only;
   // True: every kernel candidate of every operator. False: one of each algorithm.
   bool all = false;
+  // How often each kernel runs. A result whose bits differ from those of the first is a failure.
+  uint32_t repetitions = 1;
   // Called before each operator with the number that have been checked. Return false to stop.
   std::function<bool(size_t done, size_t total)> progress;
 };
