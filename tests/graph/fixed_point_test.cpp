@@ -54,5 +54,17 @@ TEST(FixedPoint, FitsActivationsThatRoundToItsScale) {
   EXPECT_FALSE(fixed.fits(curved, false));
 }
 
+TEST(FixedPoint, KnowsWhichSumsOverflow) {
+  const auto with = [](int32_t bias, double multiplier) {
+    return FixedPoint{.w_scale = {1}, .bias = {bias}, .multipliers = {fixed_multiplier(multiplier)}};
+  };
+  EXPECT_TRUE(with(0, 0.9).fits_int32(33025));
+  EXPECT_FALSE(with(0, 0.9).fits_int32(33026)) << "times 255 * 255 that is more than 2^31";
+  EXPECT_FALSE(with(1 << 30, 0.9).fits_int32(20000));
+  EXPECT_TRUE(with(0, 200.0).fits_int32(128)) << "shifted by 8";
+  EXPECT_FALSE(with(0, 200.0).fits_int32(130));
+  EXPECT_FALSE(with(0, 1e30).fits_int32(1));
+}
+
 }  // namespace
 }  // namespace vellum::test

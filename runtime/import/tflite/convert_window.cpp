@@ -74,7 +74,8 @@ std::vector<float> scales_of(const Call& call, int32_t tensor, size_t channels) 
   return scales;
 }
 
-// What LiteRT computes the convolution with, of weights for `channels`; null for one in floats.
+// Returns the multipliers and biases that LiteRT computes the convolution with, of weights for `channels`.
+// Returns null for a convolution of floats, and where integers would overflow.
 std::shared_ptr<const FixedPoint> read_fixed_point(const Call& call, int64_t channels) {
   const Writer& writer = call.writer;
   const auto is_quantised = [&](int32_t tensor) {
@@ -93,19 +94,23 @@ std::shared_ptr<const FixedPoint> read_fixed_point(const Call& call, int64_t cha
   for (const float w : fixed->w_scale) {
     const double product = is_unsigned ? static_cast<double>(fixed->x_scale * w)
                                        : static_cast<double>(fixed->x_scale) * static_cast<double>(w);
-    fixed->multipliers.push_back(fixed_multiplier(product / static_cast<double>(fixed->y_scale)));
+    const double multiplier = product / static_cast<double>(fixed->y_scale);
+    if (!std::isfinite(multiplier)) return nullptr;
+    fixed->multipliers.push_back(fixed_multiplier(multiplier));
   }
   fixed->bias.assign(count, 0);
-  if (!call.has_input(2)) return fixed;
+  const int64_t products = element_count(constant_weights(call, 1).shape()) / std::max<int64_t>(channels, 1);
+  if (!call.has_input(2)) return fixed->fits_int32(products) ? fixed : nullptr;
   const HostTensor* bias = writer.constant(call.input(2));
   if (bias == nullptr || !writer.quantised(call.input(2)) || bias->elements() != channels) return nullptr;
   const std::vector<float> values = bias->to_floats(), steps = scales_of(call, call.input(2), count);
+  if (steps.size() != count) return nullptr;
   for (size_t m = 0; m < count; ++m) {
     const double integer = std::nearbyint(static_cast<double>(values[m]) / static_cast<double>(steps[m]));
     if (!(std::abs(integer) <= 0x1p30)) return nullptr;
     fixed->bias[m] = static_cast<int32_t>(integer);
   }
-  return fixed;
+  return fixed->fits_int32(products) ? fixed : nullptr;
 }
 
 int64_t channels_of(const Call& call) {

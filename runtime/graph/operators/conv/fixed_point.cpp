@@ -36,6 +36,17 @@ bool FixedPoint::fits(const Activation& activation, bool has_residual) const {
   return !has_residual && bounds && activation.is_rounded() && activation.step == y_scale;
 }
 
+bool FixedPoint::fits_int32(int64_t products) const {
+  constexpr double kMostProduct = 255.0 * 255.0;
+  constexpr int32_t kMostShift = 30;
+  for (size_t m = 0; m < bias.size(); ++m) {
+    const double most = kMostProduct * static_cast<double>(products) + std::abs(static_cast<double>(bias[m]));
+    const int32_t shift = multipliers[m].shift;
+    if (std::abs(shift) > kMostShift || std::ldexp(most, shift > 0 ? shift : 0) >= 0x1p31) return false;
+  }
+  return true;
+}
+
 FixedPoint FixedPoint::of_channels(size_t first, size_t count) const {
   const auto part = [&](const auto& list) {
     const auto begin = list.begin() + static_cast<std::ptrdiff_t>(first);

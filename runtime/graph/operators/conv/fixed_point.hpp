@@ -15,6 +15,7 @@ namespace vellum {
 struct FixedMultiplier {
   int32_t multiplier = 0, shift = 0;
 };
+// x: finite.
 FixedMultiplier fixed_multiplier(double x);
 // Returns sum * x, rounded twice: to a multiple of 2^shift (of a negative shift), then to an integer, halves
 // away from zero.
@@ -31,7 +32,10 @@ struct FixedPoint {
   // Returns whether results are of this scale: the activation rounds to it what the sums are, or bounds of
   // them.
   bool fits(const Activation& activation, bool has_residual) const;
-  // Returns that of some output channels.
+  // Returns whether sums of `products` products of bytes, with the bias, and their shifts to the left fit in
+  // int32. A file may say otherwise; no runtime defines its results then.
+  bool fits_int32(int64_t products) const;
+  // Returns the fixed point of some output channels.
   FixedPoint of_channels(size_t first, size_t count) const;
 };
 
