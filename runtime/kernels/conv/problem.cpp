@@ -44,6 +44,13 @@ Window2d whole_window(const Lowering& lowering) {
   return to_2d(place_window(*node.op, operator_inputs(lowering.whole_graph(), node)));
 }
 
+bool sums_exceed_floats(const Lowering& lowering) {
+  const Operator& op = *lowering.node().op;
+  const bool adds_integers = dynamic_cast<const ScaledConv*>(&op) || conv_of(op)->fixed_point;
+  const ByteWeightsPointer bytes = adds_integers ? byte_weights(lowering) : nullptr;
+  return bytes && bytes->exceeds_floats;
+}
+
 }  // namespace
 
 const Conv* conv_of(const Operator& op) {
@@ -84,7 +91,7 @@ ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
                       .has_scale = !scaled && lowering.has_input(4),
                       .computes_weights = computes_weights(lowering),
                       .scales_sums = scaled != nullptr,
-                      .exceeds_floats = scaled && byte_weights(lowering)->exceeds_floats,
+                      .exceeds_floats = sums_exceed_floats(lowering),
                       .precision = lowering.options().precision,
                       .winograd = lowering.options().winograd};
   if (problem.is_pointwise()) {

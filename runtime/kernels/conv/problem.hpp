@@ -26,9 +26,9 @@ struct ConvProblem {
   Activation activation;
   bool has_residual = false, has_scale = false;
   bool computes_weights = false;  // at run time
-  // Of a ScaledConv: sums are exact, and scaled afterwards. Sums that may exceed floats are added up in parts
-  // by one invocation.
-  bool scales_sums = false, exceeds_floats = false;
+  bool scales_sums = false;       // of a ScaledConv: sums are exact, and scaled afterwards
+  // Of a ScaledConv or in fixed point: sums may exceed floats, and are added up in parts by one invocation.
+  bool exceeds_floats = false;
   Precision precision = Precision::fp32;
   Winograd winograd = Winograd::off;  // the option
   int64_t row_pixels = 0;             // TileDemand, of a 1x1 convolution
