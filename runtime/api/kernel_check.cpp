@@ -1,14 +1,21 @@
 #include "vellum/kernel_check.hpp"
 
+#include <string>
+
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "selfcheck/check_kernels.hpp"
+#include "vellum/error.hpp"
 #include "vulkan/crash_marks.hpp"
 
 namespace vellum {
 
 std::vector<KernelCheck> check_kernels(const Device& device, const KernelCheckOptions& options) {
   return guard([&] {
+    constexpr uint32_t kMostRepetitions = 1'000'000;
+    if (options.repetitions < 1 || options.repetitions > kMostRepetitions)
+      throw Error(ErrorCode::invalid_argument, "repetitions is " + std::to_string(options.repetitions) +
+                                                   ", expected 1 to " + std::to_string(kMostRepetitions));
     KernelCheckOptions guarded = options;
     if (options.progress)
       guarded.progress = [&](size_t done, size_t total) {

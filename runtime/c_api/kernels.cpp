@@ -45,6 +45,7 @@ namespace {
 vellum_kernel_check_options check_defaults() noexcept {
   vellum_kernel_check_options options{};
   options.size = sizeof options;
+  options.repetitions = vellum::KernelCheckOptions{}.repetitions;
   return options;
 }
 
@@ -58,6 +59,7 @@ vellum::KernelCheckOptions to_cpp(const vellum_kernel_check_options& c_options) 
   vellum::KernelCheckOptions options;
   if (c_options.only) options.only = c_options.only;
   options.all = c_options.all != 0;
+  options.repetitions = c_options.repetitions;
   if (c_options.progress)
     options.progress = [c_options](size_t done, size_t total) {
       return c_options.progress(done, total, c_options.progress_user) == 0;

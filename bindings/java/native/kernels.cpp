@@ -55,6 +55,7 @@ VELLUM_JNI(jobjectArray, checkKernels)(JNIEnv* env, jclass, jlong device, jobjec
     const std::string only = java.get_string("only", &all_operations);
     if (!all_operations) options.only = only.c_str();
     options.all = java.get_bool("all");
+    options.repetitions = static_cast<uint32_t>(java.get_int("repetitions"));
     std::unique_ptr<Listener> listener;
     const Local<jobject> progress = java.get<jobject>("progress", "Lio/vellum/KernelCheckListener;");
     if (progress) {

@@ -13,7 +13,7 @@ from vellum import ErrorCode, _c_api
 
 def test_the_kernels_of_this_device_are_right(device) -> None:
     steps = []
-    checks = vellum.check_kernels(device, only="Conv 1x1", progress=lambda *step: steps.append(step))
+    checks = vellum.check_kernels(device, only="Conv 1x1", repetitions=2, progress=lambda *step: steps.append(step))
     assert checks and all(check.passed and check.difference <= check.bound and not check.failure for check in checks)
     assert {check.precision for check in checks} == {"fp32", "fp16"}
     assert {"image2d", "image3d", "buffer"} == {check.storage for check in checks}
@@ -32,6 +32,8 @@ def test_what_ends_the_check(device) -> None:
     with pytest.raises(vellum.Error, match="Frobnicate") as raised:
         vellum.check_kernels(device, only="Frobnicate")
     assert raised.value.code == ErrorCode.NOT_FOUND
+    with pytest.raises(vellum.Error, match="repetitions is 0, expected 1 to 1000000"):
+        vellum.check_kernels(device, repetitions=0)
 
 
 def test_a_driver_that_tells_nothing_of_its_code_is_named(face, device) -> None:

@@ -49,12 +49,13 @@ def _check(check: _c_api.vellum_kernel_check) -> KernelCheck:
 
 
 def check_kernels(
-    device: DeviceLike = None, *, only: str = "", all: bool = False, progress: Progress = False
+    device: DeviceLike = None, *, only: str = "", all: bool = False, repetitions: int = 1, progress: Progress = False
 ) -> list[KernelCheck]:
     """Computes small operators of every kind on the device and compares them with the host, as `vellum doctor` does.
 
     only: operations whose name begins so, such as "Conv"; Error(NOT_FOUND) if there is none.
     all: every candidate of every operator; otherwise one of each algorithm.
+    repetitions: how often each kernel runs; a result whose bits differ from those of the first is a failure.
     progress: True: a line on the terminal; a function: called with ("kernels", done, total).
 
     Seconds on a GPU, a minute on a CPU. Kernels that are wrong are in the result, they are no exception. Ctrl-C, and
@@ -64,6 +65,7 @@ def check_kernels(
     options = defaults(_c_api.vellum_kernel_check_options)
     options.only = only.encode()
     options.all = int(all)
+    options.repetitions = repetitions
     with Reporter(progress) as report, Handle(library.vellum_kernel_check_list_destroy) as checks:
         with Callbacks() as callbacks:
             options.progress = type(options.progress)(lambda done, total, _: callbacks.run(report, "kernels", done, total))

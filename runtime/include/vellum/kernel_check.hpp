@@ -31,7 +31,8 @@ struct KernelCheckOptions {
   std::string only;
   // True: every kernel candidate of every operator. False: one of each algorithm.
   bool all = false;
-  // How often each kernel runs. A result whose bits differ from those of the first is a failure.
+  // How often each kernel runs, 1 to 1,000,000. A result whose bits differ from those of the first is a
+  // failure.
   uint32_t repetitions = 1;
   // Called before each operator with the number that have been checked. Return false to stop.
   std::function<bool(size_t done, size_t total)> progress;
@@ -42,8 +43,9 @@ struct KernelCheckOptions {
 // 1e-3 in fp32 and 3e-2 in fp16, because driver faults cause large errors. Takes seconds on a GPU, minutes on
 // a CPU.
 // Throws Error(device_lost) if the device is lost, Error(cancelled) if `progress` returned false,
-// Error(not_found) if no operation matches `only`, Error(unsupported) in Vellum::runtime, which compiles no
-// shaders. Other errors of an operator become its `failure`.
+// Error(not_found) if no operation matches `only`, Error(invalid_argument) for repetitions out of range,
+// Error(unsupported) in Vellum::runtime, which compiles no shaders. Other errors of an operator become its
+// `failure`.
 VELLUM_API std::vector<KernelCheck> check_kernels(const Device& device,
                                                   const KernelCheckOptions& options = {});
 

@@ -19,6 +19,7 @@ typedef struct vellum_kernel_check_options {
   /* NULL, or called before each operator with the number checked so far. Return 0 to go on; else VELLUM_CANCELLED. */
   int32_t (*progress)(size_t done, size_t total, void* user);
   void* progress_user;
+  uint32_t repetitions; /* of each kernel; 1 (the default) to 1,000,000: a result whose bits differ from those of the first fails */
 } vellum_kernel_check_options;
 VELLUM_C_API void vellum_kernel_check_options_init_sized(vellum_kernel_check_options* options, size_t size);
 VELLUM_C_API void vellum_kernel_check_options_init(vellum_kernel_check_options* options);

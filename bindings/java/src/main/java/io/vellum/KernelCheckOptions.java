@@ -8,6 +8,7 @@ public final class KernelCheckOptions {
   // Read by native code.
   private String only;
   private boolean all;
+  private int repetitions = 1;
   private KernelCheckListener progress;
 
   /** Makes the defaults: one kernel of each algorithm, of all operations. */
@@ -22,6 +23,12 @@ public final class KernelCheckOptions {
   /** Every candidate of every operator, which takes minutes. */
   public @NotNull KernelCheckOptions all(boolean all) {
     this.all = all;
+    return this;
+  }
+
+  /** How often each kernel runs; a result whose bits differ from those of the first is a failure. 1 to 1,000,000. */
+  public @NotNull KernelCheckOptions repetitions(int repetitions) {
+    this.repetitions = repetitions;
     return this;
   }
 
