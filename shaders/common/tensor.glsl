@@ -235,7 +235,8 @@ uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) &
 #define INOUT_ROWS_BUFFER(name) \
   QUADS_DECL_(name, ) BUFFER_LOAD_(name, rows_buffer_texel) BUFFER_STORE_(name, rows_buffer_texel)
 
-// The same buffers read as texels, through a sampler where the device prefers that (DeviceTraits::samples_texel_buffers).
+// The same buffers read as texels, through a sampler where the device prefers that
+// (DeviceTraits::samples_texel_buffers).
 #ifdef SAMPLED_TEXEL_BUFFERS
 #define TEXEL_BUFFER_DECL_(name) SAMPLER_DECL_(name, samplerBuffer)
 #define BUFFER_TEXEL_(name, i) LOADED_TEXEL_(name, texelFetch(DATA_(name), i))

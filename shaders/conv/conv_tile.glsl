@@ -50,8 +50,8 @@ ivec4 channel_bias[TILE_S], channel_multiplier[TILE_S], channel_shift[TILE_S];
 #define FIXED_STEP activation_constants.w
 #endif
 
-// LiteRT rounds a product by 2^31 half away from zero, but for negative ones half up: as an arithmetic shift of the
-// product plus 2^30 does. Then it rounds by the shift, half away from zero.
+// LiteRT divides a product by 2^31 and rounds halves up, as an arithmetic shift of the product plus 2^30 does.
+// Then it divides by the shift and rounds halves away from zero.
 ivec4 fixed_product(ivec4 sum, ivec4 multiplier, ivec4 shift) {
   ivec4 high, low;
   imulExtended(sum << max(shift, ivec4(0)), multiplier, high, low);

@@ -1,7 +1,7 @@
 // The range of a tensor, extended to contain 0: the largest element and the negated least one, as the bits of
 // floats in two counters that begin with 0. Floats from 0 on are ordered as their bits are. A NaN does not
-// count. With LINEAR_LAYOUT the tensor is linear. With CONTIGUOUS texels are counted in their order in memory: x_shape
-// is a row of them.
+// count. With LINEAR_LAYOUT the tensor is linear. With CONTIGUOUS texels are counted in their order in memory:
+// x_shape is a row of them.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

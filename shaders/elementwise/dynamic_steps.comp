@@ -2,10 +2,9 @@
 // https://onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html
 //
 // y has the integers less their zero point, as floats, and `scale` the bits of the scale. With INTEGERS x and
-// y are linear, and y has the integers. With SCALE_ALONE there are only `scale`, which has the scale itself, and
-// `zero`, the zero point. With CONTIGUOUS texels are counted
-// in their order in memory, the same in x and y: y_shape is a row of them, of which an invocation computes every
-// count4-th.
+// y are linear, and y has the integers. With SCALE_ALONE there are only `scale`, which has the scale itself,
+// and `zero`, the zero point. With CONTIGUOUS texels are counted in their order in memory, the same in x and
+// y: y_shape is a row of them, of which an invocation computes every count4-th.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -47,9 +46,9 @@ vec4 rounded(vec4 v) {
 float step, zero_point;
 float step_high, step_low;  // the upper and the lower half of the bits of step
 
-// Returns the nearest integers of v / step, at most 255. A quotient may be wrong by a few units in the last place.
-// So where the nearest multiple of one half is the exact quotient, it takes its place: this multiple has few bits, and
-// exact products with both halves of the step.
+// Returns the nearest integers of v / step, at most 255. A quotient may be wrong by a few units in the last
+// place. So where the nearest multiple of one half is the exact quotient, it takes its place: this multiple
+// has few bits, and exact products with both halves of the step.
 vec4 nearest_steps(vec4 v) {
   vec4 quotient = v / step;
   precise vec4 half_steps = 0.5 * roundEven(2.0 * quotient);

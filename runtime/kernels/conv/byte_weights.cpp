@@ -101,7 +101,7 @@ ByteWeightsPointer scaled_weights(const Lowering& lowering, size_t input) {
   return std::make_shared<const ByteWeights>(std::move(found));
 }
 
-// Those of a convolution in fixed point, if it is one whose input has the scale that it expects.
+// Returns the weights of a convolution in fixed point; null unless its input has the scale that it expects.
 ByteWeightsPointer fixed_point_weights(const Lowering& lowering, size_t input, bool adds_integers) {
   const auto* conv = dynamic_cast<const Conv*>(lowering.node().op.get());
   if (!conv || !conv->fixed_point || !conv->fixed_point->fits(conv->activation, lowering.has_input(3)))

@@ -47,10 +47,9 @@ using ByteWeightsPointer = std::shared_ptr<const ByteWeights>;
 // `each`.
 ByteWeightsPointer find_byte_weights(int64_t channels, int64_t each,
                                      const std::function<float(int64_t, int64_t)>& weight);
-// Returns those of input `input` of the node, where the node's input 0 is stored in bytes and the weights and
-// the bias are constants.
-// Those of a ScaledConv are always bytes. `adds_integers`: whether the kernel can add up sums beyond floats;
-// otherwise such sums are not computed in fixed point.
+// Returns the weights of input `input` of the node in bytes, where the node's input 0 is stored in bytes and
+// the weights and the bias are constants; always where the node is a ScaledConv. `adds_integers`: whether the
+// kernel can add up sums beyond floats; otherwise such sums are not computed in fixed point.
 ByteWeightsPointer byte_weights(const Lowering& lowering, size_t input = 1, bool adds_integers = true);
 // Returns the least and the most of the integers that the weights are, and zero; nothing if they do not fit
 // in bytes. weight: each is an integer.
