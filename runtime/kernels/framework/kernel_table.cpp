@@ -22,11 +22,11 @@ LowerOperator find_operator_lowering(std::string_view operator_type) {
     LowerOperator lower;
   };
 #define VELLUM_OPERATOR(type, maker, lowering) {#type, lowering},
-  static constexpr Row kRows[] = {
+  static constexpr Row kLowerings[] = {
 #include "graph/operators.def"
   };
 #undef VELLUM_OPERATOR
-  for (const Row& row : kRows)
+  for (const Row& row : kLowerings)
     if (row.type == operator_type) return row.lower;
   return lower_none;
 }
