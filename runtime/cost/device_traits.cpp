@@ -218,9 +218,8 @@ constexpr DeviceTraits kSwiftShader = [] {
   // `vellum tune` on the layers of face_landmark and hand_landmark: tiles of 8x2 texels take 1.0 to 2.3 times
   // as long. Its compiler keeps 16 vectors of four lanes in registers.
   traits.most_pixels_by_size = 4;
-  // With weights that are broadcast within the four lanes of a subgroup, inferences of five MediaPipe models
-  // take 0.7 to 1.1 times as long on a busy machine, in ten comparisons of twelve less.
-  traits.broadcasts_are_cheap = true;
+  // Weights that are broadcast within the four lanes of a subgroup are not cheaper: four MediaPipe models take
+  // 0.73 to 0.97 of the CPU time without, a fifth as long, on an idle machine.
   return traits;
 }();
 

@@ -140,7 +140,6 @@ TEST(DeviceTraits, StorageFollowsTheVendor) {
   const DeviceCaps swiftshader = defaults(DeviceType::cpu, kGoogle),
                    lavapipe = defaults(DeviceType::cpu, kMesa);
   EXPECT_EQ(swiftshader.memory.block_width, 2u);
-  EXPECT_TRUE(device_traits(swiftshader).broadcasts_are_cheap);
   EXPECT_TRUE(!swiftshader.prefers_images && !swiftshader.reads_images_as_storage);
   EXPECT_TRUE(!swiftshader.reads_buffers_as_texels && device_traits(swiftshader).samples_texel_buffers);
   EXPECT_EQ(lavapipe.memory.buffer_alignment, 64u);
