@@ -1,4 +1,4 @@
-// What makes the operator of a node of the graph.
+// Describes operators of nodes for make_operator().
 #pragma once
 
 #include <cstddef>

@@ -82,8 +82,8 @@ std::vector<Attempt> unfinished(std::string_view log) {
   return attempts;
 }
 
-// Of several shaders that were compiled at the same time, a layout conversion is the least likely to have
-// ended the process, and nothing can replace it.
+// Leaves out layout conversions where other shaders were compiled at the same time: these are likelier to
+// have ended the process, and nothing can replace a conversion.
 std::vector<Attempt> without_bystanders(std::vector<Attempt> attempts) {
   const auto converts = [](const Attempt& attempt) {
     return attempt.kind == AttemptKind::pipeline &&

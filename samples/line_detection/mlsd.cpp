@@ -27,8 +27,8 @@ const Tensor& output_with_channels(const std::map<std::string, Tensor>& outputs,
               "the model is no M-LSD: it has no square output of " + std::to_string(channels) + " channels");
 }
 
-// Whether `line` lies on `better`: its ends are at most `most` beside it, and both lines overlap by at least
-// half of the shorter one.
+// Whether `line` repeats `better`: the distance of its ends from it is at most `most`, and they overlap by at
+// least half of the shorter line.
 bool lies_on(const Line& line, const Line& better, float most) {
   const float x = better.end.x - better.start.x, y = better.end.y - better.start.y, length = std::hypot(x, y);
   const auto beside = [&](Point point) {

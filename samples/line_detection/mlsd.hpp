@@ -38,7 +38,8 @@ struct MlsdThresholds {
   float score = 0.2f;
   float length = 0.06f;     // minimum length, as a fraction of the image's side
   std::size_t lines = 200;  // maximum number of lines
-  // A line is left out if it lies on a better one, at most this fraction of the image's side beside it.
+  // A line that repeats a better one is left out: the largest distance between them, as a fraction of the
+  // image's side.
   float beside = 0.015f;
 };
 

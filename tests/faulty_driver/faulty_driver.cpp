@@ -143,7 +143,7 @@ VKAPI_ATTR VkResult VKAPI_CALL faulty_submit(VkQueue queue, uint32_t count, cons
   return faulty().submit(queue, count, submits, fence);
 }
 
-// What the driver says of a fence instead of the truth; VK_SUCCESS: the truth.
+// Returns the false answer that the driver gives of a fence; VK_SUCCESS if it tells the truth.
 VkResult answer_for(uint32_t count, const VkFence* fences) {
   const std::lock_guard lock(faulty().mutex);
   for (uint32_t i = 0; i < count; ++i) {

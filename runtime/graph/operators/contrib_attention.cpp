@@ -29,8 +29,8 @@ struct HeadAttributes {
   }
 };
 
-// What a key_padding_mask adds to scores of `keys` keys: it has the number of keys of each batch, or a flag
-// for each key.
+// Returns a bias for the scores of `keys` keys: `excluded` for keys of padding, else 0. The mask has the
+// number of keys of each batch, or a flag for each key.
 ValueId padding_bias(Body& body, ValueId mask, int64_t batches, int64_t keys, float excluded) {
   const Shape shape = body.shape(mask);
   ValueId kept = kNoValue;

@@ -27,7 +27,8 @@ struct ConvProblem {
   bool has_residual = false, has_scale = false;
   bool computes_weights = false;  // at run time
   bool scales_sums = false;       // of a ScaledConv: sums are exact, and scaled afterwards
-  // Of a ScaledConv or in fixed point: sums may exceed floats, and are added up in parts by one invocation.
+  // One invocation adds up sums in parts, as integers: a ScaledConv or a convolution in fixed point has sums
+  // that floats may not hold.
   bool exceeds_floats = false;
   Precision precision = Precision::fp32;
   Winograd winograd = Winograd::off;  // the option
