@@ -86,14 +86,14 @@ int64_t ConvWeights::height() const {
 
 template <typename Set>
 void ConvWeights::for_each_weight(const WeightAt& weight, Set&& set) const {
-  const int64_t channels = group_inputs();
+  const int64_t channels = group_inputs(), columns = width();
   for (int64_t m = 0; m < outputs; ++m) {
     const int64_t first = m / (4 * tile_slices) * 4 * tile_slices;
     const int64_t shift =
         own_inputs ? 0 : m / group_outputs() * channels - 4 * first_input_slice(*this, first);
     for (int64_t tap = 0; tap < taps; ++tap)
       for (int64_t c = 0; c < channels; ++c)
-        set((m / 4 * taps + tap) * width() + shift + c, m, weight(m, c, tap));
+        set((m / 4 * taps + tap) * columns + shift + c, m, weight(m, c, tap));
   }
 }
 
