@@ -101,7 +101,8 @@ void fill_cooperative_matrices(DeviceCaps& caps, const vk::raii::PhysicalDevice&
     obstacle = "the device computes no halves";
   else if (!caps.full_subgroups)
     obstacle = "subgroups may be of any size";
-  else if (caps.api_version < VK_API_VERSION_1_2 || !support.has(kMemoryModel))
+  else if (caps.api_version < VK_API_VERSION_1_2 || !support.has(kMemoryModel) ||
+           !support.has(kMemoryModelDeviceScope))
     obstacle = "the driver lacks Vulkan's memory model";
   if (!obstacle.empty()) return;
   if (khr) obstacle = missing_in_build();

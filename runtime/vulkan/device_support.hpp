@@ -39,6 +39,8 @@ inline constexpr Feature kShaderFloat16 = VELLUM_CORE_FEATURE(PhysicalDeviceShad
                                                               shaderFloat16, PhysicalDeviceVulkan12Features);
 inline constexpr Feature kMemoryModel = VELLUM_CORE_FEATURE(
     PhysicalDeviceVulkanMemoryModelFeatures, vulkanMemoryModel, PhysicalDeviceVulkan12Features);
+inline constexpr Feature kMemoryModelDeviceScope = VELLUM_CORE_FEATURE(
+    PhysicalDeviceVulkanMemoryModelFeatures, vulkanMemoryModelDeviceScope, PhysicalDeviceVulkan12Features);
 inline constexpr Feature kSubgroupSizeControl = VELLUM_CORE_FEATURE(
     PhysicalDeviceSubgroupSizeControlFeatures, subgroupSizeControl, PhysicalDeviceVulkan13Features);
 inline constexpr Feature kFullSubgroups = VELLUM_CORE_FEATURE(

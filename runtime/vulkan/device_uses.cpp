@@ -9,7 +9,9 @@ namespace {
 
 Use cooperative_matrices_use([[maybe_unused]] MatrixExtension extension) {
   Use use{"products of cooperative matrices"};
-  use.features.push_back(kMemoryModel);
+  // With the memory model, atomics and barriers of the device's scope need a feature of their own, in all
+  // shaders.
+  use.features = {kMemoryModel, kMemoryModelDeviceScope};
 #ifdef VK_KHR_cooperative_matrix
   if (extension == MatrixExtension::khr) {
     use.extensions.push_back(kCooperativeMatrixKhrName);
