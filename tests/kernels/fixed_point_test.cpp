@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "caps/vendors.hpp"
 #include "exec/executor.hpp"
 #include "graph/operators/conv/conv.hpp"
+#include "kernels/fused/fused_kernels.hpp"
+#include "kernels/gpu_named.hpp"
 #include "passes/passes.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
@@ -90,18 +93,22 @@ void expect_integers_of_host(const Layer& layer) {
   std::vector<HostTensor> inputs{random_tensor({2, layer.inputs, 7, 5}, 5, -4.0f, 5.0f)};
   if (layer.has_residual) inputs.push_back(random_tensor({2, layer.outputs, 7, 5}, 6, -60.0f, 60.0f));
   const std::vector<float> want = evaluate(graph, inputs)[0].to_floats();
-  for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer}) {
-    Program program = lower(graph, test_context()->caps(), {.storage = storage});
-    EXPECT_TRUE(std::ranges::any_of(program.tasks, [](const Task& task) {
-      return task.dispatch && std::ranges::any_of(task.dispatch->defines, [](const auto& macro) {
-               return macro.first == "FIXED_POINT";
-             });
-    }));
-    Executor executor(test_context(), compile_program(test_context(), std::move(program)));
-    for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
-    executor.run();
-    EXPECT_EQ(executor.output(0).to_floats(), want);
-  }
+  // On its own device, and by the kernels that GPUs of these vendors have.
+  for (const DeviceCaps& caps :
+       {test_context()->caps(), caps_as_gpu(kNvidia), adreno_named("Adreno (TM) 660")})
+    for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer}) {
+      SCOPED_TRACE(caps.vendor_id);
+      Program program = lower(graph, caps, {.storage = storage});
+      EXPECT_TRUE(std::ranges::any_of(program.tasks, [](const Task& task) {
+        return task.dispatch && std::ranges::any_of(task.dispatch->defines, [](const auto& macro) {
+                 return macro.first == "FIXED_POINT";
+               });
+      }));
+      Executor executor(test_context(), compile_program(test_context(), std::move(program)));
+      for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
+      executor.run();
+      EXPECT_EQ(executor.output(0).to_floats(), want);
+    }
 }
 
 TEST(FixedPoint, ConvolutionsOfEveryForm) {
@@ -113,6 +120,28 @@ TEST(FixedPoint, ConvolutionsOfEveryForm) {
 TEST(FixedPoint, SumsBeforeAResidual) {
   for (const Layer& layer : {Layer{8, 8, 1, 1, true}, {8, 8, 3, 1, true}, {6, 6, 3, 6, true}})
     expect_integers_of_host(layer);
+}
+
+// Fused kernels add up floats.
+TEST(FixedPoint, LayersAreNotFused) {
+  OnnxModel model;
+  model.input("x", {1, 16, 56, 56}).output("y");
+  model.initializer("d", random_tensor({16, 1, 3, 3}, 1)).initializer("p", random_tensor({24, 16, 1, 1}, 2));
+  model.node("Conv", {"x", "d"}, {"deep"}, attributes({{"group", int64_t{16}}, {"pads", Ints(4, 1)}}));
+  model.node("Conv", {"deep", "p"}, {"y"});
+  Graph graph = optimise(model.graph(), {});
+  const auto nodes_after_fusion = [](Graph fused) {
+    fuse(fused, adreno_named("Adreno (TM) 660"), Precision::fp32);
+    return fused.nodes.size();
+  };
+  EXPECT_EQ(nodes_after_fusion(graph), 1u);
+  for (Node& node : graph.nodes) {
+    auto copy = std::make_shared<Conv>(dynamic_cast<const Conv&>(*node.op));
+    copy->fixed_point = std::make_shared<FixedPoint>();
+    const std::shared_ptr<const Operator> floats = std::exchange(node.op, std::move(copy));
+    EXPECT_EQ(nodes_after_fusion(graph), 2u);
+    node.op = floats;
+  }
 }
 
 // Sums that floats cannot hold are added up as integers.

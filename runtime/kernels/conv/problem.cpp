@@ -91,6 +91,7 @@ ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
                       .has_scale = !scaled && lowering.has_input(4),
                       .computes_weights = computes_weights(lowering),
                       .scales_sums = scaled != nullptr,
+                      .in_fixed_point = conv.fixed_point != nullptr,
                       .exceeds_floats = sums_exceed_floats(lowering),
                       .precision = lowering.options().precision,
                       .winograd = lowering.options().winograd};

@@ -33,7 +33,7 @@ std::optional<Match<Conv>> match_branch(const GraphEditor& editor, ValueId value
   auto conv = match_producer<Conv>(editor, value);
   if (!conv || editor.only_reader(value) != reader || conv->group != 1 || conv.node->inputs.size() > 3)
     return std::nullopt;
-  if (editor.type(conv.input(0)).shape.size() != 4 || !has_constant_weights(editor, *conv.node))
+  if (editor.type(conv.input(0)).shape.size() != 4 || !has_fusible_weights(editor, *conv.node))
     return std::nullopt;
   return conv;
 }

@@ -2,19 +2,20 @@
 
 namespace vellum {
 
-bool has_constant_weights(const GraphEditor& editor, const Node& conv) {
-  return editor.constant(conv.inputs[1]) != nullptr && is_constant_or_absent(editor, conv, 2);
+bool has_fusible_weights(const GraphEditor& editor, const Node& conv) {
+  return editor.constant(conv.inputs[1]) != nullptr && is_constant_or_absent(editor, conv, 2) &&
+         !dynamic_cast<const Conv&>(*conv.op).fixed_point;
 }
 
 bool is_depthwise(const GraphEditor& editor, const Match<Conv>& conv) {
   const Shape& x = editor.type(conv.input(0)).shape;
   return x.size() <= 4 && conv->group > 1 && conv->group == x[1] && conv.node->inputs.size() <= 3 &&
-         editor.type(conv.input(1)).shape[0] == x[1] && has_constant_weights(editor, *conv.node);
+         editor.type(conv.input(1)).shape[0] == x[1] && has_fusible_weights(editor, *conv.node);
 }
 
 bool is_product(const GraphEditor& editor, const Match<Conv>& conv) {
   return conv->group == 1 && input_or_none(*conv.node, 4) == kNoValue &&
-         has_constant_weights(editor, *conv.node) && is_pointwise(window_of(editor, conv));
+         has_fusible_weights(editor, *conv.node) && is_pointwise(window_of(editor, conv));
 }
 
 Window2d window_of(const GraphEditor& editor, const Match<Conv>& conv) {

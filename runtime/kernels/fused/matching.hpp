@@ -9,8 +9,9 @@
 
 namespace vellum {
 
-// Whether the weights of a convolution, and its bias if it has one, are constants.
-bool has_constant_weights(const GraphEditor& editor, const Node& conv);
+// Whether the weights of a convolution, and its bias if it has one, are constants that a fused kernel can
+// read: those of a convolution in fixed point are for kernels that add up integers.
+bool has_fusible_weights(const GraphEditor& editor, const Node& conv);
 
 // A depthwise convolution over a line or a plane that multiplies each channel once with constant weights,
 // without a residual or scale.

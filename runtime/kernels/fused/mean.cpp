@@ -68,7 +68,7 @@ std::optional<FusedMatch> match_mean(const GraphEditor& editor, size_t index, co
   if (!pool || pool->kind != PoolKind::average || !is_float_value(editor, pool.node->outputs[0]))
     return std::nullopt;
   const auto conv = match_producer<Conv>(editor, pool.input(0));
-  if (!conv || editor.only_reader(pool.input(0)) != index || !has_constant_weights(editor, *conv.node))
+  if (!conv || editor.only_reader(pool.input(0)) != index || !has_fusible_weights(editor, *conv.node))
     return std::nullopt;
   const auto op = mean_nodes(conv.node->op);
   Node node{pool.node->name, op, conv.node->inputs, pool.node->outputs};
