@@ -2,9 +2,21 @@
 #ifndef DIVIDE_GLSL
 #define DIVIDE_GLSL
 
-// Returns a / b, exact where the quotient is a multiple of one half, so that what rounds it gets the side or the tie that
-// it has. Vulkan allows a / b an error of 2.5 units in the last place, and devices multiply by a reciprocal: 41 / 41 may be
-// below 1.
+// Returns `quotient`, an inexact a / b, put on the side of `nearest` that the exact one has. `nearest` is the multiple of
+// one half next to it, and `left` the exact a - nearest * b. The result is `nearest` where that is the quotient rounded to a
+// float: where no other float is closer. Vulkan allows a / b an error of 2.5 units in the last place, and devices multiply
+// by a reciprocal: 41 / 41 may be below 1, and what is beside a tie may be taken for one.
+vec4 on_its_side(vec4 quotient, vec4 nearest, vec4 left, vec4 b) {
+  // The float beside `nearest` towards the exact quotient: away from zero if that is larger in size.
+  ivec4 away = mix(ivec4(1), ivec4(-1), lessThan(left * sign(b) * sign(nearest), vec4(0)));
+  vec4 beside = intBitsToFloat(floatBitsToInt(nearest) + away), gap = abs(beside - nearest);
+  vec4 corrected = mix(beside, nearest, lessThanEqual(abs(left), 0.5 * gap * abs(b)));
+  // What is further off is on its side already. Zero has no neighbour here, nor has infinity.
+  return mix(quotient, corrected, lessThanEqual(abs(quotient - nearest), 4.0 * gap));
+}
+
+// Returns a / b such that what rounds it, down, up or to the nearest integer, gets what the quotient rounded to a float
+// gives.
 vec4 exact_halves(vec4 a, vec4 b) {
   vec4 quotient = a / b, nearest = 0.5 * roundEven(2.0 * quotient);
   // The product of both and what its rounding leaves out, from products of halves of their bits (Dekker 1971).
@@ -13,7 +25,8 @@ vec4 exact_halves(vec4 a, vec4 b) {
   precise vec4 high = wide - (wide - nearest), high_b = wide_b - (wide_b - b);
   precise vec4 low = nearest - high, low_b = b - high_b;
   precise vec4 rest = ((high * high_b - product) + high * low_b + low * high_b) + low * low_b;
-  return mix(quotient, nearest, equal(abs(product - a) + abs(rest), vec4(0)));
+  precise vec4 left = (a - product) - rest;
+  return on_its_side(quotient, nearest, left, b);
 }
 vec2 exact_halves(vec2 a, vec2 b) { return exact_halves(a.xyxy, b.xyxy).xy; }
 float exact_halves(float a, float b) { return exact_halves(vec4(a), vec4(b)).x; }

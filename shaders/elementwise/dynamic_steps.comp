@@ -47,13 +47,13 @@ float step, zero_point;
 float step_high, step_low;  // the upper and the lower half of the bits of step
 
 // Returns the nearest integers of v / step, at most 255. A quotient may be wrong by a few units in the last
-// place. So where the nearest multiple of one half is the exact quotient, it takes its place: this multiple
-// has few bits, and exact products with both halves of the step.
+// place, so the multiple of one half next to it decides: it has few bits, and exact products with both halves
+// of the step.
 vec4 nearest_steps(vec4 v) {
   vec4 quotient = v / step;
   precise vec4 half_steps = 0.5 * roundEven(2.0 * quotient);
-  precise vec4 rest = (v - half_steps * step_high) - half_steps * step_low;
-  return rounded(mix(quotient, half_steps, equal(rest, vec4(0))));
+  precise vec4 left = (v - half_steps * step_high) - half_steps * step_low;
+  return rounded(on_its_side(quotient, half_steps, left, vec4(step)));
 }
 
 vec4 quantised(vec4 v) { return clamp(nearest_steps(v) + zero_point, vec4(0), vec4(255)); }
