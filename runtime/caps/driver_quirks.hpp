@@ -12,4 +12,7 @@ void apply_driver_quirks(DeviceCaps& caps);
 // Whether vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR may end the process.
 bool ends_in_cooperative_query(const DeviceCaps& caps);
 
+// Whether the driver fails once it was unloaded and loaded again a few dozen times.
+bool must_stay_loaded(const DeviceCaps& caps);
+
 }  // namespace vellum

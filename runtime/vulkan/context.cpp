@@ -12,6 +12,7 @@
 #include "vulkan/context_impl.hpp"
 #include "vulkan/device_uses.hpp"
 #include "vulkan/disown.hpp"
+#include "vulkan/kept_instance.hpp"
 
 namespace vellum::gpu {
 namespace {
@@ -82,7 +83,9 @@ DeviceMemoryCallbacks checked_callbacks(const DeviceMemoryCallbacks& callbacks) 
 
 PhysicalDevice choose_device(const Instance& instance, const ContextOptions& options, CrashMarks& marks) {
   return translated("listing the Vulkan devices", [&] {
-    PhysicalDevice device = select_device(usable_devices(instance), options.device);
+    std::vector<PhysicalDevice> devices = usable_devices(instance);
+    keep_drivers_loaded(devices, options);
+    PhysicalDevice device = select_device(std::move(devices), options.device);
     marks.open(options.cache_folder, device.caps, options.log);
     return with_cooperative_matrices(std::move(device), nullptr, &marks);
   });
@@ -158,8 +161,10 @@ std::vector<ListedDevice> list_devices(const ContextOptions& options) {
   ValidationLog validation{options.log};
   const Instance instance(options, validation);
   std::vector<ListedDevice> all;
-  for (const PhysicalDevice& device :
-       translated("listing the Vulkan devices", [&] { return usable_devices(instance); }))
+  const std::vector<PhysicalDevice> devices =
+      translated("listing the Vulkan devices", [&] { return usable_devices(instance); });
+  keep_drivers_loaded(devices, options);
+  for (const PhysicalDevice& device : devices)
     all.push_back({adjusted(device.caps, options), device.identity});
   return all;
 }

@@ -1,8 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "caps/device_caps.hpp"
 #include "caps/driver_quirks.hpp"
 #include "cost/device_traits.hpp"
+#include "vulkan/device_support.hpp"
+#include "vulkan/device_uses.hpp"
 
 namespace vellum {
 namespace {
@@ -91,6 +96,30 @@ TEST(Caps, LavapipeOnArmHasNoImagesOfHalves) {
 #endif
 }
 
+TEST(Caps, NvidiasDriverStaysLoaded) {
+  DeviceCaps caps;
+  caps.vendor_id = 0x10DE;
+  caps.driver = "NVIDIA 580.159.04";
+  EXPECT_TRUE(must_stay_loaded(caps));
+  caps.driver = "NVK Mesa 25.0";
+  EXPECT_FALSE(must_stay_loaded(caps));
+}
+
+// Vulkan requires it of all shaders of a device whose memory model is enabled.
+TEST(Caps, TheMemoryModelIsEnabledWithTheDevicesScope) {
+  gpu::PhysicalDevice device;
+  device.caps.cooperative_matrices.emplace_back();
+  const auto enables = [&](const gpu::Feature& wanted) {
+    return std::ranges::any_of(gpu::device_uses(device, device.caps), [&](const gpu::Use& use) {
+      return std::ranges::any_of(use.features, [&](const gpu::Feature& feature) {
+        return std::string_view(feature.name) == wanted.name;
+      });
+    });
+  };
+  EXPECT_TRUE(enables(gpu::kMemoryModel));
+  EXPECT_TRUE(enables(gpu::kMemoryModelDeviceScope));
+}
+
 TEST(Caps, TraitsFollowTheVendor) {
   DeviceCaps caps;
   caps.vendor_id = 0x10005;  // Mesa's software drivers
@@ -118,7 +147,7 @@ TEST(Caps, TraitsFollowTheVendor) {
   }
   caps.vendor_id = 0x10DE;  // NVIDIA
   set_default_traits(caps);
-  EXPECT_TRUE(caps.prefers_images);
+  EXPECT_FALSE(caps.prefers_images);
   EXPECT_FALSE(device_traits(caps).uniform_loads_are_cheap);
 }
 

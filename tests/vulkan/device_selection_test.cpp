@@ -26,6 +26,13 @@ TEST(DeviceSelection, ListsTheDeviceThatAContextOpensByDefault) {
   EXPECT_EQ(name_of(""), devices[0].caps.name);
 }
 
+// Each time the loader loads the driver anew, which some drivers do not survive for long.
+TEST(DeviceSelection, DevicesAreListedAgainAndAgain) {
+  gpu::ContextOptions options = test::test_context_options();
+  options.validation = false;
+  for (int i = 0; i < 50; ++i) ASSERT_FALSE(list_devices(options).empty()) << i;
+}
+
 TEST(DeviceSelection, ByNumber) {
   EXPECT_EQ(name_of("0"), list_devices(test::test_context_options()).at(0).caps.name);
 }
