@@ -35,6 +35,8 @@ constexpr ChipRates kChips[] = {
     {"RTX 2080", kNvidia, 2944, 1.71, 448, 184},
     {"RTX 3090", kNvidia, 10496, 1.695, 936, 328},
     {"RTX 4090", kNvidia, 16384, 2.52, 1008, 512},
+    {"H100", kNvidia, 16896, 1.98, 3350, 528},
+    {"H200", kNvidia, 16896, 1.98, 4800, 528},
     {"Mali-G610", kArm, 256, 1.00, 34, 16},  // four cores of RK3588
 };
 

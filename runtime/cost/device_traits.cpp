@@ -72,6 +72,8 @@ constexpr DeviceTraits kNvidiaGpu{
     .texels_ahead = 8,
     .wide_texels_ahead = 8,
     .uniform_loads_are_cheap = false,
+    // Measured on an H200: three networks take 0.83 to 0.88 of the time in buffers.
+    .prefers_images = false,
 };
 
 constexpr DeviceTraits kArmGpu{
