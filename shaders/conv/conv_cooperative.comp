@@ -34,18 +34,20 @@ ivec3 pixel_at(int pixel) {
   return ivec3(row_column.y, batch_row.y, batch_row.x);
 }
 
+// What is outside is loaded from inside and left out: loads behind branches would wait for one another.
 uvec2 halves_of_x(ivec2 at, int slice, int n, bool wanted) {
-  bool inside = wanted && slice < input_slices && all(greaterThanEqual(at, ivec2(0))) && all(lessThan(at, x_shape.xy));
-  if (!inside) return uvec2(0);
-  vec4 v = load_x(ivec4(at, slice, n));
+  ivec3 there = ivec3(clamp(at, ivec2(0), x_shape.xy - 1), min(slice, input_slices - 1));
+  vec4 v = load_x(ivec4(there, n));
 #ifdef SCALE
-  v *= scale_of(slice, n);
+  v *= scale_of(there.z, n);
 #endif
-  return pack_half4(v);
+  return mix(uvec2(0), pack_half4(v), bvec2(wanted && there == ivec3(at, slice)));
 }
 uvec2 halves_of_w(int channel, int output_slice, int tap) {
-  bool inside = channel < 4 * input_slices && output_slice < output_slices;
-  return inside ? pack_half4(load_w(channel, output_slice * taps + tap, 4 * input_slices)) : uvec2(0);
+  int width = 4 * input_slices;
+  ivec2 there = min(ivec2(channel, output_slice), ivec2(width, output_slices) - 1);
+  vec4 v = load_w(there.x, there.y * taps + tap, width);
+  return mix(uvec2(0), pack_half4(v), bvec2(there == ivec2(channel, output_slice)));
 }
 
 ivec3 pixel_a[LOADS_A];  // for each of this invocation's loads of A: (x, y) of the first tap, batch

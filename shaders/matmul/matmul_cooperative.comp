@@ -15,11 +15,16 @@ ivec2 first;        // texels of A and B
 int a_rows_held, a_width, b_rows_held, b_width;  // in memory; widths in texels
 int next_k = 0;
 
+// What is outside is loaded from inside and left out: loads behind branches would wait for one another.
 uvec2 halves_of_a(int row, int texel) {
-  return row < a_rows_held && texel < a_width ? pack_half4(load4_a(first.x + row * a_width + texel)) : uvec2(0);
+  ivec2 there = min(ivec2(row, texel), ivec2(a_rows_held, a_width) - 1);
+  vec4 v = load4_a(first.x + there.x * a_width + there.y);
+  return mix(uvec2(0), pack_half4(v), bvec2(there == ivec2(row, texel)));
 }
 uvec2 halves_of_b(int row, int texel) {
-  return row < b_rows_held && texel < b_width ? pack_half4(load4_b(first.y + row * b_width + texel)) : uvec2(0);
+  ivec2 there = min(ivec2(row, texel), ivec2(b_rows_held, b_width) - 1);
+  vec4 v = load4_b(first.y + there.x * b_width + there.y);
+  return mix(uvec2(0), pack_half4(v), bvec2(there == ivec2(row, texel)));
 }
 
 bool fetch() {

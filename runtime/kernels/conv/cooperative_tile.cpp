@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "cost/device_rates.hpp"
 #include "cost/device_traits.hpp"
 #include "kernels/framework/grid.hpp"
 #include "program/divide.hpp"
@@ -57,12 +58,24 @@ int64_t CooperativeTile::shared_memory_bytes() const {
 
 namespace {
 
-// Cooperative matrices should be quicker than other kernels where enough is summed up for each output
-// channel. (The number of output channels has no say, so that the parts of a layer that is split are computed
-// as the whole would be.) Not measured.
-double relative_cost_of(const CooperativeProblem& problem) {
-  constexpr int64_t kFew = 16, kTiny = 1 << 12;
-  const bool preferred = problem.pixels >= kFew && problem.pixels * problem.inputs * problem.taps >= kTiny;
+// Whether a workgroup has few steps, which follow one another: other kernels share long sums among more
+// workgroups. Sums over many rows without a window are those of transformers, which have many columns, too.
+// Measured on an H200, where a step takes half a microsecond.
+bool has_few_steps(const CooperativeProblem& problem) {
+  constexpr int64_t kFewSteps = 24, kManyRows = 128, kStepsOfManyRows = 128;
+  const int64_t steps = problem.taps * divide_up(problem.inputs, kStep);
+  const bool has_many_rows = problem.taps == 1 && problem.pixels >= kManyRows;
+  return steps <= (has_many_rows ? kStepsOfManyRows : kFewSteps);
+}
+
+// Cooperative matrices are quicker than other kernels where enough is summed up for each output channel, in
+// few steps or by workgroups that fill the device. The number of output channels has no say, so that the
+// parts of a layer that is split are computed as the whole would be.
+double relative_cost_of(const CooperativeProblem& problem, const DeviceCaps& caps) {
+  constexpr int64_t kFew = 16, kTiny = 1 << 12, kPixelsOfUnit = 16;
+  const bool fills = problem.pixels >= kPixelsOfUnit * device_rates(caps).units;
+  const bool preferred = problem.pixels >= kFew && problem.pixels * problem.inputs * problem.taps >= kTiny &&
+                         (fills || has_few_steps(problem));
   return preferred ? 0.25 : kOnlyIfMeasured;
 }
 
@@ -88,7 +101,7 @@ std::vector<ParameterCandidate<CooperativeTile>> cooperative_tiles(const DeviceC
   for (const CooperativeTile& tile : tiles)
     candidates.push_back(
         {{kCooperativeAlgorithm, std::to_string(tile.pixels()) + "x" + std::to_string(tile.channels())},
-         relative_cost_of(problem) * (tile.matrices == best->matrices ? 1 : 1.1),
+         relative_cost_of(problem, caps) * (tile.matrices == best->matrices ? 1 : 1.1),
          tile});
   return candidates;
 }
