@@ -106,13 +106,15 @@ TEST(ConvSplitK, EveryCandidateIsRight) {
 }
 
 TEST(ConvSplitK, OnlyOfWhatIsTooSmallForAGpu) {
-  const DeviceCaps gpu = caps_as_gpu();
+  constexpr uint32_t kUnknownVendor = 1;
+  DeviceCaps gpu = caps_as_gpu(kUnknownVendor);
+  gpu.name = "a GPU of unknown rates";
   const auto split = [](const DeviceCaps& caps, const OperatorCase& test) {
     return std::ranges::count_if(choice_on(caps, test).candidates, splits_sums) > 0;
   };
   EXPECT_TRUE(split(gpu, conv({1, 512, 7, 7}, 512, 3)));
   // Where whole sums fill the GPU, split ones may be there as equally quick, but not first.
-  EXPECT_FALSE(splits_sums(choice_on(gpu, conv({1, 64, 112, 112}, 64, 3)).candidates.front()));
+  EXPECT_FALSE(splits_sums(choice_on(gpu, conv({1, 64, 224, 224}, 64, 3)).candidates.front()));
   EXPECT_FALSE(split(gpu, conv({1, 4, 7, 7}, 512, 3))) << "nothing to share";
   DeviceCaps cpu = gpu;
   cpu.type = DeviceType::cpu;

@@ -67,10 +67,16 @@ bool is_unrolled(std::string_view before) {
   return last != before.npos && before.substr(0, last + 1).ends_with(mark);
 }
 
-// The main function, which the counting one calls, and the declarations that both need.
-std::string main_with_counter(std::string text) {
+// With another name for the main function, which the counting one calls.
+std::string with_renamed_main(std::string text) {
   for (size_t at = text.find("void main()"); at != text.npos; at = text.find("void main()", at + 1))
     text.replace(at, 11, "void uncounted_main()");
+  return text;
+}
+
+// The main function, which the counting one calls, and the declarations that both need.
+std::string main_with_counter(std::string text) {
+  text = with_renamed_main(std::move(text));
   constexpr std::string_view include = "#include \"";
   size_t at = text.find(include);
   while (text.substr(at + include.size()).starts_with("subgroup_arithmetic")) at = text.find(include, at + 1);
@@ -95,7 +101,7 @@ class CountedSources {
     const auto source = find_shader_source(name);
     if (!source) return std::nullopt;
     std::string& text = files_[std::string(name)];
-    if (text.empty()) text = with_counted_loops(*source);
+    if (text.empty()) text = with_renamed_main(with_counted_loops(*source));
     return text;
   }
 
