@@ -162,26 +162,38 @@ uint64_t subgroups_of(const Dispatch& dispatch, uint32_t subgroup_size) {
   return product(dispatch.workgroup_count) * ((size + subgroup_size - 1) / subgroup_size);
 }
 
+PredictedDispatch predicted_dispatch(const Program& program, const Dispatch& dispatch, bool barrier,
+                                     const DeviceCaps& caps, const DeviceRates& rates, double share_of_x) {
+  const DeviceTraits& traits = device_traits(caps);
+  PredictedDispatch predicted{.model = dispatch_model(program, dispatch, barrier, traits, share_of_x)};
+  if (is_copied_by_command(program, dispatch, caps)) {
+    const CopyTime copy = buffer_copy_time(caps);
+    predicted.time.overhead_us = 1e3 * copy.launch;
+    predicted.time.memory_us = 1e3 * copy.per_byte * static_cast<double>(dispatch.copy->bytes);
+    predicted.total_us = 1e3 * copy.of(dispatch.copy->bytes);
+    return predicted;
+  }
+  DispatchFigures figures = predicted.model.figures;
+  figures.subgroup_size = caps.subgroup_size > 0 ? caps.subgroup_size : kUsualSubgroup;
+  figures.subgroups = static_cast<double>(subgroups_of(dispatch, figures.subgroup_size));
+  if (dispatch.macs == 0) figures.bytes *= traits.move_cost;
+  predicted.time = dispatch_time(rates, figures);
+  predicted.total_us = predicted.time.total_us(predicted.model.efficiency);
+  predicted.model.figures = figures;
+  return predicted;
+}
+
 std::vector<double> predicted_milliseconds(const Program& program, const std::vector<TaskSync>& barriers,
                                            const DeviceCaps& caps, const std::vector<double>& shares_of_x) {
   const DeviceRates rates = device_rates(caps);
-  const uint32_t subgroup_size = caps.subgroup_size > 0 ? caps.subgroup_size : kUsualSubgroup;
   std::vector<double> milliseconds;
   for (size_t t = 0; t < program.tasks.size(); ++t) {
     double& predicted = milliseconds.emplace_back(0);
     if (!program.tasks[t].dispatch) continue;
-    const Dispatch& dispatch = *program.tasks[t].dispatch;
-    if (is_copied_by_command(program, dispatch, caps)) {
-      predicted = buffer_copy_time(caps).of(dispatch.copy->bytes);
-      continue;
-    }
     const double share = shares_of_x.empty() ? 1 : shares_of_x[t];
-    DispatchModel model =
-        dispatch_model(program, dispatch, barriers[t].needs_command(), device_traits(caps), share);
-    model.figures.subgroups = static_cast<double>(subgroups_of(dispatch, subgroup_size));
-    model.figures.subgroup_size = subgroup_size;
-    if (dispatch.macs == 0) model.figures.bytes *= device_traits(caps).move_cost;
-    predicted = 1e-3 * dispatch_time(rates, model.figures).total_us(model.efficiency);
+    predicted = 1e-3 * predicted_dispatch(program, *program.tasks[t].dispatch, barriers[t].needs_command(),
+                                          caps, rates, share)
+                           .total_us;
   }
   return milliseconds;
 }

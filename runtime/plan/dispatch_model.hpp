@@ -27,7 +27,18 @@ DispatchModel dispatch_model(const Program& program, const Dispatch& dispatch, b
 // Returns the subgroups of a dispatch on a device with subgroups of this size.
 uint64_t subgroups_of(const Dispatch& dispatch, uint32_t subgroup_size);
 
-// Returns the predicted time of each task on a device of these rates in milliseconds; 0 for host partitions.
+struct PredictedDispatch {
+  DispatchModel model;
+  DispatchTime time;
+  double total_us = 0;
+};
+
+// Predicts the time of a dispatch on a device of these caps and rates. A copy by vkCmdCopyBuffer is the sum
+// of its overhead_us and memory_us. Parameters as of dispatch_model().
+PredictedDispatch predicted_dispatch(const Program& program, const Dispatch& dispatch, bool barrier,
+                                     const DeviceCaps& caps, const DeviceRates& rates, double share_of_x = 1);
+
+// Returns the predicted time of each task on a device of these caps in milliseconds; 0 for host partitions.
 // shares_of_x: per task, see dispatch_model(); empty: all read the whole of x.
 std::vector<double> predicted_milliseconds(const Program& program, const std::vector<TaskSync>& barriers,
                                            const DeviceCaps& caps,

@@ -87,7 +87,9 @@ TEST_F(OnDevice, DoctorFindsNothingWrong) {
   EXPECT_FALSE(document["checks"].empty());
   for (const json& check : document["checks"]) EXPECT_TRUE(check["passed"]) << check;
   std::ifstream file(report);
-  EXPECT_EQ(json::parse(file)["checks"], document["checks"]);
+  const json written = json::parse(file);
+  EXPECT_EQ(written["checks"], document["checks"]);
+  EXPECT_EQ(written["report"], "doctor");
   const Finished text = run_tool(with({"doctor", "--only", "Softmax"}));
   EXPECT_EQ(text.status, 0);
   EXPECT_NE(text.out.find("all compute what the host does"), std::string::npos) << text.out;
@@ -243,6 +245,46 @@ TEST_F(OnDevice, BenchMeasures) {
   // Time alone decides how many.
   EXPECT_GE(run_json(with({"bench", save(small_model()), "--seconds", "0.05"}))["runs"], 1);
   EXPECT_FALSE(std::filesystem::is_empty(folder / "cache"));
+}
+
+// A node and a file whose names are their owner's.
+OnnxModel named_model() {
+  OnnxModel model;
+  model.input("x", {1, 3, 9, 11})
+      .initializer("w", random_tensor({4, 3, 3, 3}, 1))
+      .node("Conv", {"x", "w"}, {"secret_tensor"}, attributes({{"pads", std::vector<int64_t>{1, 1, 1, 1}}}))
+      .node("Softmax", {"secret_tensor"}, {"y"})
+      .output("y");
+  return model;
+}
+
+TEST_F(OnDevice, BenchReportHasTheTimeAndThePredictionOfEachDispatch) {
+  const std::string report = path("report.json");
+  const json bench = run_json(with({"bench", save(named_model()), "--runs", "2", "--report", report}));
+  std::ifstream file(report);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const json document = json::parse(text);
+  EXPECT_EQ(document["report"], "bench");
+  EXPECT_EQ(document["version"], 1);
+  EXPECT_EQ(document["model"], "model.onnx");
+  EXPECT_FALSE(document["caps"]["name"].get<std::string>().empty());
+  EXPECT_GT(document["inference"]["min_ms"], 0);
+  EXPECT_GT(document["rates"]["gigamacs_per_s"], 0);
+  EXPECT_EQ(document["rates"]["chip_is_known"], false);
+  ASSERT_EQ(document["dispatches"].size(), bench["dispatches"]);
+  double macs = 0;
+  for (const json& dispatch : document["dispatches"]) {
+    const json& pipeline = document["pipelines"].at(dispatch["pipeline"].get<size_t>());
+    EXPECT_FALSE(pipeline["shader"].get<std::string>().empty());
+    EXPECT_GE(dispatch["predicted_us"], dispatch["overhead_us"]);
+    EXPECT_GT(dispatch["gpu_us"], 0) << dispatch;
+    EXPECT_FALSE(dispatch["storage"].get<std::string>().empty());
+    macs += dispatch["macs"].get<double>();
+  }
+  EXPECT_EQ(macs, 9 * 11 * 4 * 3 * 9);
+  EXPECT_TRUE(document["dispatches"][0]["pause_us"].is_null());
+  for (const std::string& owners : {std::string("secret_tensor"), folder.path().string()})
+    EXPECT_EQ(text.find(owners), std::string::npos) << owners;
 }
 
 TEST_F(OnDevice, BenchTakesValuesThatDecideShapes) {

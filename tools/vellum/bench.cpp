@@ -11,15 +11,21 @@
 #include <optional>
 
 #include "bench_in_flight.hpp"
+#include "choice_words.hpp"
 #include "commands.hpp"
 #include "inputs.hpp"
+#include "io/file_name.hpp"
+#include "io/files.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "reports.hpp"
 #include "tuning.hpp"
 #include "wrong_usage.hpp"
 
 namespace vellum::cli {
 namespace {
+
+constexpr size_t kReportedRuns = 20;  // whose layers are timed
 
 using Clock = std::chrono::steady_clock;
 
@@ -31,6 +37,7 @@ struct BenchArguments {
   size_t runs = 0;     // 0: 50, or as many as fit into `seconds`
   double seconds = 0;  // 0: no limit
   size_t warm_up = 3;
+  std::string report;
   uint32_t seed = 1;
 };
 
@@ -79,6 +86,40 @@ void measure(Session& session, const BenchArguments& arguments, Times& times) {
   std::sort(times.runs.begin(), times.runs.end());
 }
 
+nlohmann::json to_json(const Times& times) {
+  return {{"runs", times.runs.size()},
+          {"min_ms", times.runs.front()},
+          {"median_ms", median(times.runs)},
+          {"p95_ms", percentile(times.runs, 0.95)},
+          {"cpu_ms", times.cpu},
+          {"first_ms", times.first},
+          {"load_ms", times.load}};
+}
+
+// Times each layer in a session of its own: the timestamps of a profile would slow the timed runs down.
+LayerTimes layer_times(const Device& device, const Model& model, SessionOptions options,
+                       const Inputs& inputs) {
+  options.profile = true;
+  Session session(device, model, options);
+  for (const auto& [name, tensor] : inputs) session.set_input(name, tensor);
+  return measure_layers(session, kReportedRuns, "bench");
+}
+
+void write_report(const BenchArguments& arguments, const Device& device, const Model& model,
+                  const SessionOptions& options, const Inputs& inputs, const Times& times) {
+  nlohmann::json report = report_head("bench", device);
+  report["model"] = io::FileName(arguments.model).last_part();
+  report["options"] = {{"precision", choice_word(options.precision)},
+                       {"arithmetic", choice_word(options.arithmetic)},
+                       {"storage", choice_word(options.storage)},
+                       {"memory", choice_word(options.memory)},
+                       {"winograd", choice_word(options.winograd)}};
+  report["inference"] = to_json(times);
+  report.update(dispatches_report(device, predicted_kernels(device, model, options),
+                                  layer_times(device, model, options, inputs)));
+  io::write_text(arguments.report, report.dump(2) + "\n");
+}
+
 void bench(const BenchArguments& arguments) {
   const OpenedDevice device(arguments.options);
   Times times;
@@ -99,21 +140,16 @@ void bench(const BenchArguments& arguments) {
   std::optional<Throughput> throughput;
   if (options.in_flight > 1)
     throughput = measure_in_flight(session, inputs, options.in_flight, times.runs.size());
+  if (!arguments.report.empty()) write_report(arguments, device.device(), model, options, inputs, times);
   device.check_validation();
 
   const std::string device_name = device.device().info().name;
   if (arguments.options.json) {
-    nlohmann::json document{{"runs", times.runs.size()},
-                            {"min_ms", times.runs.front()},
-                            {"median_ms", median(times.runs)},
-                            {"p95_ms", percentile(times.runs, 0.95)},
-                            {"cpu_ms", times.cpu},
-                            {"first_ms", times.first},
-                            {"load_ms", times.load},
-                            {"dispatches", session.dispatch_count()},
-                            {"pipelines", session.pipeline_count()},
-                            {"barriers", session.barrier_count()},
-                            {"device", device_name}};
+    nlohmann::json document = to_json(times);
+    document["dispatches"] = session.dispatch_count();
+    document["pipelines"] = session.pipeline_count();
+    document["barriers"] = session.barrier_count();
+    document["device"] = device_name;
     if (throughput) document["in_flight"] = to_json(*throughput);
     return print_json(document);
   }
@@ -146,6 +182,10 @@ Command add_bench(CLI::App& app) {
       ->add_option("--warm-up", arguments->warm_up,
                    "untimed inferences between the first one and the timed ones")
       ->capture_default_str();
+  command->add_option(
+      "--report", arguments->report,
+      "also time each layer, and write the device's caps, the times and the predicted times to "
+      "this file (JSON), for a report about a GPU");
   command->add_option("--seed", arguments->seed, "seed of the random inputs")->capture_default_str();
   add_in_flight(*command, arguments->options,
                 "N > 1: also time inferences with N in flight at once, with copies of inputs and outputs");

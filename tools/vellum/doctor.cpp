@@ -11,6 +11,7 @@
 #include "io/files.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "reports.hpp"
 #include "vellum/kernel_check.hpp"
 
 namespace vellum::cli {
@@ -76,12 +77,10 @@ nlohmann::json report_json(const Device& device, const std::vector<KernelCheck>&
                     {"error", check.error},
                     {"bound", check.bound},
                     {"failure", check.failure}});
-  return {{"vellum", VELLUM_VERSION_TEXT},
-          {"caps", nlohmann::json::parse(Caps::of(device).json())},
-          {"validation_messages", device.validation_messages()},
-          {"crashes", crashes(device)},
-          {"seconds", seconds},
-          {"checks", list}};
+  nlohmann::json report = report_head("doctor", device);
+  report["seconds"] = seconds;
+  report["checks"] = std::move(list);
+  return report;
 }
 
 std::vector<KernelCheck> check_with_progress(const Device& device, const DoctorArguments& arguments) {

@@ -33,10 +33,6 @@ std::string figure(double value) {
 
 std::string microseconds(double value) { return std::isnan(value) ? "-" : fmt::format("{:.1f}", value); }
 
-nlohmann::json figure_json(double value) {
-  return std::isnan(value) ? nlohmann::json(nullptr) : nlohmann::json(value);
-}
-
 std::string sizes(const std::array<uint32_t, 3>& size) {
   return size[2] > 1   ? fmt::format("{}x{}x{}", size[0], size[1], size[2])
          : size[1] > 1 ? fmt::format("{}x{}", size[0], size[1])
@@ -129,6 +125,21 @@ nlohmann::json to_json(const KernelCode& code) {
 
 }  // namespace
 
+nlohmann::json figure_json(double value) {
+  return std::isnan(value) ? nlohmann::json(nullptr) : nlohmann::json(value);
+}
+
+nlohmann::json rates_json(const std::optional<DeviceRates>& rates) {
+  if (!rates) return nullptr;
+  return {{"gigamacs_per_s", rates->gigamacs_per_s},
+          {"gigabytes_per_s", rates->gigabytes_per_s},
+          {"units", rates->units},
+          {"lanes", rates->lanes},
+          {"latency_ns", rates->latency_ns},
+          {"launch_us", rates->launch_us},
+          {"barrier_us", rates->barrier_us}};
+}
+
 std::string kernels_text(const KernelReport& report) {
   return report.device + ", " + report.driver + "\n\n" + pipeline_table(report) + "\n" +
          dispatch_table(report) + summary(report);
@@ -166,19 +177,10 @@ nlohmann::json kernels_json(const KernelReport& report) {
                           {"predicted_us", figure_json(dispatch.predicted_us)}});
   double predicted = 0;
   for (const KernelDispatch& dispatch : report.dispatches) predicted += dispatch.predicted_us;
-  nlohmann::json rates = nullptr;
-  if (report.rates)
-    rates = {{"gigamacs_per_s", report.rates->gigamacs_per_s},
-             {"gigabytes_per_s", report.rates->gigabytes_per_s},
-             {"units", report.rates->units},
-             {"lanes", report.rates->lanes},
-             {"latency_ns", report.rates->latency_ns},
-             {"launch_us", report.rates->launch_us},
-             {"barrier_us", report.rates->barrier_us}};
   return {{"stage", "kernels"},
           {"device", report.device},
           {"driver", report.driver},
-          {"rates", rates},
+          {"rates", rates_json(report.rates)},
           {"predicted_ms", figure_json(predicted / 1e3)},
           {"pipelines", std::move(pipelines)},
           {"dispatches", std::move(dispatches)}};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "io/file_name.hpp"
@@ -11,6 +12,9 @@ namespace vellum::cli {
 
 std::string kernels_text(const KernelReport& report);
 nlohmann::json kernels_json(const KernelReport& report);
+nlohmann::json rates_json(const std::optional<DeviceRates>& rates);
+// JSON null for NaN.
+nlohmann::json figure_json(double value);
 
 // Writes each pipeline's representations to FOLDER/PIPELINE.CODE.txt (both are numbers).
 void write_code(const KernelReport& report, const io::FileName& folder);

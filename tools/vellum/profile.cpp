@@ -12,6 +12,7 @@
 #include "commands.hpp"
 #include "inputs.hpp"
 #include "io/files.hpp"
+#include "layer_times.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "tuning.hpp"
@@ -45,37 +46,7 @@ nlohmann::json extent_json(const ObjectReport& object) {
   return {object.extent[0], object.extent[1]};
 }
 
-// Medians over the runs: a median per layer stands one interrupted run.
-struct Measured {
-  std::vector<LayerTime> layers;  // medians
-  std::vector<LayerTime> run;     // the last run
-  std::vector<double> least;      // milliseconds of each layer's fastest run
-};
-
-Measured measure(Session& session, size_t runs) {
-  session.run();  // drivers compile at the first dispatch
-  std::vector<std::vector<double>> times;
-  std::vector<LayerTime> layers;
-  Progress progress("profile");
-  for (size_t i = 0; i < runs; ++i) {
-    session.run();
-    layers = session.layer_times();
-    times.resize(layers.size());
-    for (size_t l = 0; l < layers.size(); ++l) times[l].push_back(layers[l].gpu_ms);
-    progress.show(i + 1, runs);
-  }
-  Measured measured{layers, layers, std::vector<double>(layers.size(), std::nan(""))};
-  for (size_t l = 0; l < layers.size(); ++l) {
-    if (std::isnan(layers[l].gpu_ms)) continue;
-    const auto middle = times[l].begin() + static_cast<std::ptrdiff_t>(times[l].size() / 2);
-    std::nth_element(times[l].begin(), middle, times[l].end());
-    measured.layers[l].gpu_ms = *middle;
-    measured.least[l] = *std::min_element(times[l].begin(), times[l].end());
-  }
-  return measured;
-}
-
-nlohmann::json to_json(const MemoryReport& memory, const Measured& measured, const Session& session,
+nlohmann::json to_json(const MemoryReport& memory, const LayerTimes& measured, const Session& session,
                        const std::string& device) {
   nlohmann::json objects = nlohmann::json::array();
   for (const ObjectReport& object : memory.objects)
@@ -202,7 +173,7 @@ std::string layer_table(const std::vector<LayerTime>& layers, const ProfileArgum
 }
 
 ProfileReport profile_report(const ProfileArguments& arguments, const MemoryReport& memory,
-                             const Measured& measured, const DeviceInfo& device) {
+                             const LayerTimes& measured, const DeviceInfo& device) {
   const Options& options = arguments.options;
   ProfileReport report;
   report.model = io::FileName(arguments.model).last_part();
@@ -215,7 +186,7 @@ ProfileReport profile_report(const ProfileArguments& arguments, const MemoryRepo
                      "median of " + std::to_string(arguments.runs) + " runs"};
   report.memory = memory;
   report.layers = measured.layers;
-  report.run = measured.run;
+  report.run = measured.last_run;
   return report;
 }
 
@@ -241,7 +212,7 @@ void profile(const ProfileArguments& arguments) {
   Session session(device.device(), model, options);
   fill_with_random(session.inputs(), inputs, arguments.seed);
   for (const auto& [name, tensor] : inputs) session.set_input(name, tensor);
-  const Measured measured = measure(session, arguments.runs);
+  const LayerTimes measured = measure_layers(session, arguments.runs, "profile");
   device.check_validation();
 
   const MemoryReport memory = session.memory();

@@ -86,4 +86,10 @@ struct KernelReportOptions {
 VELLUM_API KernelReport kernels(const Device& device, const Model& model, const SessionOptions& options = {},
                                 const KernelReportOptions& report = {});
 
+// Returns the pipelines and dispatches of a session with these options, with the times by which Vellum chose
+// the kernels. Compiles nothing, so KernelPipeline::code is empty and every driver is supported. The rates
+// are those of a common GPU of the device's type where known_rates() does not know the chip.
+VELLUM_API KernelReport predicted_kernels(const Device& device, const Model& model,
+                                          const SessionOptions& options = {});
+
 }  // namespace vellum
