@@ -122,6 +122,7 @@ void print_activation(Attributes& attributes, const Activation& activation) {
     attributes.set("sum_low", activation.sum_low);
     if (activation.rounds_sum()) attributes.set("sum_step", activation.sum_step);
     attributes.set("sum_high", activation.sum_high);
+    if (activation.fixed_sum) attributes.set("fixed_sum", int64_t{1});
   }
   print_rounding(attributes, activation);
 }

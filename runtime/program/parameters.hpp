@@ -89,8 +89,8 @@ class Parameters {
   }
 
   // Appends a field that the shader's block gets by the macro APPENDED_PARAMETERS.
-  void append(float value) {
-    const auto bytes = std::bit_cast<std::array<std::byte, sizeof(float)>>(value);
+  void append(uint32_t bits) {
+    const auto bytes = std::bit_cast<std::array<std::byte, sizeof(bits)>>(bits);
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   }
 

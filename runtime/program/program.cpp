@@ -166,7 +166,8 @@ std::string element_macro(ElementType element) {
 
 bool is_tensor_macro(std::string_view macro) {
   return macro.starts_with("STORAGE_") || macro.starts_with("ELEMENT_") || macro.starts_with("BINDING_") ||
-         macro == "APPENDED_PARAMETERS" || macro.ends_with("_grid_step") || macro.ends_with("_grid_zero");
+         macro == "APPENDED_PARAMETERS" || macro.ends_with("_grid_step") || macro.ends_with("_grid_zero") ||
+         macro.starts_with("fixed_") || macro.starts_with("sum_");
 }
 
 bool is_folded(std::string_view storage_macro) { return storage_macro.starts_with(kFolded); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -169,6 +170,18 @@ struct PlainCopy {
 // The iterations that a dispatch without declared iterations may run.
 inline constexpr uint64_t kUndeclaredIterations = 512;
 
+// A field that follows the parameters of a shader: a float, or an integer.
+struct AppendedParameter {
+  AppendedParameter(std::string field, float value)
+      : name(std::move(field)), bits(std::bit_cast<uint32_t>(value)) {}
+  AppendedParameter(std::string field, int32_t value)
+      : name(std::move(field)), bits(std::bit_cast<uint32_t>(value)), is_integer(true) {}
+
+  std::string name;
+  uint32_t bits;
+  bool is_integer = false;
+};
+
 struct Dispatch {
   std::string name;    // name of its node
   std::string op;      // operator type, "Conv"; "Convert" for layout conversions
@@ -180,6 +193,9 @@ struct Dispatch {
   std::array<uint32_t, 3> workgroup_count{1, 1, 1};
   std::vector<Binding> bindings;  // binding number = position
   Parameters push_constants;
+  // Fields that ProgramBuilder::add_dispatch() moves to the push constants, or to macros where the device has
+  // no room for them.
+  std::vector<AppendedParameter> appended = {};
   std::optional<PlainCopy> copy = std::nullopt;
   // Not 0: the dispatch requires full subgroups of this size, which the shader sees as SUBGROUP. It must be
   // DeviceCaps::subgroup_size, and needs full_subgroups.

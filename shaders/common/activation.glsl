@@ -74,8 +74,8 @@ vec4 activation_gelu_tanh(vec4 x) {
 // integers, so rounding may be the last operation. A NaN becomes 0. It is detected by its bits; inf_nan.glsl
 // would make Metal optimise all kernels with an activation less.
 vec4 round_to_steps(vec4 x, float step, float least, float most) {
-#if defined(FIXED_POINT) && !defined(RESIDUAL)
-  vec4 steps = x / step;  // sums in fixed point are whole steps (conv_tile.glsl), which nothing moves to a tie
+#if (defined(FIXED_POINT) && (!defined(RESIDUAL) || defined(FIXED_PAIR))) || (defined(FIXED_PAIR) && !defined(RESIDUAL))
+  vec4 steps = x / step;  // results in fixed point are whole steps, which nothing moves to a tie
 #else
   vec4 steps = exact_halves(x, vec4(step));
 #endif

@@ -34,6 +34,7 @@
 #define CHANNELS 4
 #endif
 
+#include "fixed_point.glsl"
 #include "residual.glsl"
 
 vec4 sum[TILE_S][TILE_P];
@@ -49,16 +50,6 @@ ivec4 channel_bias[TILE_S], channel_multiplier[TILE_S], channel_shift[TILE_S];
 #else
 #define FIXED_STEP activation_constants.w
 #endif
-
-// LiteRT divides a product by 2^31 and rounds halves up, as an arithmetic shift of the product plus 2^30 does.
-// Then it divides by the shift and rounds halves away from zero.
-ivec4 fixed_product(ivec4 sum, ivec4 multiplier, ivec4 shift) {
-  ivec4 high, low;
-  imulExtended(sum << max(shift, ivec4(0)), multiplier, high, low);
-  high = (high << 1) + ivec4(((uvec4(low) >> 30) + 1u) >> 1);
-  ivec4 right = max(-shift, ivec4(0)), nudge = (ivec4(1) << right) >> 1;
-  return (high + nudge + ((high >> 31) & -min(nudge, ivec4(1)))) >> right;
-}
 
 vec4 scaled(int s, ivec4 v) {
   ivec4 bias = channel_bias[0], multiplier = channel_multiplier[0], shift = channel_shift[0];

@@ -1,7 +1,9 @@
 // vec4 with_residual(vec4 v, ivec4 p) returns v, with RESIDUAL plus the residual's texel at p. The residual
 // may have fewer channels; missing channels count as zero. With SUM_BOUNDS v is first clamped to the bounds
 // in activation_params.zw; with SUM_ROUNDED it is first rounded by the appended parameters sum_step, sum_least
-// and sum_most. Include it after TENSOR_IN(residual) and activation.glsl.
+// and sum_most. With FIXED_PAIR, too, both are added in integers (fixed_point.glsl). Include it after TENSOR_IN(residual) and activation.glsl.
+#include "fixed_point.glsl"
+
 vec4 with_residual(vec4 v, ivec4 p) {
 #ifdef RESIDUAL
 #ifdef SUM_ROUNDED
@@ -12,7 +14,12 @@ vec4 with_residual(vec4 v, ivec4 p) {
 #endif
   int residual_slices = slices(residual_shape.z);
   vec4 r = load_residual(ivec4(p.xy, min(p.z, residual_slices - 1), p.w));
-  v += p.z < residual_slices ? r : vec4(0);
+  r = p.z < residual_slices ? r : vec4(0);
+#ifdef FIXED_PAIR
+  v = vec4(fixed_Add(whole_steps(v, sum_step), whole_steps(r, fixed_b_step))) * activation_constants.w;
+#else
+  v += r;
+#endif
 #endif
   return v;
 }

@@ -1,5 +1,6 @@
 // FUNCTION (binary.glsl) of two tensors, then an activation. With LINEAR_LAYOUT all tensors are linear and are
-// broadcast as in numpy; else all are channels4, and BROADCAST is defined if their shapes differ.
+// broadcast as in numpy; else all are channels4, and BROADCAST is defined if their shapes differ. With FIXED_PAIR the
+// function is that of integers in fixed_point.glsl, and the activation rounds.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define FINITE_HALVES 1
@@ -15,6 +16,16 @@
 #include "activation.glsl"
 #include "binary.glsl"
 #include "divide.glsl"
+
+#ifdef FIXED_PAIR
+#include "fixed_point.glsl"
+vec4 combined(vec4 a, vec4 b) {
+  ivec4 y = CAT(fixed_, FUNCTION)(whole_steps(a, fixed_a_step), whole_steps(b, fixed_b_step));
+  return vec4(y) * activation_constants.w;
+}
+#else
+#define combined FUNCTION
+#endif
 
 // Without a loop, which compilers keep where nothing reads its results.
 void note_lowest(vec4 a, vec4 b) {
@@ -55,7 +66,7 @@ void main() {
     }
   }
   note_lowest(a, b);
-  store_y(i4, activate(FUNCTION(a, b)));
+  store_y(i4, activate(combined(a, b)));
 }
 
 #else
@@ -78,7 +89,7 @@ void main() {
   vec4 a = operand(load_a(operand_position(p, a_shape)), a_shape);
   vec4 b = operand(load_b(operand_position(p, b_shape)), b_shape);
   note_lowest(a, b);
-  store_y(p, activate(FUNCTION(a, b)));
+  store_y(p, activate(combined(a, b)));
 }
 
 #endif

@@ -30,6 +30,20 @@ TEST(FixedPoint, MultipliesAsLiteRtDoes) {
     EXPECT_EQ(multiply(sum, fixed_multiplier(by)), expected) << sum << " * " << by;
 }
 
+TEST(FixedPoint, CombinesTwoTensorsAsLiteRtDoes) {
+  const FixedPair sum = fixed_sum(0.5f, 0.25f, 1.0f), product = fixed_product(0.5f, 0.3f, 40.0f);
+  EXPECT_EQ(add_integers(3, 1, sum), 2) << "1.75";
+  EXPECT_EQ(add_integers(2, 2, sum), 2) << "1.5";
+  EXPECT_EQ(add_integers(-2, -2, sum), -2) << "-1.5";
+  EXPECT_EQ(add_integers(1, 0, sum), 1) << "a half, away from zero";
+  EXPECT_EQ(subtract_integers(0, 2, sum), -1);
+  EXPECT_EQ(multiply_integers(100, 200, product), 75);
+  EXPECT_EQ(multiply_integers(-255, 255, product), -244) << "-243.84";
+  EXPECT_EQ(add_integers(1, 3, sum.swapped()), 2) << "1.75";
+  EXPECT_FALSE(fixed_sum(1.0f, 1.0f, 1e-7f)) << "LiteRT refuses a factor of the sum above 1";
+  EXPECT_FALSE(fixed_product(1.0f, 1.0f, 1e-7f)) << "beyond int32";
+}
+
 TEST(FixedPoint, DividesByChannels) {
   FixedPoint fixed{.w_scale = {1, 2, 3}, .bias = {4, 5, 6}, .multipliers = {{1, 2}, {3, 4}, {5, 6}}};
   const FixedPoint part = fixed.of_channels(1, 2);

@@ -1,4 +1,4 @@
-// Convolutions in fixed point have the host's integers, in every form and storage.
+// Layers in fixed point have the host's integers, in every form and storage.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include "caps/vendors.hpp"
 #include "exec/executor.hpp"
 #include "graph/operators/conv/conv.hpp"
+#include "graph/operators/elementwise/binary.hpp"
 #include "kernels/fused/fused_kernels.hpp"
 #include "kernels/gpu_named.hpp"
 #include "passes/passes.hpp"
@@ -25,7 +26,7 @@ struct Layer {
   float mean = 0.0f;  // of the integers of the weights
 };
 
-constexpr float kInputStep = 0.037f, kOutputStep = 0.81f;
+constexpr float kInputStep = 0.037f, kOutputStep = 0.81f, kResidualStep = 0.5f, kSumStep = 0.9f;
 
 void quantise(OnnxModel& model, const std::string& from, const std::string& to, float step, int64_t zero) {
   model.initializer(to + "_s", HostTensor::f32({}, std::array{step}));
@@ -71,9 +72,9 @@ Graph graph_of(const Layer& layer) {
   std::string last = "c_r";
   if (layer.has_residual) {
     model.input("z", {2, layer.outputs, 7, 5});
-    quantise(model, "z", "z_r", 0.5f, 128);
+    quantise(model, "z", "z_r", kResidualStep, 128);
     model.node("Add", {"c_r", "z_r"}, {"a"});
-    quantise(model, "a", last = "a_r", 0.9f, 128);
+    quantise(model, "a", last = "a_r", kSumStep, 128);
   }
   model.node("LeakyRelu", {last}, {"y"});
   Graph graph = optimise(model.graph(), {});
@@ -81,17 +82,15 @@ Graph graph_of(const Layer& layer) {
     if (const auto* conv = dynamic_cast<const Conv*>(node.op.get())) {
       auto copy = std::make_shared<Conv>(*conv);
       copy->fixed_point = fixed;
+      if (layer.has_residual) copy->activation.fixed_sum = fixed_sum(kOutputStep, kResidualStep, kSumStep);
       node.op = std::move(copy);
     }
   return graph;
 }
 
-void expect_integers_of_host(const Layer& layer) {
-  SCOPED_TRACE("kernel " + std::to_string(layer.kernel) + " of " + std::to_string(layer.inputs) + " in " +
-               std::to_string(layer.groups) + " groups");
-  const Graph graph = graph_of(layer);
-  std::vector<HostTensor> inputs{random_tensor({2, layer.inputs, 7, 5}, 5, -4.0f, 5.0f)};
-  if (layer.has_residual) inputs.push_back(random_tensor({2, layer.outputs, 7, 5}, 6, -60.0f, 60.0f));
+// `macro`: defined by the dispatch that computes integers.
+void expect_values_of_host(const Graph& graph, const std::vector<HostTensor>& inputs,
+                           std::string_view macro) {
   const std::vector<float> want = evaluate(graph, inputs)[0].to_floats();
   // On its own device, and by the kernels that GPUs of these vendors have.
   for (const DeviceCaps& caps :
@@ -99,9 +98,9 @@ void expect_integers_of_host(const Layer& layer) {
     for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer}) {
       SCOPED_TRACE(caps.vendor_id);
       Program program = lower(graph, caps, {.storage = storage});
-      EXPECT_TRUE(std::ranges::any_of(program.tasks, [](const Task& task) {
-        return task.dispatch && std::ranges::any_of(task.dispatch->defines, [](const auto& macro) {
-                 return macro.first == "FIXED_POINT";
+      EXPECT_TRUE(std::ranges::any_of(program.tasks, [&](const Task& task) {
+        return task.dispatch && std::ranges::any_of(task.dispatch->defines, [&](const auto& define) {
+                 return define.first == macro;
                });
       }));
       Executor executor(test_context(), compile_program(test_context(), std::move(program)));
@@ -109,6 +108,16 @@ void expect_integers_of_host(const Layer& layer) {
       executor.run();
       EXPECT_EQ(executor.output(0).to_floats(), want);
     }
+}
+
+void expect_integers_of_host(const Layer& layer) {
+  SCOPED_TRACE("kernel " + std::to_string(layer.kernel) + " of " + std::to_string(layer.inputs) + " in " +
+               std::to_string(layer.groups) + " groups");
+  std::vector<HostTensor> inputs{random_tensor({2, layer.inputs, 7, 5}, 5, -4.0f, 5.0f)};
+  if (layer.has_residual) inputs.push_back(random_tensor({2, layer.outputs, 7, 5}, 6, -60.0f, 60.0f));
+  const Graph graph = graph_of(layer);
+  expect_values_of_host(graph, inputs, "FIXED_POINT");
+  if (layer.has_residual) expect_values_of_host(graph, inputs, "FIXED_PAIR");
 }
 
 TEST(FixedPoint, ConvolutionsOfEveryForm) {
@@ -148,6 +157,39 @@ TEST(FixedPoint, LayersAreNotFused) {
 TEST(FixedPoint, SumsBeyondFloats) {
   expect_integers_of_host({1300, 6, 1, 1, false, 80.0f});
   expect_integers_of_host({150, 6, 3, 1, false, 80.0f});
+}
+
+// Steps whose quotients are near halves, so that many results are ties, or nearly so.
+void expect_pairs_of_host(const std::string& type, const Shape& a, const Shape& b, float b_step,
+                          float y_step) {
+  SCOPED_TRACE(type + " of " + to_string(a) + " and " + to_string(b));
+  constexpr float kStep = 0.5f;
+  OnnxModel model;
+  model.input("x", a).input("z", b).output("y");
+  quantise(model, "x", "x_r", kStep, 120);
+  quantise(model, "z", "z_r", b_step, 7);
+  model.node(type, {"x_r", "z_r"}, {"p"});
+  quantise(model, "p", "p_r", y_step, 130);
+  model.node("LeakyRelu", {"p_r"}, {"y"});
+  Graph graph = optimise(model.graph(), {});
+  for (Node& node : graph.nodes)
+    if (const auto* binary = dynamic_cast<const Binary*>(node.op.get())) {
+      auto copy = std::make_shared<Binary>(*binary);
+      copy->fixed_point =
+          type == "Mul" ? fixed_product(kStep, b_step, y_step) : fixed_sum(kStep, b_step, y_step);
+      node.op = std::move(copy);
+    }
+  expect_values_of_host(graph, {random_tensor(a, 1, -60.0f, 67.0f), random_tensor(b, 2, -3.0f, 90.0f)},
+                        "FIXED_PAIR");
+}
+
+TEST(FixedPoint, PairsOfTensors) {
+  expect_pairs_of_host("Add", {2, 6, 7, 5}, {2, 6, 7, 5}, 0.25f, 1.0f);
+  expect_pairs_of_host("Add", {2, 6, 7, 5}, {1, 6, 1, 1}, 0.31f, 0.77f);
+  expect_pairs_of_host("Sub", {9, 13}, {1, 13}, 0.125f, 0.5f);
+  expect_pairs_of_host("Sub", {2, 6, 7, 5}, {2, 6, 7, 5}, 0.4f, 0.007f);
+  expect_pairs_of_host("Mul", {2, 6, 7, 5}, {2, 6, 7, 5}, 0.3f, 40.0f);
+  expect_pairs_of_host("Mul", {3, 4, 5}, {5}, 0.5f, 0.01f);
 }
 
 }  // namespace

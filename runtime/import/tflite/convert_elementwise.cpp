@@ -70,6 +70,16 @@ schema::FusedActivation fused_activation(const Call& call) {
   return schema::FusedActivation::none;
 }
 
+// The numbers with which LiteRT combines two quantised tensors; empty for floats.
+FixedPair read_fixed_pair(const Call& call, BinaryKind kind) {
+  const bool combines = kind == BinaryKind::add || kind == BinaryKind::sub || kind == BinaryKind::mul;
+  const Writer& writer = call.writer;
+  const std::optional<float> a = writer.byte_scale(call.input(0)), b = writer.byte_scale(call.input(1)),
+                             y = writer.byte_scale(call.output());
+  if (!combines || !a || !b || !y) return {};
+  return kind == BinaryKind::mul ? fixed_product(*a, *b, *y) : fixed_sum(*a, *b, *y);
+}
+
 std::shared_ptr<Binary> make_binary(BinaryKind kind) {
   auto op = std::make_shared<Binary>();
   op->kind = kind;
@@ -105,7 +115,9 @@ void convert_binary(const Call& call) {
   for (const BinaryRow& row : kBinary) {
     if (row.type != call.type) continue;
     const bool image = call.prefers_image();
-    call.emit(make_binary(row.kind), {call.broadcast_input(0, image), call.broadcast_input(1, image)}, image,
+    auto op = make_binary(row.kind);
+    op->fixed_point = read_fixed_pair(call, row.kind);
+    call.emit(std::move(op), {call.broadcast_input(0, image), call.broadcast_input(1, image)}, image,
               fused_activation(call));
     return;
   }

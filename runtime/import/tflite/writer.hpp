@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -41,6 +42,8 @@ class Writer {
   // Return the scales and the type of the integers of a quantised tensor.
   std::vector<float> scales_of(int32_t tensor) const { return at(tensor).quantisation->scale.to_floats(); }
   DType stored_type(int32_t tensor) const { return at(tensor).quantisation->stored; }
+  // Returns the scale of a tensor of 8-bit integers with one scale; nothing for other tensors.
+  std::optional<float> byte_scale(int32_t tensor) const;
   void set_constant(int32_t tensor, HostTensor value);
   // Call it once for each converted operator that reads the tensor. After the last reader the constant is
   // freed, so that float16 weights, or weights in the file's order, are not in memory twice.

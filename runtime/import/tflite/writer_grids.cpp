@@ -1,10 +1,13 @@
 // Rounds the real numbers of quantised tensors to those that their integers represent, as an integer runtime
 // does. That also clips them: converters of older files leave out a ReLU or ReLU6 that the range of its
 // tensor implies.
+#include <cmath>
+
 #include "graph/operators/elementwise/quantize.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/moves_elements.hpp"
+#include "graph/operators/reduction/softmax.hpp"
 #include "import/tflite/stored_grid.hpp"
 #include "import/tflite/writer.hpp"
 
@@ -13,6 +16,14 @@ namespace vellum::tflite {
 StoredGrid Writer::grid_of(const Quantisation& quantisation) {
   return stored_grid(quantisation.stored, quantisation.scale.to_floats()[0],
                      quantisation.zero_point.to_ints()[0]);
+}
+
+std::optional<float> Writer::byte_scale(int32_t tensor) const {
+  const auto& quantisation = at(tensor).quantisation;
+  if (!quantisation || !is_byte(quantisation->stored) || quantisation->scale.elements() != 1)
+    return std::nullopt;
+  const float scale = quantisation->scale.to_floats()[0];
+  return scale > 0.0f && std::isfinite(scale) ? std::optional(scale) : std::nullopt;
 }
 
 void Writer::note_grid(const Node& node) {
@@ -35,7 +46,10 @@ void Writer::round_to_grid(int32_t tensor) {
   if (!entry.quantisation || !is_byte(entry.quantisation->stored)) return;
   if (entry.constant) entry.constant = stored_and_real(*entry.constant, *entry.quantisation);
   if (entry.is_constant) return;
-  if (entry.is_interface && entry.readers == 1 && !is_called_) return;  // QuantizeLinear rounds it
+  // QuantizeLinear rounds a graph output, but an operator in integers does it as a part of its own result.
+  const bool is_output = entry.is_interface && entry.readers == 1 && !is_called_;
+  if (is_output && !graph_.nodes.empty() && dynamic_cast<const Softmax*>(graph_.nodes.back().op.get()))
+    return;
   const StoredGrid grid = grid_of(*entry.quantisation);
   for (ValueId* value : {&entry.file, &entry.image})
     if (*value != kNoValue) *value = rounded(*value, grid);

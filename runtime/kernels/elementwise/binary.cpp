@@ -70,7 +70,8 @@ void lower_integer_pair(Lowering& lowering, const std::string& function, const B
   combine_integers(lowering, function, dtype, a, b, {lowering.write(0, Layout::linear), shape});
 }
 
-void lower_pair(Lowering& lowering, const std::string& function, const Activation& activation) {
+void lower_pair(Lowering& lowering, const std::string& function, const Activation& activation,
+                const FixedPair& fixed_point = {}) {
   const Shape& shape = lowering.output_type().shape;
   if (shape.size() > kMaxElementwiseRank)
     return lowering.run_on_host(function + " of more than six dimensions has no kernel");
@@ -78,7 +79,7 @@ void lower_pair(Lowering& lowering, const std::string& function, const Activatio
   Operand a = read_operand(lowering, 0, layout, shape.size());
   Operand b = read_operand(lowering, 1, layout, shape.size());
   b.tensor = as_floats(lowering, b.tensor);  // Pow's exponent may be of integers
-  combine(lowering, function, activation, layout, a, b, {lowering.write(0, layout), shape});
+  combine(lowering, function, activation, layout, a, b, {lowering.write(0, layout), shape}, fixed_point);
 }
 
 // Min or Max of several tensors of integers, two at a time.
@@ -102,7 +103,9 @@ void lower_variadic_integers(Lowering& lowering, const Variadic& op) {
 void lower_binary(Lowering& lowering) {
   const Binary& op = lowering.op<Binary>();
   const std::string function = function_of(op.kind, op.type());
-  if (is_float(lowering.output_type().dtype)) return lower_pair(lowering, function, op.activation);
+  if (is_float(lowering.output_type().dtype))
+    return lower_pair(lowering, function, op.activation,
+                      op.combines_integers() ? op.fixed_point : FixedPair{});
   lower_integer_pair(lowering, function, op);
 }
 

@@ -62,7 +62,7 @@ Shape padded_to_rank(const Shape& shape, size_t rank) {
 }
 
 void combine(Lowering& lowering, const std::string& function, const Activation& activation, Layout layout,
-             const Operand& a, const Operand& b, const Operand& y) {
+             const Operand& a, const Operand& b, const Operand& y, const FixedPair& fixed_point) {
   Parameters parameters;
   Grid grid;
   if (layout == Layout::channels4) {
@@ -86,6 +86,10 @@ void combine(Lowering& lowering, const std::string& function, const Activation& 
   Dispatch dispatch = make_dispatch("binary", grid, operands_and_result(a, b, y), std::move(parameters));
   define(dispatch, "FUNCTION", function);
   define_activation(dispatch, activation);
+  if (fixed_point) {
+    dispatch.appended.emplace_back("fixed_a_step", fixed_point.a_step);
+    append_fixed_pair(dispatch, fixed_point);
+  }
   if (layout == Layout::linear)
     define(dispatch, "LINEAR_LAYOUT");
   else if (a.shape != y.shape || b.shape != y.shape)

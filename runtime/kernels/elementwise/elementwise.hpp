@@ -22,8 +22,9 @@ Shape padded_to_rank(const Shape& shape, size_t rank);
 
 // y = activation(function(a, b)) with numpy's broadcasting, all in `layout`. `function`: a function of
 // shaders/elementwise/binary.glsl. At most kMaxElementwiseRank dimensions.
+// `fixed_point`: not empty for the function of integers.
 void combine(Lowering& lowering, const std::string& function, const Activation& activation, Layout layout,
-             const Operand& a, const Operand& b, const Operand& y);
+             const Operand& a, const Operand& b, const Operand& y, const FixedPair& fixed_point = {});
 
 // y = function(a, b), all linear; y has integers of `dtype`. `function`: a function of
 // shaders/elementwise/integer.glsl.

@@ -15,9 +15,10 @@ void define(Dispatch& dispatch, const std::string& macro, std::string_view varia
   if (activation.is_scaled()) dispatch.defines.emplace_back(macro + "_SCALED", "1");
   if (activation.rounds_sum()) {
     dispatch.defines.emplace_back("SUM_ROUNDED", "1");
-    append_parameters(dispatch, {{"sum_step", activation.sum_step},
-                                 {"sum_least", activation.sum_low},
-                                 {"sum_most", activation.sum_high}});
+    dispatch.appended.insert(dispatch.appended.end(), {{"sum_step", activation.sum_step},
+                                                       {"sum_least", activation.sum_low},
+                                                       {"sum_most", activation.sum_high}});
+    if (activation.adds_integers()) append_fixed_pair(dispatch, activation.fixed_sum);
   } else if (activation.bounds_sum()) {
     dispatch.defines.emplace_back("SUM_BOUNDS", "1");
   }
@@ -30,6 +31,17 @@ bool is_bounds_or_none(const Activation& activation) {
 }
 
 }  // namespace
+
+void append_fixed_pair(Dispatch& dispatch, const FixedPair& pair) {
+  const auto byte = [](int32_t shift) { return static_cast<uint32_t>(shift) & 255u; };
+  const uint32_t shifts = byte(pair.a.shift) | byte(pair.b.shift) << 8 | byte(pair.y.shift) << 16;
+  dispatch.defines.emplace_back("FIXED_PAIR", "1");
+  dispatch.appended.insert(dispatch.appended.end(), {{"fixed_b_step", pair.b_step},
+                                                     {"fixed_a", pair.a.multiplier},
+                                                     {"fixed_b", pair.b.multiplier},
+                                                     {"fixed_y", pair.y.multiplier},
+                                                     {"fixed_shifts", static_cast<int32_t>(shifts)}});
+}
 
 void define_activation(Dispatch& dispatch, const Activation& activation) {
   define(dispatch, "ACTIVATION", name(activation.kind), activation);

@@ -10,6 +10,10 @@ namespace vellum {
 // `none`.
 void define_activation(Dispatch& dispatch, const Activation& activation);
 
+// Defines FIXED_PAIR and the fields of shaders/common/fixed_point.glsl, but not the step of the first
+// operand.
+void append_fixed_pair(Dispatch& dispatch, const FixedPair& pair);
+
 // Returns the value of the shader's field `vec4 activation_params`.
 vec4 activation_params(const Activation& activation);
 

@@ -1,6 +1,6 @@
 // Adds dispatches to a Program: how their bindings are read, their macros, and the limits of the device.
 #include <algorithm>
-#include <bit>
+#include <utility>
 
 #include "cost/device_traits.hpp"
 #include "kernels/framework/elements.hpp"
@@ -98,32 +98,56 @@ void ProgramBuilder::add_dispatch(Dispatch dispatch, const Node* node) {
     dispatch.defines.emplace_back("ELEMENT_" + binding.name, element_macro(desc.element));
     dispatch.defines.emplace_back("BINDING_" + binding.name, std::to_string(i));
   }
-  add_grids(dispatch);
+  add_appended(dispatch);
   if (caps_.declares_inf_nan_preserve) dispatch.defines.emplace_back("INF_NAN_PRESERVE", "1");
   std::sort(dispatch.defines.begin(), dispatch.defines.end());
   check_limits(dispatch);
   program_.tasks.push_back({std::move(dispatch), std::nullopt});
 }
 
-// As push constants where the device has room for them, else as macros, each of which is a pipeline of its
-// own.
-void ProgramBuilder::add_grids(Dispatch& dispatch) const {
-  std::vector<std::pair<std::string, float>> parameters;
+namespace {
+
+std::string declaration(const AppendedParameter& field) {
+  return (field.is_integer ? "int " : "float ") + field.name + ";";
+}
+
+// The bits, not the digits: no compiler rounds them.
+std::string literal(const AppendedParameter& field) {
+  return (field.is_integer ? "int(" : "uintBitsToFloat(") + std::to_string(field.bits) + "u)";
+}
+
+// As push constants where the device has room for all of them, else as macros, each of which is a pipeline of
+// its own.
+void add_fields(Dispatch& dispatch, const DeviceCaps& caps, const std::vector<AppendedParameter>& fields) {
+  constexpr std::string_view kMacro = "APPENDED_PARAMETERS";
+  if (fields.empty()) return;
+  const size_t bytes = dispatch.push_constants.bytes().size() + fields.size() * sizeof(uint32_t);
+  if (bytes > caps.max_push_constant_bytes) {
+    for (const AppendedParameter& field : fields) dispatch.defines.emplace_back(field.name, literal(field));
+    return;
+  }
+  auto declared = std::ranges::find(dispatch.defines, kMacro, &std::pair<std::string, std::string>::first);
+  if (declared == dispatch.defines.end())
+    declared = dispatch.defines.insert(declared, {std::string(kMacro), {}});
+  for (const AppendedParameter& field : fields) {
+    declared->second += (declared->second.empty() ? "" : " ") + declaration(field);
+    dispatch.push_constants.append(field.bits);
+  }
+}
+
+}  // namespace
+
+// Grids last: most devices have room for the others.
+void ProgramBuilder::add_appended(Dispatch& dispatch) const {
+  std::vector<AppendedParameter> grids;
   for (const Binding& binding : dispatch.bindings) {
     const TensorDesc& desc = program_.tensors[binding.tensor].desc;
     if (desc.element != ElementType::q8) continue;
-    parameters.emplace_back(binding.name + "_grid_step", desc.grid.step);
-    parameters.emplace_back(binding.name + "_grid_zero", static_cast<float>(desc.grid.zero));
+    grids.emplace_back(binding.name + "_grid_step", desc.grid.step);
+    grids.emplace_back(binding.name + "_grid_zero", static_cast<float>(desc.grid.zero));
   }
-  if (parameters.empty()) return;
-  const size_t bytes = dispatch.push_constants.bytes().size() + parameters.size() * sizeof(float);
-  if (bytes > caps_.max_push_constant_bytes) {
-    for (const auto& [name, value] : parameters)
-      dispatch.defines.emplace_back(
-          name, "uintBitsToFloat(" + std::to_string(std::bit_cast<uint32_t>(value)) + "u)");
-    return;
-  }
-  append_parameters(dispatch, parameters);
+  add_fields(dispatch, caps_, std::exchange(dispatch.appended, {}));
+  add_fields(dispatch, caps_, grids);
 }
 
 void ProgramBuilder::check_limits(const Dispatch& dispatch) const {

@@ -63,17 +63,6 @@ void define(Dispatch& dispatch, std::string macro, std::string value) {
   dispatch.defines.emplace_back(std::move(macro), std::move(value));
 }
 
-void append_parameters(Dispatch& dispatch, const std::vector<std::pair<std::string, float>>& fields) {
-  constexpr std::string_view kMacro = "APPENDED_PARAMETERS";
-  auto declared = std::ranges::find(dispatch.defines, kMacro, &std::pair<std::string, std::string>::first);
-  if (declared == dispatch.defines.end())
-    declared = dispatch.defines.insert(declared, {std::string(kMacro), {}});
-  for (const auto& [name, value] : fields) {
-    declared->second += (declared->second.empty() ? "float " : " float ") + name + ";";
-    dispatch.push_constants.append(value);
-  }
-}
-
 void define_element(Dispatch& dispatch, const VirtualTensor& tensor) {
   if (tensor.desc.element == ElementType::i32) define(dispatch, "INTEGER");
 }

@@ -48,8 +48,6 @@ inline Binding reads_in_place(std::string name, TensorId tensor) {
   return {.tensor = tensor, .same_position = true, .name = std::move(name)};
 }
 void define(Dispatch& dispatch, std::string macro, std::string value = "1");
-// Appends fields to the parameters of the shader (shaders/common/parameters.h).
-void append_parameters(Dispatch& dispatch, const std::vector<std::pair<std::string, float>>& fields);
 // Defines the macro INTEGER of shaders/common/element.glsl.
 void define_element(Dispatch& dispatch, const VirtualTensor& tensor);
 

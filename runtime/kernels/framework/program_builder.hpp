@@ -133,7 +133,7 @@ class ProgramBuilder {
   TensorId copy_to(TensorId to, TensorId from);
   TensorDesc describe_value(ValueId value, Layout layout) const;
   // Passes the grid of each tensor of bytes to the shader.
-  void add_grids(Dispatch& dispatch) const;
+  void add_appended(Dispatch& dispatch) const;
   void check_limits(const Dispatch& dispatch) const;
   void choose_image_reads(Dispatch& dispatch) const;
   void choose_buffer_reads(Dispatch& dispatch) const;

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "graph/operators/conv/conv.hpp"
+#include "graph/operators/elementwise/binary.hpp"
 #include "graph/operators/matmul/matmul.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/match.hpp"
@@ -61,9 +62,12 @@ std::optional<Sum> sum_of(const GraphEditor& editor, size_t add, ValueId operand
   return Sum{applied->input, clip};
 }
 
-std::shared_ptr<const Operator> with_bounds(const Node& node, const Activation& clip) {
+// `fixed_point`: of the Add, whose operand `slot` is the sum.
+std::shared_ptr<const Operator> with_bounds(const Node& node, const Activation& clip,
+                                            const FixedPair& fixed_point, size_t slot) {
   if (!clip) return node.op;
   Activation bounds;
+  bounds.fixed_sum = slot == 0 ? fixed_point : fixed_point.swapped();
   bounds.sum_step = clip.step;
   bounds.sum_low = clip.is_rounded() ? clip.least : clip.alpha;
   bounds.sum_high = clip.is_rounded() ? clip.most : clip.beta;
@@ -82,13 +86,15 @@ bool fuse_operand(GraphEditor& editor, size_t index, size_t slot) {
   const auto conv = match_producer<Conv>(editor, result);
   if (!gemm && !conv) return false;
   if (gemm ? !can_add_residual(editor, gemm) : !can_add_residual(editor, conv)) return false;
+  const FixedPair& fixed_point = match_node<Binary>(editor, index)->fixed_point;
+  if (fixed_point && (gemm || !sum->clip.is_rounded())) return false;  // only a Conv adds integers
   if (editor.type(result) != editor.type(output) || editor.type(other) != editor.type(output)) return false;
   const size_t source = gemm ? gemm.index : conv.index;
   auto inputs = editor.node(source).inputs;
   inputs.resize(3, kNoValue);
   inputs.push_back(conv ? without_padded_channels(editor, other) : other);
   const auto clipped = sum->clip ? editor.producer(operand) : std::nullopt;
-  editor.replace(index, with_bounds(editor.node(source), sum->clip), std::move(inputs));
+  editor.replace(index, with_bounds(editor.node(source), sum->clip, fixed_point, slot), std::move(inputs));
   editor.remove(source);
   if (clipped) editor.remove(*clipped);
   return true;
@@ -99,7 +105,8 @@ bool fuse_operand(GraphEditor& editor, size_t index, size_t slot) {
 void fuse_residual(Graph& graph) {
   GraphEditor editor(graph);
   for (const size_t index : editor.nodes()) {
-    if (!match_binary_node(editor, index, BinaryKind::add)) continue;
+    const auto add = match_node<Binary>(editor, index);
+    if (!add || add->kind != BinaryKind::add || add->activation) continue;
     if (!is_float_value(editor, editor.node(index).outputs[0])) continue;
     if (!fuse_operand(editor, index, 0)) fuse_operand(editor, index, 1);
   }

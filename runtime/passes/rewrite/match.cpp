@@ -11,7 +11,8 @@ bool is_float_binary(const GraphEditor& editor, size_t index) {
 
 Match<Binary> match_binary_node(const GraphEditor& editor, size_t index, BinaryKind kind) {
   const auto binary = match_node<Binary>(editor, index);
-  return binary && binary->kind == kind && !binary->activation ? binary : Match<Binary>{};
+  return binary && binary->kind == kind && !binary->activation && !binary->fixed_point ? binary
+                                                                                       : Match<Binary>{};
 }
 
 std::optional<std::array<ValueId, 2>> match_binary(const GraphEditor& editor, ValueId value,
@@ -49,7 +50,8 @@ std::optional<AppliedActivation> match_activation(const GraphEditor& editor, Val
 
 std::optional<BinaryConstant> match_binary_constant(const GraphEditor& editor, size_t index) {
   const auto binary = match_node<Binary>(editor, index);
-  if (!binary || binary->activation || binary.node->inputs.size() != 2) return std::nullopt;
+  if (!binary || binary->activation || binary->fixed_point || binary.node->inputs.size() != 2)
+    return std::nullopt;
   const ValueId output = binary.node->outputs[0];
   if (!is_float_value(editor, output)) return std::nullopt;
   for (size_t slot = 0; slot < 2; ++slot) {

@@ -143,9 +143,10 @@ std::vector<HostTensor> Conv::evaluate_integers(HostInputs inputs, const TensorT
              for (const double sum : plane) {
                const int32_t integer =
                    multiply(static_cast<int32_t>(sum) + fixed.bias[m], fixed.multipliers[m]);
-               const double value = bounded_sum(activation, static_cast<float>(integer) * fixed.y_scale);
                const double more = filter < residual_channels ? static_cast<double>(*added++) : 0.0;
-               y.push_back(apply(activation, static_cast<float>(value + more)));
+               const double value =
+                   sum_with_residual(activation, static_cast<float>(integer) * fixed.y_scale, more);
+               y.push_back(apply(activation, static_cast<float>(value)));
              }
            });
   return {HostTensor::from<float>(type.dtype, type.shape, y)};
@@ -171,8 +172,8 @@ std::vector<HostTensor> Conv::evaluate(HostInputs inputs) const {
                const double offset = has_bias ? static_cast<double>(bias[static_cast<size_t>(filter)]) : 0.0;
                for (const double sum : plane) {
                  const double more = filter < residual_channels ? static_cast<double>(*added++) : 0.0;
-                 *out++ =
-                     apply_real(activation, static_cast<Real>(bounded_sum(activation, sum + offset) + more));
+                 *out++ = apply_real(activation,
+                                     static_cast<Real>(sum_with_residual(activation, sum + offset, more)));
                }
              });
     return std::vector{cast(y, type.dtype)};

@@ -6,34 +6,9 @@
 
 namespace vellum {
 
-FixedMultiplier fixed_multiplier(double x) {
-  int shift = 0;
-  const double fraction = std::frexp(x, &shift);
-  auto multiplier = static_cast<int64_t>(std::round(fraction * 0x1p31));
-  if (multiplier == int64_t{1} << 31) {
-    multiplier /= 2;
-    ++shift;
-  }
-  if (x == 0.0 || shift < -31) return {};
-  return {static_cast<int32_t>(multiplier), shift};
-}
-
-int32_t multiply(int32_t sum, const FixedMultiplier& x) {
-  const int left = x.shift > 0 ? x.shift : 0, right = x.shift > 0 ? 0 : -x.shift;
-  const auto shifted = static_cast<int32_t>(static_cast<uint32_t>(sum) << left);
-  const int64_t product = int64_t{shifted} * x.multiplier;
-  const int64_t nudge = product >= 0 ? int64_t{1} << 30 : 1 - (int64_t{1} << 30);
-  const auto high = static_cast<int32_t>((product + nudge) / (int64_t{1} << 31));
-  const auto mask = static_cast<int32_t>((int64_t{1} << right) - 1);
-  const int32_t threshold = (mask >> 1) + (high < 0 ? 1 : 0);
-  return (high >> right) + ((high & mask) > threshold ? 1 : 0);
-}
-
 bool FixedPoint::fits(const Activation& activation, bool has_residual) const {
   if (activation.rounds_sum()) return activation.sum_step == y_scale;
-  const bool bounds = activation.kind == ActivationKind::none || activation.kind == ActivationKind::relu ||
-                      activation.kind == ActivationKind::clip;
-  return !has_residual && bounds && activation.is_rounded() && activation.step == y_scale;
+  return !has_residual && activation.bounds_steps_of(y_scale);
 }
 
 bool FixedPoint::fits_int32(int64_t products) const {

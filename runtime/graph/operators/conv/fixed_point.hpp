@@ -1,25 +1,14 @@
-// Sums of integers as integers of another scale, as LiteRT's reference kernels compute them:
-// MultiplyByQuantizedMultiplier() and QuantizeMultiplier() in tensorflow/lite/kernels/internal/common.cc and
-// quantization_util.cc, with double rounding.
+// Convolutions of quantised models in integers.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "graph/operators/elementwise/activation.hpp"
+#include "graph/operators/elementwise/fixed_multiplier.hpp"
 #include "graph/tensor.hpp"
 
 namespace vellum {
-
-// x = multiplier * 2^(shift - 31).
-struct FixedMultiplier {
-  int32_t multiplier = 0, shift = 0;
-};
-// x: finite.
-FixedMultiplier fixed_multiplier(double x);
-// Returns sum * x, rounded twice: to a multiple of 2^shift (of a negative shift), then to an integer, halves
-// away from zero.
-int32_t multiply(int32_t sum, const FixedMultiplier& x);
 
 // How a convolution of a quantised model computes in integers: x and the weights are integers times these
 // scales. Its results are multiply(sum + bias, multipliers) * y_scale.

@@ -173,9 +173,11 @@ std::optional<Activation> combine(const Activation& first, const Activation& the
   if (first.bounds_sum()) {
     Activation without = first;
     without.sum_low = without.sum_high = without.sum_step = 0.0f;
+    without.fixed_sum = {};
     auto both = combine(without, then);
     if (!both || both->is_scaled() || (both->is_rounded() && !first.rounds_sum())) return std::nullopt;
     both->sum_step = first.sum_step;
+    both->fixed_sum = first.fixed_sum;
     both->sum_low = first.sum_low;
     both->sum_high = first.sum_high;
     return both;
@@ -204,6 +206,15 @@ double bounded_sum(const Activation& activation, double sum) {
   }
   const double low = activation.sum_low, high = activation.sum_high;
   return sum < low ? low : sum > high ? high : sum;
+}
+
+double sum_with_residual(const Activation& activation, double sum, double residual) {
+  const double bounded = bounded_sum(activation, sum);
+  const FixedPair& fixed = activation.fixed_sum;
+  if (!activation.adds_integers()) return bounded + residual;
+  const int32_t a = integer_of(static_cast<float>(bounded), fixed.a_step),
+                b = integer_of(static_cast<float>(residual), fixed.b_step);
+  return static_cast<double>(static_cast<float>(add_integers(a, b, fixed)) * fixed.y_step);
 }
 
 float apply(const Activation& activation, float x) { return apply_all(activation, x); }

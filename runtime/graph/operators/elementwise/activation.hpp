@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "graph/operators/elementwise/fixed_multiplier.hpp"
+
 namespace vellum {
 
 // `alpha` and `beta` are as in the ONNX operator of that name; for clip alpha is min and beta is max.
@@ -46,12 +48,21 @@ struct Activation {
   // Not 0: that sum is rounded to multiples of sum_step, and its bounds are in steps, like `least` and
   // `most`.
   float sum_step = 0.0f;
+  // Not empty, with rounds_sum(): the residual is added to the sum, `a`, in integers.
+  FixedPair fixed_sum = {};
   bool operator==(const Activation&) const = default;
   bool is_scaled() const { return scale != 1.0f || shift != 0.0f; }
   bool is_rounded() const { return step != 0.0f; }
   bool only_rounds() const { return is_rounded() && kind == ActivationKind::none; }
   bool bounds_sum() const { return sum_low < sum_high; }
   bool rounds_sum() const { return bounds_sum() && sum_step != 0.0f; }
+  // Returns whether the activation only bounds what it rounds, to multiples of this step.
+  bool bounds_steps_of(float y_step) const {
+    const bool bounds =
+        kind == ActivationKind::none || kind == ActivationKind::relu || kind == ActivationKind::clip;
+    return bounds && is_rounded() && step == y_step;
+  }
+  bool adds_integers() const { return rounds_sum() && fixed_sum && bounds_steps_of(fixed_sum.y_step); }
   explicit operator bool() const {
     return kind != ActivationKind::none || is_scaled() || is_rounded() || bounds_sum();
   }
@@ -64,6 +75,8 @@ std::optional<Activation> combine(const Activation& first, const Activation& the
 
 // Returns `sum` clamped to the activation's bounds and rounded: the value that a residual is added to.
 double bounded_sum(const Activation& activation, double sum);
+// Returns bounded_sum() plus the residual, in integers where the activation adds so.
+double sum_with_residual(const Activation& activation, double sum, double residual);
 
 std::string_view name(ActivationKind kind);
 float apply(const Activation& activation, float x);

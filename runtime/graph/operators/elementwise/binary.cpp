@@ -236,11 +236,27 @@ std::vector<TensorType> Binary::infer(Inputs inputs) const {
   return {{boolean ? DType::boolean : a.dtype, broadcast(a.shape, b.shape)}};
 }
 
+HostTensor Binary::combine_integers(const HostTensor& a, const HostTensor& b, const Shape& shape) const {
+  const std::vector<float> in_a = a.to_floats(), in_b = b.to_floats();
+  std::vector<float> y(static_cast<size_t>(element_count(shape)));
+  const auto combine = kind == BinaryKind::add   ? add_integers
+                       : kind == BinaryKind::sub ? subtract_integers
+                                                 : multiply_integers;
+  for_each_pair(a, b, shape, [&](size_t i, size_t ia, size_t ib) {
+    y[i] = static_cast<float>(combine(integer_of(in_a[ia], fixed_point.a_step),
+                                      integer_of(in_b[ib], fixed_point.b_step), fixed_point)) *
+           fixed_point.y_step;
+  });
+  return HostTensor::from<float>(a.dtype(), shape, y);
+}
+
 std::vector<HostTensor> Binary::evaluate(HostInputs inputs) const {
   const Shape shape = infer_known(*this, inputs)[0].shape;
   const HostTensor &a = *inputs[0], &b = *inputs[1];
   if (is_comparison(kind) || is_logical(kind)) return {comparison(kind, a, b, shape)};
-  HostTensor y = kind == BinaryKind::pow ? power(a, b, shape) : arithmetic(kind, a, b, shape);
+  HostTensor y = combines_integers()       ? combine_integers(a, b, shape)
+                 : kind == BinaryKind::pow ? power(a, b, shape)
+                                           : arithmetic(kind, a, b, shape);
   if (activation) {
     visit_real(y.dtype(), [&](auto tag) {
       using Real = typename decltype(tag)::type;
@@ -262,6 +278,7 @@ Attributes Binary::attributes() const {
   if (kind == BinaryKind::fmod) result.set("fmod", int64_t{1});
   if (kind == BinaryKind::shift_left) result.set("direction", std::string("LEFT"));
   if (kind == BinaryKind::shift_right) result.set("direction", std::string("RIGHT"));
+  if (fixed_point) result.set("fixed_point", int64_t{1});
   print_activation(result, activation);
   return result;
 }

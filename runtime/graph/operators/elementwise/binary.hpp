@@ -45,12 +45,18 @@ constexpr bool is_logical(BinaryKind kind) {
 struct Binary : Operator {
   BinaryKind kind = BinaryKind::add;
   Activation activation;
+  // Not empty: how a quantised model adds, subtracts or multiplies in integers.
+  FixedPair fixed_point = {};
+  bool combines_integers() const { return fixed_point && activation.bounds_steps_of(fixed_point.y_step); }
 
   std::string_view type() const override;
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
   std::shared_ptr<const Operator> with_activation(const Activation& added) const override;
   Attributes attributes() const override;
+
+ private:
+  HostTensor combine_integers(const HostTensor& a, const HostTensor& b, const Shape& shape) const;
 };
 
 // Sum, Mean, Min and Max of one or more inputs of one dtype, broadcast together.

@@ -1,0 +1,64 @@
+#include "graph/operators/elementwise/fixed_multiplier.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace vellum {
+
+FixedMultiplier fixed_multiplier(double x) {
+  int shift = 0;
+  const double fraction = std::frexp(x, &shift);
+  auto multiplier = static_cast<int64_t>(std::round(fraction * 0x1p31));
+  if (multiplier == int64_t{1} << 31) {
+    multiplier /= 2;
+    ++shift;
+  }
+  if (x == 0.0 || shift < -31) return {};
+  return {static_cast<int32_t>(multiplier), shift};
+}
+
+int32_t multiply(int32_t sum, const FixedMultiplier& x) {
+  const int left = x.shift > 0 ? x.shift : 0, right = x.shift > 0 ? 0 : -x.shift;
+  const auto shifted = static_cast<int32_t>(static_cast<uint32_t>(sum) << left);
+  const int64_t product = int64_t{shifted} * x.multiplier;
+  const int64_t nudge = product >= 0 ? int64_t{1} << 30 : 1 - (int64_t{1} << 30);
+  const auto high = static_cast<int32_t>((product + nudge) / (int64_t{1} << 31));
+  const auto mask = static_cast<int32_t>((int64_t{1} << right) - 1);
+  const int32_t threshold = (mask >> 1) + (high < 0 ? 1 : 0);
+  return (high >> right) + ((high & mask) > threshold ? 1 : 0);
+}
+
+FixedPair fixed_sum(float a_step, float b_step, float y_step) {
+  const double twice_most = 2.0 * static_cast<double>(std::max(a_step, b_step));
+  const double y = twice_most / (static_cast<double>(1 << kFixedSumShift) * static_cast<double>(y_step));
+  if (!(y > 0.0 && y < 1.0)) return {};
+  return {a_step,
+          b_step,
+          y_step,
+          fixed_multiplier(static_cast<double>(a_step) / twice_most),
+          fixed_multiplier(static_cast<double>(b_step) / twice_most),
+          fixed_multiplier(y)};
+}
+
+FixedPair fixed_product(float a_step, float b_step, float y_step) {
+  constexpr double kMostShifted = 0x1p15;  // times 255 * 255 that is less than 2^31
+  const auto y = static_cast<double>(a_step * b_step / y_step);
+  if (!(y > 0.0 && y < kMostShifted)) return {};
+  return {a_step, b_step, y_step, {}, {}, fixed_multiplier(y)};
+}
+
+int32_t add_integers(int32_t a, int32_t b, const FixedPair& pair) {
+  return multiply(multiply(a * (1 << kFixedSumShift), pair.a) + multiply(b * (1 << kFixedSumShift), pair.b),
+                  pair.y);
+}
+
+int32_t subtract_integers(int32_t a, int32_t b, const FixedPair& pair) {
+  return multiply(multiply(a * (1 << kFixedSumShift), pair.a) - multiply(b * (1 << kFixedSumShift), pair.b),
+                  pair.y);
+}
+
+int32_t multiply_integers(int32_t a, int32_t b, const FixedPair& pair) { return multiply(a * b, pair.y); }
+
+int32_t integer_of(float value, float step) { return static_cast<int32_t>(std::nearbyint(value / step)); }
+
+}  // namespace vellum

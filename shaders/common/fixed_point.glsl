@@ -1,0 +1,32 @@
+// Integers of one scale as integers of another, as LiteRT's reference kernels compute them
+// (graph/operators/elementwise/fixed_multiplier.hpp). With FIXED_PAIR, functions of two tensors of integers: the appended
+// parameters fixed_a, fixed_b and fixed_y are multipliers, fixed_shifts has their shifts, a byte each, and fixed_b_step is
+// the step of the second operand.
+#ifndef FIXED_POINT_GLSL
+#define FIXED_POINT_GLSL
+
+// LiteRT divides a product by 2^31 and rounds halves up, as an arithmetic shift of the product plus 2^30 does.
+// Then it divides by the shift and rounds halves away from zero.
+ivec4 fixed_product(ivec4 sum, ivec4 multiplier, ivec4 shift) {
+  ivec4 high, low;
+  imulExtended(sum << max(shift, ivec4(0)), multiplier, high, low);
+  high = (high << 1) + ivec4(((uvec4(low) >> 30) + 1u) >> 1);
+  ivec4 right = max(-shift, ivec4(0)), nudge = (ivec4(1) << right) >> 1;
+  return (high + nudge + ((high >> 31) & -min(nudge, ivec4(1)))) >> right;
+}
+
+// Returns the integers of numbers on a grid of `step`.
+ivec4 whole_steps(vec4 v, float step) { return ivec4(roundEven(v / step)); }
+
+#ifdef FIXED_PAIR
+ivec4 fixed_times(ivec4 v, int multiplier, int first_bit) {
+  return fixed_product(v, ivec4(multiplier), ivec4(bitfieldExtract(fixed_shifts, first_bit, 8)));
+}
+ivec4 fixed_a_part(ivec4 a) { return fixed_times(a << 20, fixed_a, 0); }
+ivec4 fixed_b_part(ivec4 b) { return fixed_times(b << 20, fixed_b, 8); }
+ivec4 fixed_Add(ivec4 a, ivec4 b) { return fixed_times(fixed_a_part(a) + fixed_b_part(b), fixed_y, 16); }
+ivec4 fixed_Sub(ivec4 a, ivec4 b) { return fixed_times(fixed_a_part(a) - fixed_b_part(b), fixed_y, 16); }
+ivec4 fixed_Mul(ivec4 a, ivec4 b) { return fixed_times(a * b, fixed_y, 16); }
+#endif
+
+#endif
