@@ -311,6 +311,15 @@ Operand as_constant(Operand operand) {
   return operand;
 }
 
+// A function of a quantised tensor by a table.
+void add_byte_table(std::vector<SmallOperator>& list) {
+  std::vector<float> entries;
+  for (int i = 0; i < 256; ++i) entries.push_back(static_cast<float>(i));
+  list.push_back(small_operator("ByteTable", "ByteTable",
+                                {steps({1, 10, 9, 7}), as_constant({HostTensor::f32({256}, entries), false})},
+                                {{"first", int64_t{-100}}}));
+}
+
 // The operators that the pass fuse_dynamic_quantization makes, and the one that it starts from.
 void add_dynamic_quantization(std::vector<SmallOperator>& list) {
   const auto floats = [](Operand operand) {
@@ -403,6 +412,7 @@ std::vector<SmallOperator> small_operators() {
   add_elementwise(list);
   add_integers(list);
   add_squeeze_excite(list);
+  add_byte_table(list);
   add_dynamic_quantization(list);
   add_movement(list);
   return list;

@@ -15,6 +15,15 @@ ivec4 fixed_product(ivec4 sum, ivec4 multiplier, ivec4 shift) {
   return (high + nudge + ((high >> 31) & -min(nudge, ivec4(1)))) >> right;
 }
 
+// Rounds once, halves up. Shifts are at most 0.
+ivec4 fixed_product_once(ivec4 sum, ivec4 multiplier, ivec4 shift) {
+  ivec4 high, low;
+  imulExtended(sum, multiplier, high, low);
+  ivec4 whole = (high << 1) + ivec4(uvec4(low) >> 31), half_up = whole + ivec4((uvec4(low) >> 30) & 1u);
+  ivec4 right = -shift;
+  return mix((whole + ((ivec4(1) << right) >> 1)) >> right, half_up, equal(right, ivec4(0)));
+}
+
 // Returns the integers of numbers on a grid of `step`.
 ivec4 whole_steps(vec4 v, float step) { return ivec4(roundEven(v / step)); }
 

@@ -24,7 +24,8 @@
 // With FIXED_POINT, x and weights are integers, and results are integers times the step that the activation
 // rounds to: the product of the sum, with a bias, and a number in fixed point, as LiteRT's reference kernels
 // round it (MultiplyByQuantizedMultiplier() in tensorflow/lite/kernels/internal/common.cc). The words after
-// the weights are integers: four of bias for each output slice, then of multiplier, then of shift.
+// the weights are integers: four of bias for each output slice, then of multiplier, then of shift. With ROUNDS_ONCE the
+// product is rounded once.
 //
 // With BROADCAST, the lanes of a subgroup compute the same output channels of different pixels: each lane loads some of the
 // weights and broadcasts them to the others. All lanes must reach the broadcast.
@@ -58,7 +59,11 @@ vec4 scaled(int s, ivec4 v) {
     multiplier = s == t ? channel_multiplier[t] : multiplier;
     shift = s == t ? channel_shift[t] : shift;
   }
+#ifdef ROUNDS_ONCE
+  return vec4(fixed_product_once(v + bias, multiplier, shift)) * FIXED_STEP;
+#else
   return vec4(fixed_product(v + bias, multiplier, shift)) * FIXED_STEP;
+#endif
 }
 vec4 scaled(int s, vec4 v) { return scaled(s, ivec4(v)); }
 #elif defined(BYTE_WEIGHTS)

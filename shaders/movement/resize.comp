@@ -4,6 +4,9 @@
 // `table` has a column per output column, then one per output row. Its row 0 holds the input coordinates of at most four
 // taps, negative for the extrapolation value; its row 1 holds their weights. The host computes the table
 // (runtime/kernels/movement/resize.cpp), so that coordinates round as in the host reference.
+//
+// With FIXED_RESIZE or FIXED_IN_FLOATS, of integers with the zero point `fixed_zero`, as LiteRT interpolates them (FixedResize
+// in graph/operators/movement/resize.hpp).
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -14,6 +17,12 @@
 TENSOR_IN(x)
 TEXELS_IN(table)
 TENSOR_OUT(y)
+
+#if defined(FIXED_RESIZE) || defined(FIXED_IN_FLOATS)
+ivec4 stored_x(int column, int row, ivec2 p) {
+  return ivec4(roundEven(load_x(ivec4(column, row, p)) / fixed_step)) + fixed_zero;
+}
+#endif
 
 void main() {
   ivec4 p;
@@ -28,11 +37,29 @@ void main() {
     v = load_x(ivec4(x_index.x, y_index.x, p.zw));
 #else
     vec4 x_weight = load_table(p.x, 1, width), y_weight = load_table(row, 1, width);
+#ifdef FIXED_RESIZE
+    const float ONE = 1024.0;
+    ivec4 sum = ivec4(0);
+    for (int j = 0; j < 2; ++j)
+      for (int i = 0; i < 2; ++i)
+        sum += int(y_weight[j] * ONE) * int(x_weight[i] * ONE) * stored_x(x_index[i], y_index[j], p.zw);
+    v = vec4(sign(sum) * ((abs(sum) + (1 << 19)) >> 20) - fixed_zero) * fixed_step;
+#elif defined(FIXED_IN_FLOATS)
+    precise vec4 sum = vec4(0);
+    for (int i = 0; i < 2; ++i)
+      for (int j = 0; j < 2; ++j) {
+        precise vec4 in_rows = vec4(stored_x(x_index[i], y_index[j], p.zw)) * y_weight[j];
+        precise vec4 product = in_rows * x_weight[i];
+        sum = sum + product;
+      }
+    v = vec4(ivec4(sum + 0.5) - fixed_zero) * fixed_step;
+#else
     for (int j = 0; j < TAPS; ++j) {
       vec4 line = vec4(0);
       for (int i = 0; i < TAPS; ++i) line += x_weight[i] * load_x(ivec4(x_index[i], y_index[j], p.zw));
       v += y_weight[j] * line;
     }
+#endif
 #endif
   }
   store_y(p, v);

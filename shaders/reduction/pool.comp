@@ -1,6 +1,7 @@
 // Pooling over windows of a channels4 tensor: MAX, AVERAGE or LP (the norm of order p). LP along one axis
 // after the other has two steps: TO_POWERS sums the powers of elements, OF_POWERS sums these and takes the
-// root. https://onnx.ai/onnx/operators/onnx__MaxPool.html, onnx__AveragePool.html, onnx__LpPool.html
+// root. With FIXED_AVERAGE, of integers with the zero point `fixed_zero` (FixedAverage in
+// graph/operators/reduction/pool.hpp). https://onnx.ai/onnx/operators/onnx__MaxPool.html, onnx__AveragePool.html, onnx__LpPool.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -38,6 +39,8 @@ void main() {
       v = mix(mix(v, tap, greaterThan(tap, v)), tap, is_nan(tap));  // a NaN is kept
 #elif defined(LP) && !defined(OF_POWERS)
       v += pow(abs(tap), vec4(p_norm));
+#elif defined(FIXED_AVERAGE)
+      v += roundEven(tap / activation_constants.w);
 #else
       v += tap;
 #endif
@@ -49,7 +52,13 @@ void main() {
 #ifdef AVERAGE
   // Padding counts up to pad_end: a window that ceil_mode extends further has fewer taps.
   ivec2 taps = count_include_pad != 0 ? taps_before(max(first, x_shape.xy + pad_end), first) : end - begin;
+#ifdef FIXED_AVERAGE
+  int count = max(taps.x * taps.y, 1);
+  ivec4 stored = ivec4(v) + count * fixed_zero;
+  v = activate(vec4(sign(stored) * ((abs(stored) + count / 2) / count) - fixed_zero) * activation_constants.w);
+#else
   v = activate(v / float(max(taps.x * taps.y, 1)));
+#endif
 #endif
   store_y(p, v);
 }

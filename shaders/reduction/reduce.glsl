@@ -25,6 +25,15 @@
 #define neutral_max (-INFINITY)
 #define neutral_min INFINITY
 
+// The mean of a quantised model (FixedMean in graph/operators/reduction/reduce.hpp): sums of integers are exact.
+#ifdef FIXED_MEAN
+#include "fixed_point.glsl"
+vec4 term_FixedMean(vec4 x) { return roundEven(x / fixed_x_step); }
+vec4 finish_FixedMean(vec4 total, float count) {
+  return vec4(fixed_product(ivec4(total), ivec4(fixed_y), ivec4(fixed_shift))) * fixed_y_step;
+}
+#endif
+
 vec4 term_ReduceSum(vec4 x) { return x; }
 vec4 term_ReduceMean(vec4 x) { return x; }
 vec4 term_ReduceMax(vec4 x) { return x; }

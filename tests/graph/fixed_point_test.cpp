@@ -30,6 +30,16 @@ TEST(FixedPoint, MultipliesAsLiteRtDoes) {
     EXPECT_EQ(multiply(sum, fixed_multiplier(by)), expected) << sum << " * " << by;
 }
 
+TEST(FixedPoint, RoundsOnceWhereAskedTo) {
+  FixedPoint fixed{
+      .w_scale = {1, 1}, .bias = {0, 0}, .multipliers = {fixed_multiplier(0.0999999), fixed_multiplier(0.5)}};
+  EXPECT_EQ(fixed.result(5, 0), 1) << "0.4999995 is a half after the first rounding";
+  fixed.rounds_once = true;
+  EXPECT_EQ(fixed.result(5, 0), 0);
+  EXPECT_EQ(fixed.result(-5, 1), -2) << "-2.5, up";
+  EXPECT_TRUE(fixed.of_channels(1, 1).rounds_once);
+}
+
 TEST(FixedPoint, CombinesTwoTensorsAsLiteRtDoes) {
   const FixedPair sum = fixed_sum(0.5f, 0.25f, 1.0f), product = fixed_product(0.5f, 0.3f, 40.0f);
   EXPECT_EQ(add_integers(3, 1, sum), 2) << "1.75";

@@ -30,7 +30,7 @@ TEST(TfliteQuantised, FullyConnectedPerTensor) {
   m.op(9, {x, w, b}, {y}, tfl::BuiltinOptions::FullyConnectedOptions,
        tfl::CreateFullyConnectedOptions(m.builder()).Union());
   const std::vector<int64_t> given{130, 124};
-  // -2.5 goes to the even -2; 1005 saturates.
+  // -2.5 is rounded up; 1005 saturates.
   EXPECT_EQ(run(m.finish({x}, {y}), HostTensor::from<int64_t>(DType::u8, {1, 2}, given)),
             (std::vector<int64_t>{8, 255}));
 }

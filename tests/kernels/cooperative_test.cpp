@@ -223,19 +223,6 @@ TEST(CooperativeMatrices, AreTakenOnGpusThatHaveThem) {
   EXPECT_EQ(lowered(caps, conv({1, 64, 28, 28}, {64, 64, 3, 3}, window(2, 1, 1))).shader, kShader);
 }
 
-TEST(CooperativeMatrices, AreNotTakenInFixedPoint) {
-  for (const int64_t kernel : {1, 3}) {
-    OperatorCase test =
-        conv({1, 64, 56, 56}, {64, 64, kernel, kernel}, kernel == 1 ? Attributes() : window(1, 1, 1));
-    ASSERT_EQ(lowered(gpu_with({k16}), test).shader, kShader);
-    const Graph graph = single_node_graph(test);
-    auto op = std::make_shared<Conv>(dynamic_cast<const Conv&>(*graph.nodes[0].op));
-    op->fixed_point = std::make_shared<FixedPoint>();
-    test.op = op;
-    EXPECT_NE(lowered(gpu_with({k16}), test).shader, kShader);
-  }
-}
-
 TEST(CooperativeMatrices, AreTakenForProductsOfComputedMatrices) {
   const DeviceCaps caps = gpu_with({k16});
   const auto has = [](const Dispatch& dispatch, const char* macro) {

@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "caps/vendors.hpp"
 #include "exec/executor.hpp"
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/elementwise/binary.hpp"
+#include "graph/operators/movement/resize.hpp"
+#include "graph/operators/reduction/pool.hpp"
+#include "graph/operators/reduction/reduce.hpp"
 #include "kernels/fused/fused_kernels.hpp"
 #include "kernels/gpu_named.hpp"
 #include "passes/passes.hpp"
@@ -24,6 +28,7 @@ struct Layer {
   int64_t inputs, outputs, kernel, groups;
   bool has_residual = false;
   float mean = 0.0f;  // of the integers of the weights
+  bool rounds_once = false;
 };
 
 constexpr float kInputStep = 0.037f, kOutputStep = 0.81f, kResidualStep = 0.5f, kSumStep = 0.9f;
@@ -40,6 +45,7 @@ std::shared_ptr<FixedPoint> fixed_point_of(const Layer& layer) {
   auto fixed = std::make_shared<FixedPoint>();
   fixed->x_scale = kInputStep;
   fixed->y_scale = kOutputStep;
+  fixed->rounds_once = layer.rounds_once;
   for (int64_t m = 0; m < layer.outputs; ++m) {
     fixed->w_scale.push_back(0.011f + 0.0007f * static_cast<float>(m));
     fixed->bias.push_back(static_cast<int32_t>(1000 - 317 * m));
@@ -126,9 +132,27 @@ TEST(FixedPoint, ConvolutionsOfEveryForm) {
     expect_integers_of_host(layer);
 }
 
+TEST(FixedPoint, ProductsRoundedOnce) {
+  expect_integers_of_host({.inputs = 30, .outputs = 10, .kernel = 1, .groups = 1, .rounds_once = true});
+}
+
 TEST(FixedPoint, SumsBeforeAResidual) {
   for (const Layer& layer : {Layer{8, 8, 1, 1, true}, {8, 8, 3, 1, true}, {6, 6, 3, 6, true}})
     expect_integers_of_host(layer);
+}
+
+// Cooperative matrices add up floats.
+TEST(FixedPoint, NoCooperativeMatrices) {
+  DeviceCaps caps = caps_as_gpu(kNvidia);
+  caps.cooperative_matrices = {{.m = 16, .n = 16, .k = 16}};
+  caps.fp16_arithmetic = caps.full_subgroups = true;
+  caps.subgroup_size = 32;
+  for (const int64_t kernel : {1, 3}) {
+    const Program program = lower(graph_of({64, 64, kernel, 1}), caps,
+                                  {.precision = Precision::fp16, .inputs_to_channels4 = true});
+    for (const Task& task : program.tasks)
+      EXPECT_TRUE(!task.dispatch || task.dispatch->shader != "conv_cooperative");
+  }
 }
 
 // Fused kernels add up floats.
@@ -190,6 +214,87 @@ TEST(FixedPoint, PairsOfTensors) {
   expect_pairs_of_host("Sub", {2, 6, 7, 5}, {2, 6, 7, 5}, 0.4f, 0.007f);
   expect_pairs_of_host("Mul", {2, 6, 7, 5}, {2, 6, 7, 5}, 0.3f, 40.0f);
   expect_pairs_of_host("Mul", {3, 4, 5}, {5}, 0.5f, 0.01f);
+}
+
+// The graph x, quantised -> `node` -> quantised by y_step and y_zero -> LeakyRelu, with `edit` for each
+// operator.
+template <typename Op, typename Edit>
+Graph graph_with(const Shape& x, float y_step, int64_t y_zero, const std::function<void(OnnxModel&)>& node,
+                 Edit&& edit) {
+  OnnxModel model;
+  model.input("x", x).output("y");
+  quantise(model, "x", "x_r", kInputStep, 120);
+  node(model);
+  quantise(model, "m", "m_r", y_step, y_zero);
+  model.node("LeakyRelu", {"m_r"}, {"y"});
+  Graph graph = optimise(model.graph(), {});
+  for (Node& entry : graph.nodes)
+    if (const auto* found = dynamic_cast<const Op*>(entry.op.get())) {
+      auto copy = std::make_shared<Op>(*found);
+      edit(*copy);
+      entry.op = std::move(copy);
+    }
+  return graph;
+}
+
+TEST(FixedPoint, Means) {
+  constexpr float kStep = 0.0211f;
+  struct Case {
+    Shape shape;
+    Ints axes;
+    int64_t keep;
+  };
+  for (const auto& [shape, axes, keep] : {Case{{2, 6, 7, 5}, {2, 3}, 1},
+                                          {{2, 6, 7, 5}, {1}, 1},
+                                          {{2, 6, 7, 5}, {2, 3}, 0},
+                                          {{3, 9, 10, 2, 2}, {1, 3}, 0},
+                                          {{1, 3, 90, 70}, {2, 3}, 1}}) {
+    SCOPED_TRACE(to_string(shape) + " along " + std::to_string(axes[0]));
+    int64_t count = 1;
+    for (const int64_t axis : axes) count *= shape[static_cast<size_t>(axis)];
+    const Graph graph = graph_with<Reduce>(
+        shape, kStep, 130,
+        [&](OnnxModel& model) {
+          model.node("ReduceMean", {"x_r"}, {"m"}, attributes({{"axes", axes}, {"keepdims", keep}}));
+        },
+        [&](Reduce& op) { op.fixed_mean = fixed_mean(kInputStep, kStep, count); });
+    expect_values_of_host(graph, {random_tensor(shape, 5, -4.0f, 5.0f)}, "FIXED_MEAN");
+  }
+}
+
+TEST(FixedPoint, Averages) {
+  for (const int64_t size : {2, 3, 4}) {
+    const Graph graph = graph_with<Pool>(
+        {2, 6, 7, 5}, kInputStep, 120,
+        [&](OnnxModel& model) {
+          model.node("AveragePool", {"x_r"}, {"m"},
+                     attributes({{"kernel_shape", Ints{size, 2}}, {"pads", Ints{1, 0, 0, 1}}}));
+        },
+        [&](Pool& op) {
+          op.fixed_average = {kInputStep, -8};
+        });
+    expect_values_of_host(graph, {random_tensor({2, 6, 7, 5}, 5, -4.0f, 5.0f)}, "FIXED_AVERAGE");
+  }
+}
+
+TEST(FixedPoint, Interpolation) {
+  for (const CoordinateMode mode :
+       {CoordinateMode::asymmetric, CoordinateMode::half_pixel, CoordinateMode::align_corners})
+    for (const bool in_floats : {false, true}) {
+      const Graph graph = graph_with<Resize>(
+          {2, 6, 7, 5}, kInputStep, 120,
+          [&](OnnxModel& model) {
+            model.initializer("sizes", HostTensor::i64({4}, std::array<int64_t, 4>{2, 6, 11, 13}));
+            model.node("Resize", {"x_r", "", "", "sizes"}, {"m"},
+                       attributes({{"mode", std::string("linear")}}));
+          },
+          [&](Resize& op) {
+            op.coordinates = mode;
+            op.fixed = {kInputStep, in_floats ? 120 : -8, in_floats};
+          });
+      expect_values_of_host(graph, {random_tensor({2, 6, 7, 5}, 5, -4.0f, 5.0f)},
+                            in_floats ? "FIXED_IN_FLOATS" : "FIXED_RESIZE");
+    }
 }
 
 }  // namespace

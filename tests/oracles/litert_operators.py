@@ -171,5 +171,6 @@ def lstm():
 
 CASES = {"detection": detection, "fourier": fourier, "lstm": lstm}
 
-for chosen in sys.argv[1:] or CASES:
-    CASES[chosen]()
+if __name__ == "__main__":
+    for chosen in sys.argv[1:] or CASES:
+        CASES[chosen]()

@@ -3,6 +3,7 @@
 #include "graph/operators/elementwise/cast.hpp"
 #include "graph/operators/elementwise/select.hpp"
 #include "graph/operators/movement/reshape.hpp"
+#include "import/tflite/byte_tables.hpp"
 #include "import/tflite/call.hpp"
 #include "import/tflite/tensors.hpp"
 
@@ -92,6 +93,16 @@ std::shared_ptr<Unary> make_unary(UnaryKind kind) {
   return op;
 }
 
+// Emits a function of quantised integers as a table, where LiteRT computes it from integers.
+bool emit_table(const Call& call, bool image) {
+  const auto x = byte_scale(call, call.input(0)), y = byte_scale(call, call.output());
+  const auto function = x && y ? byte_function(call, *x, *y) : std::nullopt;
+  if (!function) return false;
+  const TableNode table = make_table(call, *x, *y, *function);
+  call.emit(table.op, {call.broadcast_input(0, image), table.entries}, image);
+  return true;
+}
+
 }  // namespace
 
 void convert_unary(const Call& call) {
@@ -106,6 +117,7 @@ void convert_unary(const Call& call) {
       op->activation.kind = ActivationKind::gelu_tanh;
     }
     const bool image = call.prefers_image();
+    if (emit_table(call, image)) return;
     call.emit(std::move(op), {call.broadcast_input(0, image)}, image);
     return;
   }
@@ -196,7 +208,8 @@ void convert_cast(const Call& call) {
   call.emit(std::move(op), {call.broadcast_input(0, image)}, image);
 }
 
-// Quantised tensors are held as real numbers, so a conversion between them and floats changes nothing.
+// Quantised tensors are held as real numbers, so a conversion between them and floats changes nothing. One
+// from integers to those of another scale rounds.
 void convert_quantize(const Call& call) {
   if (!is_float(call.writer.type(call.input(0)).dtype) || !is_float(call.writer.type(call.output()).dtype)) {
     refuse_unsupported("integers without a scale");
@@ -206,6 +219,7 @@ void convert_quantize(const Call& call) {
     return;
   }
   const bool image = call.prefers_image();
+  if (emit_table(call, image)) return;
   call.emit(std::make_shared<Identity>(), {call.broadcast_input(0, image)}, image);
 }
 

@@ -8,6 +8,7 @@
 #include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/movement/slice.hpp"
 #include "graph/operators/movement/transpose.hpp"
+#include "import/tflite/byte_tables.hpp"
 #include "import/tflite/call.hpp"
 
 namespace vellum::tflite {
@@ -92,14 +93,27 @@ void convert_transpose(const Call& call) {
   call.emit(std::move(op), {call.writer.in_file_order(call.input(0))}, false);
 }
 
+namespace {
+
+// The value of an input, in integers of the output.
+ValueId joined_input(const Call& call, size_t index, bool image) {
+  const int32_t tensor = call.input(index);
+  const ValueId value = call.writer.in_order(tensor, image);
+  const auto x = byte_scale(call, tensor), y = byte_scale(call, call.output());
+  if (!x || !y || (x->scale == y->scale && x->zero == y->zero)) return value;
+  const TableNode table = make_table(call, *x, *y, requantise_to_join(*x, *y));
+  return call.emit_inner(table.op, {value, table.entries});
+}
+
+}  // namespace
+
 void convert_concatenation(const Call& call) {
   const auto& options = call.required_options<schema::ConcatenationOptions>();
   const bool image = call.prefers_image();
   auto op = std::make_shared<Concat>();
   op->axis = held_axis(options.axis(), call.writer.rank(call.input(0)), image);
   std::vector<ValueId> values;
-  for (size_t i = 0; i < call.inputs.size(); ++i)
-    values.push_back(call.writer.in_order(call.input(i), image));
+  for (size_t i = 0; i < call.inputs.size(); ++i) values.push_back(joined_input(call, i, image));
   call.emit(std::move(op), std::move(values), image, options.activation());
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "graph/operators/conv/conv.hpp"
 #include "graph/operators/elementwise/binary.hpp"
 #include "graph/operators/elementwise/cast.hpp"
 #include "graph/operators/matmul/matmul.hpp"
@@ -10,7 +11,9 @@
 #include "graph/operators/reduction/normalization.hpp"
 #include "graph/operators/reduction/reduce.hpp"
 #include "graph/operators/reduction/softmax.hpp"
+#include "import/tflite/byte_tables.hpp"
 #include "import/tflite/call.hpp"
+#include "import/tflite/fixed_point.hpp"
 
 namespace vellum::tflite {
 namespace {
@@ -19,6 +22,19 @@ std::shared_ptr<Binary> binary(BinaryKind kind) {
   auto op = std::make_shared<Binary>();
   op->kind = kind;
   return op;
+}
+
+// `axes`: of the order in which x is held.
+FixedMean read_fixed_mean(const Call& call, const Ints& axes, bool image) {
+  const auto x = byte_scale(call, call.input(0)), y = byte_scale(call, call.output());
+  if (!x || !y) return {};
+  const Ints shape = by_axis(call.writer.type(call.input(0)).shape, image);
+  int64_t count = 1;
+  for (const int64_t axis : axes) {
+    if (shape[static_cast<size_t>(axis)] < 1) return {};
+    count = checked_multiply(count, shape[static_cast<size_t>(axis)]);
+  }
+  return fixed_mean(x->scale, y->scale, count);
 }
 
 }  // namespace
@@ -51,6 +67,7 @@ void convert_reduce(const Call& call) {
   if (image) {
     for (int64_t& axis : axes) axis = image_axis(axis);
   }
+  if (op->kind == ReduceKind::mean) op->fixed_mean = read_fixed_mean(call, axes, image);
   op->axes = axes;
   const bool stays_image = image && op->keep_dims;
   call.emit(std::move(op), {call.writer.in_order(x, image)}, stays_image);
@@ -123,6 +140,35 @@ void fully_connected_of_open_rows(const Call& call, schema::FusedActivation acti
   call.emit(binary(BinaryKind::add), {product, call.writer.in_file_order(call.input(2))}, false, activation);
 }
 
+// A product in fixed point: a 1x1 convolution of rows as images of one pixel. Returns whether it is one.
+bool emit_in_fixed_point(const Call& call, const Shape& y, schema::FusedActivation activation) {
+  const HostTensor* constant = call.writer.constant(call.input(1));
+  if (constant == nullptr || !call.writer.quantised(call.input(1))) return false;
+  const int64_t outputs = constant->shape()[0], inputs = constant->shape()[1];
+  // With one multiplier for all channels, LiteRT multiplies the scales as floats.
+  const bool multiplies_floats = call.writer.scales_of(call.input(1)).size() == 1;
+  const auto fixed = read_fixed_point(call, outputs, multiplies_floats);
+  if (fixed == nullptr) return false;
+  for (const FixedMultiplier& multiplier : fixed->multipliers)
+    if (multiplier.shift > 0) return false;
+  auto once = std::make_shared<FixedPoint>(*fixed);
+  once->rounds_once = true;
+  auto conv = std::make_shared<Conv>();
+  conv->fixed_point = std::move(once);
+  auto rows = std::make_shared<Reshape>();
+  rows->shape = Ints{-1, inputs, 1, 1};
+  const ValueId x = call.emit_inner(std::move(rows), {call.writer.in_file_order(call.input(0))});
+  std::vector<ValueId> values{x, call.writer.add_constant(call.writer.name_of(call.input(1)) + "_weights",
+                                                          constant->reshaped({outputs, inputs, 1, 1}))};
+  if (call.has_input(2)) values.push_back(call.writer.in_file_order(call.input(2)));
+  const ValueId product = call.emit_inner(std::move(conv), std::move(values), activation);
+  auto back = std::make_shared<Reshape>();
+  back->shape = y;
+  if (std::count(y.begin(), y.end(), kUnknownDim) == 0) back->shape->front() = -1;
+  call.emit(std::move(back), {product}, false);
+  return true;
+}
+
 }  // namespace
 
 // Inputs x, weights (outputs x inputs), bias (optional): all but the last dimension of x are rows.
@@ -136,6 +182,9 @@ void convert_fully_connected(const Call& call) {
   const bool keeps_rows = options.keep_num_dims() && x_shape.size() != 2;
   if (keeps_rows && std::count(y.begin(), y.end(), kUnknownDim) > 1)
     return fully_connected_of_open_rows(call, options.activation());
+  if (!keeps_rows && y.size() != 2)
+    refuse_model("its output has " + std::to_string(y.size()) + " dimensions, expected 2");
+  if (emit_in_fixed_point(call, y, options.activation())) return;
   ValueId x = call.writer.in_file_order(call.input(0));
   if (x_shape.size() != 2 || x_shape[1] != weights[1]) {
     auto rows = std::make_shared<Reshape>();
@@ -147,7 +196,6 @@ void convert_fully_connected(const Call& call) {
   std::vector<ValueId> values{x, call.writer.in_file_order(call.input(1))};
   if (call.has_input(2)) values.push_back(call.writer.in_file_order(call.input(2)));
   if (!keeps_rows) {
-    if (y.size() != 2) refuse_model("its output has " + std::to_string(y.size()) + " dimensions, expected 2");
     call.emit(std::move(gemm), std::move(values), false, options.activation());
     return;
   }

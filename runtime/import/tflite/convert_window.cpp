@@ -8,7 +8,9 @@
 #include "graph/operators/movement/depth_to_space.hpp"
 #include "graph/operators/movement/resize.hpp"
 #include "graph/operators/reduction/pool.hpp"
+#include "import/tflite/byte_tables.hpp"
 #include "import/tflite/call.hpp"
+#include "import/tflite/fixed_point.hpp"
 
 namespace vellum::tflite {
 namespace {
@@ -67,50 +69,11 @@ std::shared_ptr<Conv> make_conv(const Call& call, const Options& options) {
   return conv;
 }
 
-// The scales of input or output tensors, for each of `channels`.
-std::vector<float> scales_of(const Call& call, int32_t tensor, size_t channels) {
-  std::vector<float> scales = call.writer.scales_of(tensor);
-  if (scales.size() == 1) scales.assign(channels, scales[0]);
-  return scales;
-}
-
-// Returns the multipliers and biases that LiteRT computes the convolution with, of weights for `channels`.
-// Returns null for a convolution of floats, and where integers would overflow.
-std::shared_ptr<const FixedPoint> read_fixed_point(const Call& call, int64_t channels) {
-  const Writer& writer = call.writer;
-  const auto is_quantised = [&](int32_t tensor) {
-    return writer.quantised(tensor) && is_byte(writer.stored_type(tensor));
-  };
-  for (const int32_t tensor : {call.input(0), call.input(1), call.output(0)})
-    if (!is_quantised(tensor)) return nullptr;
-  const auto count = static_cast<size_t>(channels);
-  auto fixed = std::make_shared<FixedPoint>();
-  fixed->x_scale = writer.scales_of(call.input(0))[0];
-  fixed->y_scale = writer.scales_of(call.output(0))[0];
-  fixed->w_scale = scales_of(call, call.input(1), count);
-  if (fixed->w_scale.size() != count) return nullptr;
-  // With one multiplier for all channels, LiteRT multiplies the scales as floats.
-  const bool is_unsigned = writer.stored_type(call.input(0)) == DType::u8;
-  for (const float w : fixed->w_scale) {
-    const double product = is_unsigned ? static_cast<double>(fixed->x_scale * w)
-                                       : static_cast<double>(fixed->x_scale) * static_cast<double>(w);
-    const double multiplier = product / static_cast<double>(fixed->y_scale);
-    if (!std::isfinite(multiplier)) return nullptr;
-    fixed->multipliers.push_back(fixed_multiplier(multiplier));
-  }
-  fixed->bias.assign(count, 0);
-  const int64_t products = element_count(constant_weights(call, 1).shape()) / std::max<int64_t>(channels, 1);
-  if (!call.has_input(2)) return fixed->fits_int32(products) ? fixed : nullptr;
-  const HostTensor* bias = writer.constant(call.input(2));
-  if (bias == nullptr || !writer.quantised(call.input(2)) || bias->elements() != channels) return nullptr;
-  const std::vector<float> values = bias->to_floats(), steps = scales_of(call, call.input(2), count);
-  if (steps.size() != count) return nullptr;
-  for (size_t m = 0; m < count; ++m) {
-    const double integer = std::nearbyint(static_cast<double>(values[m]) / static_cast<double>(steps[m]));
-    if (!(std::abs(integer) <= 0x1p30)) return nullptr;
-    fixed->bias[m] = static_cast<int32_t>(integer);
-  }
-  return fixed->fits_int32(products) ? fixed : nullptr;
+// LiteRT multiplies the scales of an unsigned convolution as floats.
+std::shared_ptr<const FixedPoint> fixed_point_of(const Call& call, int64_t channels) {
+  const int32_t x = call.input(0);
+  const bool is_unsigned = call.writer.quantised(x) && call.writer.stored_type(x) == DType::u8;
+  return read_fixed_point(call, channels, is_unsigned);
 }
 
 int64_t channels_of(const Call& call) {
@@ -130,7 +93,7 @@ void convert_conv(const Call& call) {
   }
   auto conv = make_conv(call, options);
   conv->group = channels / per_group;
-  conv->fixed_point = read_fixed_point(call, constant_weights(call, 1).shape()[0]);
+  conv->fixed_point = fixed_point_of(call, constant_weights(call, 1).shape()[0]);
   const ValueId weights = add_weights(call, 1, {0, 3, 1, 2});  // OHWI -> OIHW
   call.emit(std::move(conv), conv_values(call, weights), true, options.activation());
 }
@@ -143,7 +106,7 @@ void convert_depthwise_conv(const Call& call) {
     refuse_model("weights of " + to_string(shape) + " do not fit");
   auto conv = make_conv(call, options);
   conv->group = channels;
-  conv->fixed_point = read_fixed_point(call, shape[3]);
+  conv->fixed_point = fixed_point_of(call, shape[3]);
   const ValueId weights = add_weights(call, 1, {3, 0, 1, 2});  // 1HWO -> O1HW
   call.emit(std::move(conv), conv_values(call, weights), true, options.activation());
 }
@@ -202,6 +165,17 @@ void convert_transpose_conv_bias(const Call& call) {
   call.emit(std::move(conv), conv_values(call, weights), true);
 }
 
+namespace {
+
+// LiteRT takes averages of the integers, of which both tensors have one scale and zero point.
+FixedAverage read_fixed_average(const Call& call) {
+  const auto x = byte_scale(call, call.input(0)), y = byte_scale(call, call.output());
+  if (!x || !y || x->scale != y->scale || x->zero != y->zero) return {};
+  return {x->scale, x->zero};
+}
+
+}  // namespace
+
 void convert_pool(const Call& call) {
   const auto& options = call.required_options<schema::Pool2DOptions>();
   auto pool = std::make_shared<Pool>();
@@ -209,6 +183,7 @@ void convert_pool(const Call& call) {
   read_window(options, pool->window);
   pool->window.kernel = {positive(options.filter_height(), "filter"),
                          positive(options.filter_width(), "filter")};
+  if (pool->kind == PoolKind::average) pool->fixed_average = read_fixed_average(call);
   call.emit(std::move(pool), {call.writer.as_image(call.input(0))}, true, options.activation());
 }
 
@@ -235,6 +210,10 @@ void convert_resize(const Call& call) {
   const Ints size = call.writer.constant_ints(call.input(1), "the output's size");
   if (size.size() != 2) refuse_model("the output's size has not two values");
   for (const int64_t length : size) positive(length, "output size");
+  // LiteRT interpolates the integers, which have one scale and zero point; unsigned ones with float weights.
+  const FixedAverage integers = read_fixed_average(call);
+  if (resize->mode == ResizeMode::linear && integers)
+    resize->fixed = {integers.step, integers.zero, call.writer.stored_type(call.input(0)) == DType::u8};
   resize->axes = Ints{2, 3};
   resize->sizes_input = 1;
   const ValueId sizes = call.ints(size, "size");

@@ -3,6 +3,7 @@
 // tensor implies.
 #include <cmath>
 
+#include "graph/operators/elementwise/byte_table.hpp"
 #include "graph/operators/elementwise/quantize.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/movement/concat.hpp"
@@ -28,6 +29,9 @@ std::optional<float> Writer::byte_scale(int32_t tensor) const {
 
 void Writer::note_grid(const Node& node) {
   if (!is_quantised_ || node.inputs.empty()) return;
+  if (const auto* table = dynamic_cast<const ByteTable*>(node.op.get()))
+    grids_[node.outputs[0]] = {table->y_step, static_cast<float>(table->y_least),
+                               static_cast<float>(table->y_most)};
   const bool joins = dynamic_cast<const Concat*>(node.op.get()) != nullptr;
   if (!joins && !moves_elements(node)) return;
   const auto first = grids_.find(node.inputs[0]);

@@ -1,8 +1,8 @@
 #include "kernels/conv/contraction.hpp"
 
+#include "kernels/elementwise/elementwise.hpp"
 #include "kernels/framework/contract.hpp"
 #include "kernels/framework/elements.hpp"
-#include "kernels/elementwise/elementwise.hpp"
 #include "kernels/movement/pad.hpp"
 
 namespace vellum {

@@ -41,13 +41,9 @@ std::vector<KernelCandidate> conv_candidates(const ConvProblem& problem, const D
   if (problem.is_depthwise()) return depthwise_candidates(problem, caps);
   if (problem.is_pointwise()) return pointwise_candidates(problem, caps);
   std::vector<KernelCandidate> all = direct_candidates(problem, caps);
-  const auto add = [&](std::vector<KernelCandidate> more) {
-    std::ranges::move(more, std::back_inserter(all));
-  };
-  if (!problem.scales_sums) add(group_candidates(problem, caps));
-  if (problem.adds_integers()) return all;
-  add(cooperative_candidates(problem, caps));
-  add(winograd_candidates(problem, caps));
+  if (problem.adds_integers) return all;
+  for (const auto candidates : {group_candidates, cooperative_candidates, winograd_candidates})
+    std::ranges::move(candidates(problem, caps), std::back_inserter(all));
   return all;
 }
 

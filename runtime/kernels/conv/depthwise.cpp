@@ -283,7 +283,7 @@ std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, co
                                                   TensorId y, const DepthwiseSource& source) {
   std::vector<KernelCandidate> candidates;
   // The tile of several rows reads no bytes.
-  if (const std::optional<PixelTile> tile = preferred_tile(problem, caps); tile && !problem.adds_integers())
+  if (const std::optional<PixelTile> tile = preferred_tile(problem, caps); tile && !problem.adds_integers)
     candidates.push_back({{"depthwise rows", std::to_string(tile->pixels) + "x" + std::to_string(tile->rows)},
                           kTileCost,
                           [problem, y, source, tile = *tile](Lowering& lowering) {

@@ -148,7 +148,7 @@ std::vector<KernelCandidate> pointwise_candidates(const ConvProblem& problem, co
                                                             .precision = problem.precision,
                                                             .row_pixels = problem.row_pixels},
                                                             problem.has_scale)) {
-    if (problem.adds_integers() && !can_scale_sums(tile, problem.exceeds_floats)) continue;
+    if (problem.adds_integers && !can_scale_sums(tile, problem.exceeds_floats)) continue;
     candidates.push_back(
         {name, cost, [problem, tile = tile](Lowering& lowering) { emit_pointwise(lowering, problem, tile); },
          us});

@@ -44,11 +44,13 @@ Window2d whole_window(const Lowering& lowering) {
   return to_2d(place_window(*node.op, operator_inputs(lowering.whole_graph(), node)));
 }
 
-bool sums_exceed_floats(const Lowering& lowering) {
+// The weights of a layer that adds integers; null for others.
+ByteWeightsPointer integer_weights(const Lowering& lowering) {
   const Operator& op = *lowering.node().op;
-  const bool adds_integers = dynamic_cast<const ScaledConv*>(&op) || conv_of(op)->fixed_point;
-  const ByteWeightsPointer bytes = adds_integers ? byte_weights(lowering) : nullptr;
-  return bytes && bytes->exceeds_floats;
+  const bool is_scaled = dynamic_cast<const ScaledConv*>(&op) != nullptr;
+  if (!is_scaled && !conv_of(op)->fixed_point) return nullptr;
+  const ByteWeightsPointer bytes = byte_weights(lowering);
+  return bytes && (is_scaled || bytes->fixed_point) ? bytes : nullptr;
 }
 
 }  // namespace
@@ -75,6 +77,7 @@ bool has_much_of_common_window(const Lowering& lowering) {
 ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
   const Conv& conv = *conv_of(*lowering.node().op);
   const auto* scaled = dynamic_cast<const ScaledConv*>(lowering.node().op.get());
+  const ByteWeightsPointer integers = integer_weights(lowering);
   const auto [n, channels, height, width] = nchw(lowering.output_type().shape);
   ConvProblem problem{.images = n,
                       .inputs = lowering.input_type(0).shape[1],
@@ -91,8 +94,8 @@ ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
                       .has_scale = !scaled && lowering.has_input(4),
                       .computes_weights = computes_weights(lowering),
                       .scales_sums = scaled != nullptr,
-                      .in_fixed_point = conv.fixed_point != nullptr,
-                      .exceeds_floats = sums_exceed_floats(lowering),
+                      .adds_integers = integers != nullptr,
+                      .exceeds_floats = integers && integers->exceeds_floats,
                       .precision = lowering.options().precision,
                       .winograd = lowering.options().winograd};
   if (problem.is_pointwise()) {

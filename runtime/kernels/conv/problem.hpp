@@ -27,7 +27,8 @@ struct ConvProblem {
   bool has_residual = false, has_scale = false;
   bool computes_weights = false;  // at run time
   bool scales_sums = false;       // of a ScaledConv: sums are exact, and scaled afterwards
-  bool in_fixed_point = false;    // Conv::fixed_point: sums are exact, and rounded as integers
+  // Of a ScaledConv or in fixed point: only kernels of bytes have these sums.
+  bool adds_integers = false;
   // One invocation adds up sums in parts, as integers: a ScaledConv or a convolution in fixed point has sums
   // that floats may not hold.
   bool exceeds_floats = false;
@@ -40,7 +41,6 @@ struct ConvProblem {
   int64_t group_inputs() const { return inputs / groups; }
   int64_t whole_lines() const { return whole_images * whole_height; }
   int64_t whole_pixels() const { return whole_lines() * width; }
-  bool adds_integers() const { return scales_sums || in_fixed_point; }
   int64_t macs() const { return whole_pixels() * outputs * window.taps() * group_inputs(); }
   bool is_depthwise() const { return groups > 1 && groups == inputs && inputs == outputs; }
   bool is_pointwise() const { return groups == 1 && vellum::is_pointwise(window); }

@@ -16,8 +16,8 @@ bool should_multiply_bounded_halves(Lowering& lowering) {
   if (options.arithmetic == Arithmetic::fp32 || options.precision != Precision::fp16) return false;
   if (!lowering.caps().fp16_arithmetic) return false;
   if (options.arithmetic == Arithmetic::fp16) return true;
-  return lowering.best_of<bool>({{.name = {"fp32 products"}, .parameters = false},
-                                 {{"fp16 products"}, kOnlyIfMeasured, true}});
+  return lowering.best_of<bool>(
+      {{.name = {"fp32 products"}, .parameters = false}, {{"fp16 products"}, kOnlyIfMeasured, true}});
 }
 
 float RunScale::first() const { return std::ldexp(1.0f, exponent / 2); }

@@ -155,6 +155,7 @@ void add_byte_weights(Lowering& lowering, Dispatch& dispatch, const ByteWeightsP
   // As many slices as have sums that a float holds, each of four products of 255 * 255.
   if (bytes->exceeds_floats) define(dispatch, "INTEGER_SUMS", "64");
   if (bytes->fixed_point) define(dispatch, "FIXED_POINT");
+  if (bytes->fixed_point && bytes->fixed_point->rounds_once) define(dispatch, "ROUNDS_ONCE");
   if (!bytes->scales_last) return;
   dispatch.bindings.push_back(reads("sum_scale", lowering.read(3, Layout::linear)));
   define(dispatch, "SUM_SCALE");

@@ -6,6 +6,7 @@
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/conv/conv_transpose.hpp"
 #include "graph/operators/elementwise/binary.hpp"
+#include "graph/operators/elementwise/byte_table.hpp"
 #include "graph/operators/elementwise/quantize.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/fused/fused_nodes.hpp"
@@ -126,6 +127,9 @@ Grids grids_of(const Graph& graph, Grids grids) {
     const Activation* activation = activation_of(*node.op);
     if (activation != nullptr && activation->is_rounded())
       grid = grid_of_steps(activation->step, activation->least, activation->most);
+    else if (const auto* table = dynamic_cast<const ByteTable*>(node.op.get()))
+      grid =
+          grid_of_steps(table->y_step, static_cast<float>(table->y_least), static_cast<float>(table->y_most));
     else if (moves_elements(node))
       grid = grids[node.inputs[0]];
     else if (dynamic_cast<const Concat*>(node.op.get()) != nullptr)

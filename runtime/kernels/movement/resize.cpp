@@ -78,13 +78,17 @@ void lower_resize(Lowering& lowering) {
   desc.element = ElementType::f32;  // coordinates above 2048 are not exact in fp16
   const TensorId table = lowering.weight(lowering.node().name + "/taps", desc,
                                          [columns, rows] { return tap_table(columns, rows); });
-  Dispatch dispatch = make_dispatch("resize", grid_of_texels(lowering.caps(), output),
-                                    {reads("x", x), reads("table", table), writes("y", y)},
-                                    ResizeParameters{.x_shape = texel_shape(input),
-                                                     .y_shape = texel_shape(output),
-                                                     .extrapolation = op.extrapolation});
+  Dispatch dispatch = make_dispatch(
+      "resize", grid_of_texels(lowering.caps(), output),
+      {reads("x", x), reads("table", table), writes("y", y)},
+      ResizeParameters{
+          .x_shape = texel_shape(input), .y_shape = texel_shape(output), .extrapolation = op.extrapolation});
   const size_t taps = std::max(most_taps(columns), most_taps(rows));
   define(dispatch, "TAPS", taps == 1 ? "1" : taps == 2 ? "2" : "4");
+  if (op.fixed) {
+    define(dispatch, op.fixed.in_floats ? "FIXED_IN_FLOATS" : "FIXED_RESIZE");
+    dispatch.appended = {{"fixed_step", op.fixed.step}, {"fixed_zero", op.fixed.zero}};
+  }
   lowering.dispatch(std::move(dispatch));
 }
 

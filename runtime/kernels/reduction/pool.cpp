@@ -116,9 +116,10 @@ double taps_of_passes(const WindowPlacement& window) {
 
 // Passes over axes where one over the window, of so many iterations, would be too long or clearly slower: on
 // lavapipe an average over 32x32 neighbours takes a sixth of the time by axes.
-std::vector<PoolPass> passes_over(const DeviceCaps& caps, const WindowPlacement& window,
+std::vector<PoolPass> passes_over(const DeviceCaps& caps, const Pool& op, const WindowPlacement& window,
                                   uint64_t iterations) {
   constexpr uint64_t kMostIterations = 65535, kLargeWindow = 256;
+  if (op.averages_integers()) return {{window}};
   constexpr double kLess = 0.5;
   if (iterations <= std::min<uint64_t>(kLargeWindow, caps.max_loop_iterations)) return {{window}};
   const bool is_too_long = iterations > std::min<uint64_t>(kMostIterations, caps.max_loop_iterations);
@@ -164,7 +165,7 @@ void pool_volumes(Lowering& lowering, const Pool& op, const PoolPass& pass, Tens
 void pool_volumes(Lowering& lowering, const Pool& op, const WindowPlacement& window) {
   TensorId x = lowering.read(0, Layout::linear);
   const TensorId y = lowering.write(0, Layout::linear);
-  for (const PoolPass& pass : passes_over(lowering.caps(), window, iterations_of_volumes(window))) {
+  for (const PoolPass& pass : passes_over(lowering.caps(), op, window, iterations_of_volumes(window))) {
     const TensorId to = pass.is_last
                             ? y
                             : lowering.workspace(lowering.node().name + "/along one axis",
@@ -191,6 +192,10 @@ void pool_texels(Lowering& lowering, const Pool& op, const PoolPass& pass, Tenso
                                    .count_include_pad = op.count_include_pad,
                                    .p_norm = static_cast<float>(op.p)});
   define_pass(dispatch, op, pass);
+  if (op.averages_integers()) {
+    define(dispatch, "FIXED_AVERAGE");
+    dispatch.appended.emplace_back("fixed_zero", op.fixed_average.zero);
+  }
   dispatch.iterations = iterations_of_texels(window);
   lowering.dispatch(std::move(dispatch));
 }
@@ -199,7 +204,7 @@ void pool_texels(Lowering& lowering, const Pool& op, const PoolPass& pass, Tenso
 
 void dispatch_pool(Lowering& lowering, const Pool& op, const WindowPlacement& window, TensorId x,
                    TensorId y) {
-  for (const PoolPass& pass : passes_over(lowering.caps(), window, iterations_of_texels(window))) {
+  for (const PoolPass& pass : passes_over(lowering.caps(), op, window, iterations_of_texels(window))) {
     TensorId to = y;
     if (!pass.is_last) {
       TensorDesc desc = lowering.tensor(x).desc;

@@ -18,6 +18,8 @@ namespace {
 
 constexpr size_t kMaxLoops = decltype(ReduceLinearParameters::dims)::size();
 
+constexpr const char* kFixedMean = "FixedMean";
+
 // A reduction of elements to results, of elements to results of segments (to_parts), or of these to results.
 enum class ReductionStep : uint8_t { whole, to_parts, of_parts };
 
@@ -33,6 +35,16 @@ void define_reduction(Dispatch& dispatch, const std::string& function, Reduction
     define(dispatch, "LOG_SUM_EXP");
   else if (step != ReductionStep::whole)
     define(dispatch, step == ReductionStep::to_parts ? "TO_PARTS" : "OF_PARTS");
+}
+
+void append_fixed_mean(Dispatch& dispatch, const Lowering& lowering, const std::string& function) {
+  if (function != kFixedMean) return;
+  const FixedMean& mean = lowering.op<Reduce>().fixed_mean;
+  define(dispatch, "FIXED_MEAN");
+  dispatch.appended = {{"fixed_x_step", mean.x_step},
+                       {"fixed_y_step", mean.y_step},
+                       {"fixed_y", mean.y.multiplier},
+                       {"fixed_shift", mean.y.shift}};
 }
 
 Shape with_ones(const Shape& shape, const std::vector<bool>& reduced) {
@@ -125,6 +137,7 @@ void dispatch_texels(Lowering& lowering, const TexelReduction& r, ReductionStep 
                                                      .segment = r.segments.length,
                                                      .images = nchw(r.kept)[0]});
   define_reduction(dispatch, r.function, step);
+  append_fixed_mean(dispatch, lowering, r.function);
   if (of_parts) {
     define(dispatch, "ALONG_PARTS");
   } else {
@@ -211,6 +224,7 @@ void reduce_linear(Lowering& lowering, const std::string& function, const std::v
                                            .count = static_cast<float>(parts),
                                            .segment = segments.length});
   define_reduction(dispatch, function, segments.are_many() ? ReductionStep::to_parts : ReductionStep::whole);
+  append_fixed_mean(dispatch, lowering, function);
   lowering.dispatch(std::move(dispatch));
   if (!segments.are_many()) return;
   Dispatch of_parts =
@@ -224,6 +238,7 @@ void reduce_linear(Lowering& lowering, const std::string& function, const std::v
                                            .count = static_cast<float>(parts),
                                            .segment = 0});
   define_reduction(of_parts, function, ReductionStep::of_parts);
+  append_fixed_mean(of_parts, lowering, function);
   lowering.dispatch(std::move(of_parts));
 }
 
@@ -270,7 +285,7 @@ void lower_reduce(Lowering& lowering) {
   if (op.keeps_elements(operator_inputs(lowering))) return lowering.alias(0, 0);
   std::vector<bool> reduced(lowering.input_type(0).shape.size(), false);
   for (size_t axis : axes) reduced[axis] = true;
-  reduce(lowering, std::string(op.type()), reduced);
+  reduce(lowering, op.fixed_mean ? kFixedMean : std::string(op.type()), reduced);
 }
 
 }  // namespace vellum

@@ -6,6 +6,14 @@
 
 namespace vellum {
 
+int32_t FixedPoint::result(int32_t sum, size_t channel) const {
+  const FixedMultiplier& by = multipliers[channel];
+  const int32_t with_bias = sum + bias[channel];
+  if (!rounds_once) return multiply(with_bias, by);
+  const int bits = 31 - by.shift;
+  return static_cast<int32_t>((int64_t{with_bias} * by.multiplier + (int64_t{1} << (bits - 1))) >> bits);
+}
+
 bool FixedPoint::fits(const Activation& activation, bool has_residual) const {
   if (activation.rounds_sum()) return activation.sum_step == y_scale;
   return !has_residual && activation.bounds_steps_of(y_scale);
@@ -27,7 +35,7 @@ FixedPoint FixedPoint::of_channels(size_t first, size_t count) const {
     const auto begin = list.begin() + static_cast<std::ptrdiff_t>(first);
     return std::decay_t<decltype(list)>(begin, begin + static_cast<std::ptrdiff_t>(count));
   };
-  return {x_scale, y_scale, part(w_scale), part(bias), part(multipliers)};
+  return {x_scale, y_scale, part(w_scale), part(bias), part(multipliers), rounds_once};
 }
 
 HostTensor in_integers(const HostTensor& values, const std::vector<float>& scale) {

@@ -17,7 +17,12 @@ struct FixedPoint {
   std::vector<float> w_scale;  // this and what follows: by output channel
   std::vector<int32_t> bias;
   std::vector<FixedMultiplier> multipliers;
+  // True: the product is rounded once, to an integer, halves up, as FULLY_CONNECTED of LiteRT 2.3 does.
+  // Shifts are at most 0.
+  bool rounds_once = false;
 
+  // Returns the integer of output channel `channel` for a sum of products.
+  int32_t result(int32_t sum, size_t channel) const;
   // Returns whether results are of this scale: the activation rounds to it what the sums are, or bounds of
   // them.
   bool fits(const Activation& activation, bool has_residual) const;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "graph/operators/movement/resize_integers.hpp"
 #include "graph/real.hpp"
 
 namespace vellum {
@@ -293,9 +294,20 @@ bool is_untouched(const Resize& op, const ResizeGeometry& g, size_t axis) {
          op.coordinates != CoordinateMode::tf_half_pixel_for_nn;
 }
 
+std::vector<ResizeTaps> strip_of(const Resize& op, std::vector<ResizeTaps> whole, size_t axis) {
+  if (!op.strip || axis != kRowAxis) return whole;
+  const auto first = whole.begin() + op.strip->first_row;
+  std::vector<ResizeTaps> rows(first, first + op.strip->row_count);
+  for (ResizeTaps& row : rows)
+    for (ResizeTap& tap : row.taps) tap.index -= op.strip->first_input_row;
+  return rows;
+}
+
 }  // namespace
 
 std::vector<ResizeTaps> Resize::taps(const ResizeGeometry& g, size_t axis) const {
+  if (fixed && axis >= 2)
+    return strip_of(*this, integer_taps(coordinates, fixed.in_floats, g.input[axis], g.output[axis]), axis);
   std::vector<ResizeTaps> result;
   const std::optional<Ratio> ratio = ratio_of_places(*this, g, axis);
   for (int64_t i = 0; i < g.output[axis]; ++i) {
@@ -311,12 +323,7 @@ std::vector<ResizeTaps> Resize::taps(const ResizeGeometry& g, size_t axis) const
     result.back().outside = coordinates == CoordinateMode::tf_crop_and_resize &&
                             (place.x < 0.0f || place.x > static_cast<float>(g.input[axis] - 1));
   }
-  if (!strip || axis != kRowAxis) return result;
-  const auto first = result.begin() + strip->first_row;
-  std::vector<ResizeTaps> rows(first, first + strip->row_count);
-  for (ResizeTaps& row : rows)
-    for (ResizeTap& tap : row.taps) tap.index -= strip->first_input_row;
-  return rows;
+  return strip_of(*this, std::move(result), axis);
 }
 
 namespace {
@@ -379,6 +386,7 @@ std::vector<HostTensor> Resize::evaluate(HostInputs inputs) const {
   infer_known(*this, inputs);
   const ResizeGeometry g = geometry(known_inputs(inputs));
   if (mode == ResizeMode::nearest) return {vellum::nearest(*this, g, *inputs[0])};
+  if (fixed) return {interpolate_integers(fixed, taps(g, 2), taps(g, 3), *inputs[0])};
   return visit_real(inputs[0]->dtype(), [&](auto tag) {
     return std::vector{interpolated<typename decltype(tag)::type>(*this, g, *inputs[0])};
   });
@@ -415,6 +423,7 @@ Attributes Resize::attributes() const {
   if (policy != AspectPolicy::stretch) result.set("keep_aspect_ratio_policy", print(kPolicies, policy));
   if (scales) result.set("scales", *scales);
   if (axes) result.set("axes", *axes);
+  if (fixed) result.set("fixed_point", int64_t{1});
   if (strip)
     result.set("strip", Ints{strip->input_rows, strip->first_row, strip->row_count, strip->first_input_row});
   return result;

@@ -50,6 +50,16 @@ struct ResizeStrip {
   int64_t first_input_row = 0;           // the whole input's row that is X's first
 };
 
+// How a quantised model interpolates linearly, along the last two of four axes: x and the results are
+// (integer - zero) * step. Weights and sums have 10 and 20 bits after the point, or are floats. A step of 0:
+// a model of floats. tflite/kernels/internal/reference/resize_bilinear.h
+struct FixedResize {
+  float step = 0.0f;
+  int32_t zero = 0;
+  bool in_floats = false;
+  explicit operator bool() const { return step != 0.0f; }
+};
+
 // Inputs X, then roi, scales, sizes (Resize from opset 11), or scales (Upsample 9, Resize 10), or nothing
 // (Upsample 7).
 struct Resize : Operator {
@@ -70,6 +80,7 @@ struct Resize : Operator {
   // Set if X (of four dimensions) and the output are strips of larger tensors. Everything else describes the
   // whole tensors.
   std::optional<ResizeStrip> strip;
+  FixedResize fixed = {};
 
   // Returns the geometry of the whole tensors, also for a strip.
   ResizeGeometry geometry(Inputs inputs) const;

@@ -88,6 +88,11 @@ void visit_window(const WindowPlacement& p, const std::array<int64_t, 3>& out, A
 
 }  // namespace
 
+int32_t FixedAverage::operator()(int32_t sum, int32_t count) const {
+  const int32_t divisor = std::max(count, 1), stored = sum + divisor * zero;
+  return (stored + (stored > 0 ? divisor / 2 : -(divisor / 2))) / divisor - zero;
+}
+
 WindowPlacement Pool::place(Inputs inputs) const {
   const Shape& x = input_type(inputs, 0, "X").shape;
   if (x.size() < 3) refuse_model("X has shape " + to_string(x) + ", expected N x C x spatial");
@@ -140,14 +145,22 @@ void Pool::pool_windows(const HostTensor& x_tensor, const WindowPlacement& w, Ho
       for (int64_t oy = 0; oy < w.output[1]; ++oy) {
         for (int64_t ox = 0; ox < w.output[2]; ++ox) {
           Accumulator window_value(kind, p);
+          int32_t integers = 0;
           visit_window(w, {oz, oy, ox}, [&](int64_t iz, int64_t iy, int64_t ix, int64_t number) {
             const int64_t row_major = (iz * in[1] + iy) * in[2] + ix;
             const int64_t column_major = (ix * in[1] + iy) * in[0] + iz;
             const int64_t index = plane * in_plane + (column_major_indices ? column_major : row_major);
             window_value.add(static_cast<double>(x[row_major]), window_indices ? number : index);
+            if (averages_integers())
+              integers += integer_of(static_cast<float>(x[row_major]), fixed_average.step);
           });
           const int64_t padded = padded_taps(w, 0, oz) * padded_taps(w, 1, oy) * padded_taps(w, 2, ox);
-          const double value = window_value.value(count_include_pad ? padded : window_value.count());
+          const double value =
+              averages_integers()
+                  ? static_cast<double>(static_cast<float>(fixed_average(
+                                            integers, static_cast<int32_t>(window_value.count()))) *
+                                        fixed_average.step)
+                  : window_value.value(count_include_pad ? padded : window_value.count());
           *y++ = static_cast<Real>(activated<Real>(activation, value));
           if (!indices.empty()) *index_out++ = window_value.index();
         }

@@ -9,6 +9,17 @@ namespace vellum {
 
 enum class PoolKind : uint8_t { max, average, lp };
 
+// How a quantised model takes averages, of integers with their zero point: x and the results are (integer -
+// zero)
+// * step. A step of 0: of floats. tflite/kernels/internal/reference/integer_ops/pooling.h
+struct FixedAverage {
+  float step = 0.0f;
+  int32_t zero = 0;
+  explicit operator bool() const { return step != 0.0f; }
+  // `sum`: of count integers less the zero point. So is the result.
+  int32_t operator()(int32_t sum, int32_t count) const;
+};
+
 // Input X (N, C, spatial...). One to three spatial dimensions.
 struct Pool : Operator {
   PoolKind kind = PoolKind::max;
@@ -21,6 +32,8 @@ struct Pool : Operator {
   // its window, plus 0.1.
   bool window_indices = false;
   Activation activation;  // only for average
+  FixedAverage fixed_average = {};
+  bool averages_integers() const { return fixed_average && activation.bounds_steps_of(fixed_average.step); }
 
   WindowPlacement place(Inputs inputs) const;
 

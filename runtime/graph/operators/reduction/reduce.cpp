@@ -1,6 +1,7 @@
 #include "graph/operators/reduction/reduce.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -141,6 +142,29 @@ std::vector<TensorType> Reduce::infer(Inputs inputs) const {
   return {{x.dtype, reduced_shape(x.shape, reduced_axes(inputs), keep_dims)}};
 }
 
+namespace {
+
+double mean_of_integers(const FixedMean& fixed, std::span<const double> group) {
+  int32_t sum = 0;
+  for (const double value : group) sum += integer_of(static_cast<float>(value), fixed.x_step);
+  return static_cast<double>(static_cast<float>(multiply(sum, fixed.y)) * fixed.y_step);
+}
+
+}  // namespace
+
+FixedMean fixed_mean(float x_step, float y_step, int64_t count) {
+  constexpr int64_t kMostCount = 65793;  // times 255 that is 2^24
+  constexpr double kLeast = 0x1p-15, kMost = 0x1p7;
+  const double ratio = static_cast<double>(x_step) / static_cast<double>(y_step);
+  if (count < 1 || count > kMostCount || !(ratio > kLeast && ratio < kMost)) return {};
+  FixedMean mean{x_step, y_step, fixed_multiplier(ratio)};
+  // At most 16, so that no bound of LiteRT's matters.
+  const int shift = static_cast<int>(std::bit_width(static_cast<uint64_t>(count))) - 1;
+  mean.y.multiplier = static_cast<int32_t>((int64_t{mean.y.multiplier} << shift) / count);
+  mean.y.shift -= shift;
+  return mean;
+}
+
 std::vector<HostTensor> Reduce::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
   const auto along = reduced_axes(known_inputs(inputs));
@@ -155,8 +179,9 @@ std::vector<HostTensor> Reduce::evaluate(HostInputs inputs) const {
   }
   HostTensor y(DType::f64, type.shape);
   double* out = y.mutable_as<double>().data();
-  for_each_group<double>(cast(*inputs[0], DType::f64), along,
-                         [&](std::span<const double> group) { *out++ = reduce_reals(kind, group); });
+  for_each_group<double>(cast(*inputs[0], DType::f64), along, [&](std::span<const double> group) {
+    *out++ = fixed_mean ? mean_of_integers(fixed_mean, group) : reduce_reals(kind, group);
+  });
   return {cast(y, type.dtype)};
 }
 

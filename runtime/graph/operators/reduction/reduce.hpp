@@ -3,10 +3,21 @@
 #pragma once
 
 #include "graph/operator_support.hpp"
+#include "graph/operators/elementwise/fixed_multiplier.hpp"
 
 namespace vellum {
 
 enum class ReduceKind : uint8_t { mean, sum, max, min, prod, l1, l2, sum_square, log_sum, log_sum_exp };
+
+// How a quantised model takes a mean of `count` integers: x and the results are integers times their steps,
+// and results are the products of sums and `y`. A y_step of 0: in floats.
+struct FixedMean {
+  float x_step = 0.0f, y_step = 0.0f;
+  FixedMultiplier y;
+  explicit operator bool() const { return y_step != 0.0f; }
+};
+// As QuantizedMeanOrSum() in tflite/kernels/internal/reference/reduce.h; empty where sums exceed floats.
+FixedMean fixed_mean(float x_step, float y_step, int64_t count);
 
 // The axes are an attribute or input 1, depending on operator and opset. Without axes all are reduced, or
 // none with noop_with_empty_axes.
@@ -15,6 +26,7 @@ struct Reduce : Operator {
   std::optional<Ints> axes;
   bool keep_dims = true;
   bool noop_with_empty_axes = false;
+  FixedMean fixed_mean = {};
 
   // Returns the axes that are reduced, sorted.
   std::vector<size_t> reduced_axes(Inputs inputs) const;

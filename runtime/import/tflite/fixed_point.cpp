@@ -1,0 +1,58 @@
+#include "import/tflite/fixed_point.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/operators/elementwise/quantize.hpp"
+
+namespace vellum::tflite {
+namespace {
+
+// The scales of input or output tensors, for each of `channels`.
+std::vector<float> scales_of(const Call& call, int32_t tensor, size_t channels) {
+  std::vector<float> scales = call.writer.scales_of(tensor);
+  if (scales.size() == 1) scales.assign(channels, scales[0]);
+  return scales;
+}
+
+}  // namespace
+
+std::shared_ptr<const FixedPoint> read_fixed_point(const Call& call, int64_t channels,
+                                                   bool multiplies_floats) {
+  const Writer& writer = call.writer;
+  const auto is_quantised = [&](int32_t tensor) {
+    return writer.quantised(tensor) && is_byte(writer.stored_type(tensor));
+  };
+  for (const int32_t tensor : {call.input(0), call.input(1), call.output(0)})
+    if (!is_quantised(tensor)) return nullptr;
+  const auto count = static_cast<size_t>(channels);
+  auto fixed = std::make_shared<FixedPoint>();
+  fixed->x_scale = writer.scales_of(call.input(0))[0];
+  fixed->y_scale = writer.scales_of(call.output(0))[0];
+  fixed->w_scale = scales_of(call, call.input(1), count);
+  if (fixed->w_scale.size() != count) return nullptr;
+  for (const float w : fixed->w_scale) {
+    const double product = multiplies_floats ? static_cast<double>(fixed->x_scale * w)
+                                             : static_cast<double>(fixed->x_scale) * static_cast<double>(w);
+    const double multiplier = product / static_cast<double>(fixed->y_scale);
+    if (!std::isfinite(multiplier)) return nullptr;
+    fixed->multipliers.push_back(fixed_multiplier(multiplier));
+  }
+  fixed->bias.assign(count, 0);
+  const HostTensor* weights = writer.constant(call.input(1));
+  if (weights == nullptr) return nullptr;
+  const int64_t products = weights->elements() / std::max<int64_t>(channels, 1);
+  if (!call.has_input(2)) return fixed->fits_int32(products) ? fixed : nullptr;
+  const HostTensor* bias = writer.constant(call.input(2));
+  if (bias == nullptr || !writer.quantised(call.input(2)) || bias->elements() != channels) return nullptr;
+  const std::vector<float> values = bias->to_floats(), steps = scales_of(call, call.input(2), count);
+  if (steps.size() != count) return nullptr;
+  for (size_t m = 0; m < count; ++m) {
+    const double integer = std::nearbyint(static_cast<double>(values[m]) / static_cast<double>(steps[m]));
+    if (!(std::abs(integer) <= 0x1p30)) return nullptr;
+    fixed->bias[m] = static_cast<int32_t>(integer);
+  }
+  return fixed->fits_int32(products) ? fixed : nullptr;
+}
+
+}  // namespace vellum::tflite

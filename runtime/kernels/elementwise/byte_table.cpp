@@ -1,0 +1,34 @@
+// Functions of quantised tensors by a table.
+#include "graph/operators/elementwise/byte_table.hpp"
+
+#include "kernels/framework/elements.hpp"
+#include "shaders/elementwise/byte_table.h"
+
+namespace vellum {
+
+void lower_byte_table(Lowering& lowering) {
+  const ByteTable& op = lowering.op<ByteTable>();
+  const Shape& shape = lowering.output_type().shape;
+  const HostTensor* entries = lowering.constant(1);
+  if (entries == nullptr)
+    return lowering.run_on_host("ByteTable with a table that is computed has no kernel");
+  const Layout layout = lives_in_channels4(lowering, 0) ? Layout::channels4 : Layout::linear;
+  const bool linear = layout == Layout::linear;
+  const TensorId x = lowering.read(0, layout), y = lowering.write(0, layout);
+  TensorDesc desc = lowering.texel_grid(ByteTable::kEntries / 4, 1);
+  desc.element = ElementType::f32;
+  const TensorId table = lowering.weight(lowering.node().name + "/table", desc,
+                                         [entries = *entries] { return entries.to_floats(); });
+  const int64_t count4 = groups_of_four(shape);
+  Dispatch dispatch = make_dispatch(
+      "byte_table", linear ? grid_1d(lowering.caps(), count4) : grid_of_texels(lowering.caps(), shape),
+      {reads_in_place("x", x), reads("table", table), writes("y", y)},
+      ByteTableParameters{.y_shape = linear ? ivec4{0, 0, 0, 0} : texel_shape(shape),
+                          .count4 = count4,
+                          .first = op.first,
+                          .x_step = op.x_step});
+  if (linear) define(dispatch, "LINEAR_LAYOUT");
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace vellum

@@ -1,0 +1,11 @@
+// Parameters of byte_table.comp.
+#pragma once
+
+#include "shaders/common/parameters.h"
+
+BEGIN_PARAMETERS(ByteTableParameters)
+  ivec4 y_shape;
+  int32 count4;  // LINEAR_LAYOUT: groups of four elements
+  int32 first;  // the steps of x that have entry 0
+  float32 x_step;
+END_PARAMETERS

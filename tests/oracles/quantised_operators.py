@@ -1,0 +1,348 @@
+#!/usr/bin/env python3
+"""Compares single quantised operators of random shapes and scales with LiteRT's reference kernels.
+
+  pip install ai-edge-litert numpy
+  tests/oracles/quantised_operators.py build/tools/vellum/vellum [--seed N] [--count N] [KIND ...]
+
+All operators of a kind are one TFLite file, without connections. Prints for each kind how many operators and elements
+differ, and the greatest difference in steps. `--sample FOLDER` writes the file, the inputs and LiteRT's outputs that
+tests/kernels/litert_integers_test.cpp reads, and needs no tool. Options for `vellum run` go to VELLUM_RUN ("--storage buffer").
+"""
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import flatbuffers
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+from ai_edge_litert.interpreter import Interpreter, OpResolverType
+from litert_operators import Model
+
+CODES, OPTIONS = schema.BuiltinOperator, schema.BuiltinOptions
+VERSIONS = {"CONV_2D": 3, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 4, "HARD_SWISH": 1, "PRELU": 1, "RELU_N1_TO_1": 1,
+            "TRANSPOSE_CONV": 3, "LEAKY_RELU": 2, "RESIZE_BILINEAR": 3}
+
+
+class Maker:
+    """Adds operators with random parameters to one model."""
+
+    def __init__(self, seed):
+        self.random = np.random.default_rng(seed)
+        self.model, self.inputs, self.outputs, self.kinds = Model(), {}, [], []
+        self.dtype, self.kind = np.int8, ""
+
+    def below(self, low, high):
+        return int(self.random.integers(low, high))
+
+    def scale(self, low=0.003, high=0.3):
+        return np.float32(np.exp(self.random.uniform(np.log(low), np.log(high))))
+
+    def zero(self):
+        bounds = np.iinfo(self.dtype)
+        return int(self.random.choice([bounds.min, bounds.max, bounds.min + 128, self.below(bounds.min, bounds.max)]))
+
+    def bytes(self, shape):
+        bounds = np.iinfo(self.dtype)
+        return self.random.integers(bounds.min, bounds.max + 1, shape).astype(self.dtype)
+
+    def image(self):
+        return [self.below(1, 3), self.below(1, 9), self.below(1, 9), self.below(1, 13)]
+
+    def input(self, shape, scale=None, zero=None, values=None):
+        tensor = self.model.tensor(shape, self.dtype, scale=self.scale() if scale is None else scale,
+                                   zero=self.zero() if zero is None else zero)
+        self.inputs[tensor] = self.bytes(shape) if values is None else values
+        return tensor
+
+    def quantisation(self, tensor):
+        entry = self.model.graph.tensors[tensor].quantization
+        return np.float32(entry.scale[0]), int(entry.zeroPoint[0])
+
+    def output(self, shape, scale=None, zero=None, dtype=None):
+        tensor = self.model.tensor(shape, dtype or self.dtype, scale=self.scale() if scale is None else scale,
+                                   zero=self.zero() if zero is None else zero)
+        self.outputs.append(tensor)
+        self.kinds.append(self.kind)
+        return tensor
+
+    def like(self, tensor, shape):
+        return self.output(shape, *self.quantisation(tensor))
+
+    def op(self, name, inputs, outputs, options=None, **fields):
+        made = None
+        if options:
+            made = getattr(schema, options + "T")()
+            for field, value in fields.items():
+                setattr(made, field, value)
+        self.model.op(getattr(CODES, name), inputs, outputs, getattr(OPTIONS, options) if options else 0, made,
+                      version=VERSIONS.get(name, 2))
+
+    def activation(self):
+        return int(self.random.choice([0, 0, 1, 3]))  # none, RELU, RELU6
+
+    # The weights of `channels` (along the last dimension for a depthwise convolution), the bias, and an output whose
+    # scale suits sums of `terms` products.
+    def weights(self, shape, channels, x, terms, axis=0):
+        per_channel = self.dtype == np.int8 and axis is not None and self.random.random() < 0.7
+        scale = np.asarray([self.scale() for _ in range(channels if per_channel else 1)], np.float32)
+        values = self.bytes(shape)
+        zero = 0 if self.dtype == np.int8 else self.zero()
+        if self.dtype == np.int8:
+            values = np.maximum(values, -127)
+        w = self.model.tensor(shape, self.dtype, values, scale, zero)
+        if per_channel:
+            self.model.graph.tensors[w].quantization.quantizedDimension = axis
+        x_scale = self.quantisation(x)[0]
+        bias = self.model.tensor([channels], np.int32, self.random.integers(-20000, 20000, channels),
+                                 np.float32(x_scale * scale), 0)
+        if per_channel:
+            self.model.graph.tensors[bias].quantization.quantizedDimension = 0
+        spread = float(x_scale * scale.max()) * 75 * 75 * np.sqrt(terms) / 60
+        return w, bias, np.float32(spread * np.exp(self.random.uniform(-1.5, 1)))
+
+    def conv(self, grouped=False):
+        n, h, w, c = self.image()
+        groups = self.below(2, 5) if grouped else 1
+        c, m = c * groups, self.below(1, 5) * groups if grouped else self.below(1, 20)
+        kernel, stride, padding = self.below(1, 4), self.below(1, 3), self.below(0, 2)
+        h, w = h + kernel, w + kernel
+        x = self.input([n, h, w, c])
+        weights, bias, scale = self.weights([m, kernel, kernel, c // groups], m, x, kernel * kernel * c // groups)
+        size = [-(-(s if padding == 0 else s - kernel + 1) // stride) for s in (h, w)]
+        y = self.output([n, *size, m], scale)
+        self.op("CONV_2D", [x, weights, bias], [y], "Conv2DOptions", padding=padding, strideH=stride, strideW=stride,
+                dilationHFactor=1, dilationWFactor=1, fusedActivationFunction=self.activation())
+
+    def grouped_conv(self):
+        self.conv(True)
+
+    def depthwise_conv(self):
+        n, h, w, c = self.image()
+        kernel, stride, padding, more = self.below(1, 4), self.below(1, 3), self.below(0, 2), self.below(1, 3)
+        h, w = h + kernel, w + kernel
+        x = self.input([n, h, w, c])
+        weights, bias, scale = self.weights([1, kernel, kernel, c * more], c * more, x, kernel * kernel, 3)
+        size = [-(-(s if padding == 0 else s - kernel + 1) // stride) for s in (h, w)]
+        y = self.output([n, *size, c * more], scale)
+        self.op("DEPTHWISE_CONV_2D", [x, weights, bias], [y], "DepthwiseConv2DOptions", padding=padding, strideH=stride,
+                strideW=stride, depthMultiplier=more, dilationHFactor=1, dilationWFactor=1,
+                fusedActivationFunction=self.activation())
+
+    def transpose_conv(self):
+        n, h, w, c = self.image()
+        m, kernel, stride, padding = self.below(1, 9), self.below(1, 5), self.below(1, 4), self.below(0, 2)
+        x = self.input([n, h, w, c])
+        weights, bias, scale = self.weights([m, kernel, kernel, c], m, x, kernel * kernel * c)
+        size = [s * stride if padding == 0 else (s - 1) * stride + kernel for s in (h, w)]
+        y = self.output([n, *size, m], scale)
+        shape = self.model.constant([n, *size, m], np.int32)
+        self.op("TRANSPOSE_CONV", [shape, weights, x, bias], [y], "TransposeConvOptions", padding=padding, strideH=stride,
+                strideW=stride)
+
+    def fully_connected(self):
+        rows, k, m = self.below(1, 6), self.below(1, 70), self.below(1, 20)
+        x = self.input([rows, k])
+        weights, bias, scale = self.weights([m, k], m, x, k, None)
+        y = self.output([rows, m], scale)
+        self.op("FULLY_CONNECTED", [x, weights, bias], [y], "FullyConnectedOptions",
+                fusedActivationFunction=self.activation())
+
+    def pair(self, name, options, scale_of):
+        shape = self.image()
+        other = [shape, [1, 1, 1, shape[3]], [shape[3]], [1]][self.below(0, 4)]
+        a = self.input(shape)
+        if self.random.random() < 0.3:
+            b = self.model.tensor(other, self.dtype, self.bytes(other), self.scale(), self.zero())
+        else:
+            b = self.input(other)
+        y = self.output(shape, np.float32(scale_of(self.quantisation(a)[0], self.quantisation(b)[0]) *
+                                          np.exp(self.random.uniform(-1.5, 1))))
+        self.op(name, [a, b], [y], options, fusedActivationFunction=self.activation())
+
+    def add(self):
+        self.pair("ADD", "AddOptions", max)
+
+    def sub(self):
+        self.pair("SUB", "SubOptions", max)
+
+    def mul(self):
+        self.pair("MUL", "MulOptions", lambda a, b: a * b * 60)
+
+    def pool(self, name):
+        n, h, w, c = self.image()
+        kernel, stride, padding = [self.below(1, h + 1), self.below(1, w + 1)], self.below(1, 3), self.below(0, 2)
+        x = self.input([n, h, w, c])
+        size = [-(-(s if padding == 0 else s - k + 1) // stride) for s, k in zip((h, w), kernel)]
+        y = self.like(x, [n, *size, c])
+        self.op(name, [x], [y], "Pool2DOptions", padding=padding, strideH=stride, strideW=stride, filterHeight=kernel[0],
+                filterWidth=kernel[1], fusedActivationFunction=self.activation())
+
+    def average_pool(self):
+        self.pool("AVERAGE_POOL_2D")
+
+    def max_pool(self):
+        self.pool("MAX_POOL_2D")
+
+    def mean(self):
+        shape = self.image()
+        axes = [[1, 2], [3], [0, 1, 2, 3], [1], [2, 3]][self.below(0, 5)]
+        keep = bool(self.below(0, 2))
+        x = self.input(shape)
+        rest = [1 if i in axes else s for i, s in enumerate(shape) if keep or i not in axes]
+        y = self.output(rest, np.float32(self.quantisation(x)[0] * np.exp(self.random.uniform(-1.5, 1))))
+        self.op("MEAN", [x, self.model.constant(axes, np.int32)], [y], "ReducerOptions", keepDims=keep)
+
+    def concatenation(self):
+        shape, axis = self.image(), self.below(0, 4)
+        parts = [[s if i != axis else self.below(1, 9) for i, s in enumerate(shape)] for _ in range(self.below(2, 5))]
+        scale, zero = self.scale(), self.zero()
+        same = self.dtype == np.int8  # LiteRT requires it
+        inputs = [self.input(part, scale, zero) if same or self.random.random() < 0.2 else self.input(part)
+                  for part in parts]
+        whole = [s if i != axis else sum(part[axis] for part in parts) for i, s in enumerate(shape)]
+        self.op("CONCATENATION", inputs, [self.output(whole, scale, zero)], "ConcatenationOptions", axis=axis)
+
+    def unary(self, name, scale=None, zero=None, options=None, **fields):
+        shape = self.image() if self.below(0, 2) else [self.below(1, 5), self.below(1, 40)]
+        x = self.input(shape, self.scale(0.01, 0.1))
+        if scale is None:
+            scale = np.float32(self.quantisation(x)[0] * np.exp(self.random.uniform(-1, 1)))
+        self.op(name, [x], [self.output(shape, scale, zero)], options, **fields)
+
+    def logistic(self):
+        self.unary("LOGISTIC", 1 / 256, np.iinfo(self.dtype).min)
+
+    def tanh(self):
+        self.unary("TANH", 1 / 128, 0 if self.dtype == np.int8 else 128)
+
+    def hard_swish(self):
+        self.unary("HARD_SWISH", options="HardSwishOptions")
+
+    def leaky_relu(self):
+        self.unary("LEAKY_RELU", options="LeakyReluOptions", alpha=float(self.random.uniform(-0.5, 1.5)))
+
+    def relu(self):
+        self.unary(["RELU", "RELU6", "RELU_N1_TO_1"][self.below(0, 3)])
+
+    def quantize(self):
+        shape = self.image()
+        x = self.input(shape)
+        other = [np.int8, np.uint8][self.below(0, 2)]
+        scale = np.float32(self.quantisation(x)[0] * np.exp(self.random.uniform(-1, 1)))
+        zero = int(self.random.integers(*((-128, 128) if other == np.int8 else (0, 256))))
+        self.op("QUANTIZE", [x], [self.output(shape, scale, zero, other)])
+
+    def prelu(self):
+        shape = self.image()
+        x = self.input(shape)
+        alpha = self.model.tensor([1, 1, shape[3]], self.dtype, self.bytes([1, 1, shape[3]]), self.scale(0.002, 0.01),
+                                  self.zero())
+        self.op("PRELU", [x, alpha], [self.output(shape, np.float32(self.quantisation(x)[0] * np.exp(
+            self.random.uniform(-1, 1))))])
+
+    def resize_bilinear(self):
+        n, h, w, c = self.image()
+        size, form = [self.below(1, 20), self.below(1, 20)], self.below(0, 3)
+        x = self.input([n, h, w, c])
+        self.op("RESIZE_BILINEAR", [x, self.model.constant(size, np.int32)], [self.like(x, [n, *size, c])],
+                "ResizeBilinearOptions", alignCorners=form == 1, halfPixelCenters=form == 2)
+
+    def pad(self):
+        shape = self.image()
+        amounts = [[0, 0], [self.below(0, 3), self.below(0, 3)], [self.below(0, 3), self.below(0, 3)], [0, self.below(0, 3)]]
+        x = self.input(shape)
+        y = self.like(x, [s + a + b for s, (a, b) in zip(shape, amounts)])
+        self.op("PAD", [x, self.model.constant(amounts, np.int32)], [y], "PadOptions")
+
+    def softmax(self):
+        shape = self.image() if self.below(0, 2) else [self.below(1, 5), self.below(1, 300)]
+        x = self.input(shape, self.scale(0.01, 0.5))
+        self.op("SOFTMAX", [x], [self.output(shape, 1 / 256, np.iinfo(self.dtype).min)], "SoftmaxOptions",
+                beta=float(self.random.choice([1.0, 1.0, 0.7])))
+
+    def finish(self, plain=True):
+        graph = self.model.graph
+        for tensor in self.inputs:
+            graph.tensors[tensor].name = f"x{tensor}"
+        for tensor, kind in zip(self.outputs, self.kinds):
+            graph.tensors[tensor].name = f"y{tensor}" if plain else f"{kind}_{tensor}" + ("_in_floats" * (kind in IN_FLOATS))
+        graph.inputs, graph.outputs = list(self.inputs), self.outputs
+        builder = flatbuffers.Builder(1 << 16)
+        builder.Finish(self.model.model.Pack(builder), b"TFL3")
+        return bytes(builder.Output())
+
+
+KINDS = ["add", "average_pool", "concatenation", "conv", "depthwise_conv", "fully_connected", "grouped_conv", "hard_swish",
+         "leaky_relu", "logistic", "max_pool", "mean", "mul", "pad", "prelu", "quantize", "relu", "resize_bilinear",
+         "softmax", "sub", "tanh", "transpose_conv"]
+# Vellum computes these in floats.
+IN_FLOATS = {"prelu", "softmax", "transpose_conv"}
+
+
+def make(kinds, seed, count):
+    maker = Maker(seed)
+    for kind in kinds:
+        for i in range(count):
+            maker.dtype = np.int8 if i % 2 == 0 else np.uint8
+            maker.kind = kind
+            getattr(maker, kind)()
+    return maker
+
+
+def expected(model, maker):
+    interpreter = Interpreter(model_content=model, experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+    interpreter.allocate_tensors()
+    for detail, values in zip(interpreter.get_input_details(), maker.inputs.values()):
+        interpreter.set_tensor(detail["index"], values)
+    interpreter.invoke()
+    return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
+
+
+def compare(tool, kind, seed, count):
+    maker = make([kind], seed, count)
+    model = maker.finish()
+    want = expected(model, maker)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "model.tflite").write_bytes(model)
+        command = [tool, "run", str(folder / "model.tflite"), "-o", name, *os.environ.get("VELLUM_RUN", "").split()]
+        for tensor, values in maker.inputs.items():
+            np.save(folder / f"x{tensor}.npy", values)
+            command += ["-i", f"x{tensor}={folder / f'x{tensor}.npy'}"]
+        run = subprocess.run(command, capture_output=True, text=True)
+        if run.returncode != 0:
+            return f"{kind}: refused: {run.stderr.strip().splitlines()[-1]}"
+        got = [np.load(folder / f"y{tensor}.npy") for tensor in maker.outputs]
+    differences = [np.abs(a.astype(int) - b.astype(int)) for a, b in zip(want, got)]
+    elements, differ = sum(d.size for d in differences), sum((d > 0).sum() for d in differences)
+    most = max(d.max(initial=0) for d in differences)
+    return (f"{kind}: {sum(bool(d.any()) for d in differences)} of {len(differences)} operators, {differ} of {elements} "
+            f"elements differ, at most {most} steps")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tool", nargs="?")
+    parser.add_argument("kinds", nargs="*")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--sample")
+    arguments = parser.parse_intermixed_args()
+    if arguments.sample:
+        maker = make(KINDS, arguments.seed, 2)
+        model = maker.finish(plain=False)
+        folder = pathlib.Path(arguments.sample)
+        (folder / "quantised_operators.tflite").write_bytes(model)
+        values = [*maker.inputs.values(), *expected(model, maker)]
+        (folder / "quantised_operators.bytes").write_bytes(b"".join(v.tobytes() for v in values))
+        return
+    if not arguments.tool:
+        sys.exit(__doc__)
+    for kind in arguments.kinds or KINDS:
+        print(compare(arguments.tool, kind, arguments.seed, arguments.count), flush=True)
+
+
+main()
