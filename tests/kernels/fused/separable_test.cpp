@@ -255,6 +255,20 @@ TEST(FusedSeparable, ComputesTheSame) {
   EXPECT_EQ(evaluate(fused, inputs)[0].to_floats(), evaluate(graph, inputs)[0].to_floats());
 }
 
+// The kernel adds up floats.
+TEST(FusedSeparable, LeavesFixedPointToKernelsOfBytes) {
+  Graph graph = optimise(block().graph(), {});
+  const size_t nodes = graph.nodes.size();
+  for (Node& node : graph.nodes)
+    if (const auto* conv = dynamic_cast<const Conv*>(node.op.get())) {
+      auto copy = std::make_shared<Conv>(*conv);
+      copy->fixed_point = std::make_shared<FixedPoint>();
+      node.op = std::move(copy);
+    }
+  fuse(graph, navi31(), Precision::fp32);
+  EXPECT_EQ(graph.nodes.size(), nodes);
+}
+
 // One launch and one barrier less is worth more than what small layers compute, not more than large ones do.
 TEST(FusedSeparable, OneKernelForSmallLayersOfGpus) {
   DeviceCaps cpu = navi31();
