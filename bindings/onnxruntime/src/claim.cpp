@@ -1,7 +1,6 @@
 #include "claim.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -86,13 +85,10 @@ class Claimer {
     if (!found.refused.empty()) return refuse_named(group, found.refused);
     if (whole || options_.claim == Claims::all) return false;
     if (found.dispatches == 0) return refuse_all(group, "its part has no work for the device");
-    if (!on_cpu_ && found.device_us > found.host_us)
-      return refuse_all(group, "its part is predicted to take " + in_us(found.device_us) +
-                                   " on the device and " + in_us(found.host_us) + " with the runtime");
+    if (!on_cpu_ && found.times.device_us > found.times.host_us)
+      return refuse_all(group, "its part is " + plugin::describe(found.times));
     return false;
   }
-
-  static std::string in_us(double microseconds) { return std::to_string(std::lround(microseconds)) + " us"; }
 
   bool refuse_all(const std::vector<size_t>& group, const std::string& why) {
     for (const size_t node : group) refuse(node, why);

@@ -1,12 +1,9 @@
 // The entry points of the plug-in, and what the runtime asks before it makes a session.
-#include <map>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <tuple>
+#include <span>
+#include <string>
+#include <vector>
 
-#include "api/impl.hpp"
-#include "home_process.hpp"
+#include "bindings/plugins/open_devices.hpp"
 #include "options.hpp"
 #include "provider.hpp"
 #include "runtime_api.hpp"
@@ -19,26 +16,6 @@
 
 namespace vellum::ort {
 namespace {
-
-// Sessions of the runtime with the same options share one device, and with it pipelines and checks.
-class OpenDevices {
- public:
-  Device open(const DeviceOptions& options) {
-    const std::lock_guard lock(mutex_);
-    if (!process_) process_.emplace();
-    process_->check();
-    auto& known = devices_[{options.device, options.cache_folder, options.self_check}];
-    if (auto open = known.lock()) return Handles::device(std::move(open));
-    const Device device = Device::open(options);
-    known = impl(device);
-    return device;
-  }
-
- private:
-  std::mutex mutex_;
-  std::optional<HomeProcess> process_;  // of the first device
-  std::map<std::tuple<std::string, std::filesystem::path, SelfCheck>, std::weak_ptr<Device::Impl>> devices_;
-};
 
 class Factory : public OrtEpFactory {
  public:
@@ -127,7 +104,7 @@ class Factory : public OrtEpFactory {
         add_device(*device, found, count);
   }
 
-  OpenDevices devices_;
+  plugin::OpenDevices devices_;
 };
 
 // All registrations share one factory, which is never freed: the runtime calls it for sessions that outlive

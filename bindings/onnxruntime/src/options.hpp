@@ -1,21 +1,15 @@
-// The provider's options: texts with the names that the tool `vellum` uses.
+// The provider's options.
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <string>
 
+#include "bindings/plugins/plugin_options.hpp"
 #include "runtime_api.hpp"
-#include "vellum/vellum.hpp"
 
 namespace vellum::ort {
 
-// Which nodes the provider claims.
-enum class Claims : uint8_t {
-  automatic,  // groups of nodes that are predicted to take less time on the device, transfers included
-  all,        // every group of nodes that Vellum runs on the device
-  whole,      // all nodes of the model, or none
-};
+using plugin::Claims;
 
 // The runtime's own options ep.context_*: to write a model whose claimed parts are bundles.
 struct ContextOptions {
@@ -24,18 +18,12 @@ struct ContextOptions {
   std::string name_prefix;     // of the nodes
 };
 
-struct ProviderOptions {
-  DeviceOptions device;
-  SessionOptions session;
-  Claims claim = Claims::automatic;
-  std::filesystem::path claim_report;  // a text file: what was claimed, and what not and why; empty: none
+struct ProviderOptions : plugin::PluginOptions {
   ContextOptions context;
-  std::filesystem::path profile_html;  // the page of each network's first run; empty: none
 };
 
 // Reads the options with the provider's prefix from the session's configuration. Throws
 // Error(invalid_argument), which names the option, for an unknown one and for an invalid value.
 ProviderOptions read_options(const OrtSessionOptions& options);
-ProviderOptions parse_options(const std::map<std::string, std::string>& options);
 
 }  // namespace vellum::ort

@@ -1,12 +1,10 @@
 #include "probe.hpp"
 
 #include <algorithm>
-#include <thread>
 #include <unordered_map>
 
 #include "api/impl.hpp"
 #include "api/target.hpp"
-#include "plan/dispatch_model.hpp"
 
 namespace vellum::ort {
 namespace {
@@ -40,54 +38,11 @@ bool has_open_inputs(const Graph& part) {
   return std::ranges::any_of(part.inputs, [&](ValueId id) { return !is_known(part.values[id].type.shape); });
 }
 
-uint64_t bytes_of(const TensorType& type) {
-  return is_known(type.shape) ? static_cast<uint64_t>(element_count(type.shape)) * size_of(type.dtype) : 0;
-}
-
-uint64_t bytes_of(const Graph& graph, const std::vector<ValueId>& values) {
-  uint64_t bytes = 0;
-  for (const ValueId id : values)
-    if (id != kNoValue && !graph.values[id].constant) bytes += bytes_of(graph.values[id].type);
-  return bytes;
-}
-
-// Rates of the runtime's kernels on a common processor. They decide only whether a part is worth its
-// transfers, so a factor of two matters little.
-double host_microseconds(const Graph& graph) {
-  constexpr double kMacs = 12e3, kBytes = 8e3, kNode = 2;  // per microsecond: of a core; of the memory
-  const double cores = std::clamp(static_cast<double>(std::thread::hardware_concurrency()) / 2, 1.0, 8.0);
-  double time = 0;
-  for (const Node& node : graph.nodes) {
-    const double macs = static_cast<double>(node.op->macs(operator_inputs(graph, node))) / (kMacs * cores);
-    const double bytes =
-        static_cast<double>(bytes_of(graph, node.inputs) + bytes_of(graph, node.outputs)) / kBytes;
-    time += kNode + std::max(macs, bytes);
-  }
-  return time;
-}
-
-double device_microseconds(const CompiledModel& compiled, const DeviceCaps& caps) {
-  constexpr double kSubmit = 60, kBytes = 6e3;  // a submit and its wait; bytes of transfers per microsecond
-  double time = kSubmit;
-  for (const double ms : predicted_milliseconds(compiled.program, compiled.barriers, caps)) time += 1e3 * ms;
-  const uint64_t transfers =
-      bytes_of(compiled.graph, compiled.graph.inputs) + bytes_of(compiled.graph, compiled.graph.outputs);
-  return time + static_cast<double>(transfers) / kBytes;
-}
-
 Probe probe_compiled(const CompiledModel& compiled, const DeviceCaps& caps) {
   Probe result;
-  for (const Task& task : compiled.program.tasks) {
-    if (task.dispatch) ++result.dispatches;
-    if (!task.host) continue;
-    for (const Node& node : task.host->graph->nodes)
-      result.refused[node.name] = task.host->has_run_time_shapes
-                                      ? "only a run determines the shapes of its results"
-                                      : "Vellum has no kernel for this form of it";
-  }
-  if (!result.refused.empty()) return result;
-  result.device_us = device_microseconds(compiled, caps);
-  result.host_us = host_microseconds(compiled.graph);
+  result.refused = plugin::nodes_without_kernel(compiled);
+  result.dispatches = plugin::count_dispatches(compiled);
+  if (result.refused.empty()) result.times = plugin::predict_times(compiled, caps);
   return result;
 }
 

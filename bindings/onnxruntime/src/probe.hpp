@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/plugins/predicted_times.hpp"
 #include "network.hpp"
 #include "vellum/vellum.hpp"
 
@@ -15,8 +16,7 @@ struct Probe {
   std::map<std::string, std::string> refused;
   std::string failure;  // why nothing of the part can run; empty if it can, or if `refused` has the reason
   size_t dispatches = 0;
-  double device_us = 0;  // predicted, with transfers
-  double host_us = 0;    // of the runtime's CPU kernels, roughly
+  plugin::PredictedTimes times;
   bool is_done() const { return refused.empty() && failure.empty(); }
 };
 

@@ -45,7 +45,7 @@ RunningNetwork::RunningNetwork(const Shared& shared, const Model& part, const Na
       input_positions_(positions(model_.inputs(), names.inputs)),
       output_positions_(positions(model_.outputs(), names.outputs)),
       name_(impl(model_)->graph.name),
-      profile_page_(shared.options.profile_html, number) {
+      profile_page_(shared.options.profile_html, number, "ONNX Runtime") {
   std::vector<Input> known;
   for (const TensorInfo& input : model_.inputs()) {
     if (input.decides_shapes || !is_known(input.shape)) return;

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "bindings/plugins/home_process.hpp"
+#include "bindings/plugins/profile_page.hpp"
 #include "device_events.hpp"
-#include "home_process.hpp"
 #include "options.hpp"
-#include "profile_page.hpp"
 #include "runtime_api.hpp"
 #include "vellum/vellum.hpp"
 
@@ -57,12 +57,12 @@ class RunningNetwork {
                     std::span<const OutputValues> outputs, Run& run);
   std::vector<Input> read_inputs(const OrtKernelContext& context) const;
 
-  const HomeProcess process_;
+  const plugin::HomeProcess process_;
   const Shared shared_;
   const Model model_;
   std::vector<size_t> input_positions_, output_positions_;  // by the model's inputs and outputs
   const std::string name_;
-  ProfilePage profile_page_;
+  plugin::ProfilePage profile_page_;
   std::mutex profile_mutex_;  // held during a run whose times are read: other runs would replace them
   std::mutex mutex_;
   std::list<std::shared_ptr<Prepared>> prepared_;  // the most recently used one first

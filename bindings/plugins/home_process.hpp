@@ -8,7 +8,7 @@
 
 #include "vellum/error.hpp"
 
-namespace vellum::ort {
+namespace vellum::plugin {
 
 class HomeProcess {
  public:
@@ -29,4 +29,4 @@ class HomeProcess {
 #endif
 };
 
-}  // namespace vellum::ort
+}  // namespace vellum::plugin

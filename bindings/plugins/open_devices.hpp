@@ -1,0 +1,30 @@
+// The devices that the networks of a plug-in run on.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "bindings/plugins/home_process.hpp"
+#include "vellum/vellum.hpp"
+
+namespace vellum::plugin {
+
+// Networks with the same options share one device, and with it pipelines and checks. Thread-safe.
+class OpenDevices {
+ public:
+  // Throws what Device::open() throws, and Error(unsupported) in a process that was forked after the first
+  // call.
+  Device open(const DeviceOptions& options);
+
+ private:
+  std::mutex mutex_;
+  std::optional<HomeProcess> process_;  // of the first device
+  std::map<std::tuple<std::string, std::filesystem::path, SelfCheck>, std::weak_ptr<Device::Impl>> devices_;
+};
+
+}  // namespace vellum::plugin
