@@ -12,7 +12,6 @@
 #include "graph/operators/movement/resize.hpp"
 #include "graph/operators/reduction/pool.hpp"
 #include "graph/operators/reduction/reduce.hpp"
-#include "kernels/fused/fused_kernels.hpp"
 #include "kernels/gpu_named.hpp"
 #include "passes/passes.hpp"
 #include "support/gpu_test.hpp"
@@ -152,28 +151,6 @@ TEST(FixedPoint, NoCooperativeMatrices) {
                                   {.precision = Precision::fp16, .inputs_to_channels4 = true});
     for (const Task& task : program.tasks)
       EXPECT_TRUE(!task.dispatch || task.dispatch->shader != "conv_cooperative");
-  }
-}
-
-// Fused kernels add up floats.
-TEST(FixedPoint, LayersAreNotFused) {
-  OnnxModel model;
-  model.input("x", {1, 16, 56, 56}).output("y");
-  model.initializer("d", random_tensor({16, 1, 3, 3}, 1)).initializer("p", random_tensor({24, 16, 1, 1}, 2));
-  model.node("Conv", {"x", "d"}, {"deep"}, attributes({{"group", int64_t{16}}, {"pads", Ints(4, 1)}}));
-  model.node("Conv", {"deep", "p"}, {"y"});
-  Graph graph = optimise(model.graph(), {});
-  const auto nodes_after_fusion = [](Graph fused) {
-    fuse(fused, adreno_named("Adreno (TM) 660"), Precision::fp32);
-    return fused.nodes.size();
-  };
-  EXPECT_EQ(nodes_after_fusion(graph), 1u);
-  for (Node& node : graph.nodes) {
-    auto copy = std::make_shared<Conv>(dynamic_cast<const Conv&>(*node.op));
-    copy->fixed_point = std::make_shared<FixedPoint>();
-    const std::shared_ptr<const Operator> floats = std::exchange(node.op, std::move(copy));
-    EXPECT_EQ(nodes_after_fusion(graph), 2u);
-    node.op = floats;
   }
 }
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "cost/device_traits.hpp"
-#include "graph/operators/conv/conv.hpp"
 #include "kernels/fused/predicted_time.hpp"
 
 namespace vellum {
@@ -43,15 +42,6 @@ double total_us(const FusedMatch& taken, const FusedMatch& other) {
   return us;
 }
 
-// Whether fixed point computes one of the nodes: fused kernels add up floats.
-bool has_fixed_point(const FusedMatch& match) {
-  const FusedNodes* fused = dynamic_cast<const FusedNodes*>(match.node.op.get());
-  return fused && std::ranges::any_of(fused->body.nodes, [](const Node& node) {
-           const auto* conv = dynamic_cast<const Conv*>(node.op.get());
-           return conv && conv->fixed_point;
-         });
-}
-
 // Whether the nodes of a match take clearly less time where some of them share another kernel, with nodes
 // before.
 bool is_better_otherwise(const GraphEditor& editor, const FusedMatch& match,
@@ -61,7 +51,7 @@ bool is_better_otherwise(const GraphEditor& editor, const FusedMatch& match,
     for (const FusedKernel& kernel : kernels) {
       if (node.index == match.index) continue;
       const std::optional<FusedMatch> other = kernel.match(editor, node.index, context);
-      if (other && !has_fixed_point(*other) && !other->layers.empty() &&
+      if (other && !other->layers.empty() &&
           total_us(*other, match) < kWorthOneKernel * total_us(match, *other))
         return true;
     }
@@ -86,8 +76,7 @@ void fuse(Graph& graph, const DeviceCaps& caps, Precision precision, const Wrong
       for (const FusedKernel& kernel : kernels) {
         if (kernel.rank != rank || editor.removed(index)) continue;
         std::optional<FusedMatch> match = kernel.match(editor, index, context);
-        if (match && !has_fixed_point(*match) && !is_better_otherwise(editor, *match, kernels, context))
-          apply(editor, std::move(*match));
+        if (match && !is_better_otherwise(editor, *match, kernels, context)) apply(editor, std::move(*match));
       }
   editor.commit();
 }
