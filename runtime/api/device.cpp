@@ -168,20 +168,11 @@ std::shared_ptr<WeightStore> Device::Impl::weights_of(const Model& model) {
   return store;
 }
 
-void Device::Impl::set_self_check(SelfCheck option) {
-  if (option == SelfCheck::on && !compiles_shaders)
-    throw Error(
-        ErrorCode::unsupported,
-        "self_check: this library (Vellum::runtime) compiles no shaders, and so can check no kernels; "
-        "link Vellum::vellum");
-  self_check = option;
-}
-
 Device Device::open(const DeviceOptions& options) {
   return guard([&] {
     check_choices(options);
     auto impl = std::make_shared<Impl>();
-    impl->set_self_check(options.self_check);
+    impl->self_check = options.self_check;
     impl->context = gpu::Context::create(context_options(options));
     return Device(std::move(impl));
   });
@@ -202,7 +193,7 @@ Device Device::adopt(const VulkanDevice& device, const DeviceOptions& options) {
           "DeviceOptions::device, validation, queue_priority and global_priority are for devices that Vellum "
           "opens; the application decided them for its own");
     auto impl = std::make_shared<Impl>();
-    impl->set_self_check(options.self_check);
+    impl->self_check = options.self_check;
     impl->context = gpu::Context::adopt(device, context_options(options));
     return Device(std::move(impl));
   });

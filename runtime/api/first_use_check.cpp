@@ -12,19 +12,16 @@
 
 namespace vellum {
 
-bool FirstUseCheck::passes(const std::shared_ptr<gpu::Context>& context, const Program& program,
-                           Precision precision, Arithmetic arithmetic) {
-  return each_passes(context, {&program, 1}, precision, arithmetic).front();
-}
-
-std::vector<bool> FirstUseCheck::each_passes(const std::shared_ptr<gpu::Context>& context,
-                                             std::span<const Program> programs, Precision precision,
-                                             Arithmetic arithmetic) {
+std::vector<bool> FirstUseCheck::passes(const std::shared_ptr<gpu::Context>& context,
+                                        const CheckedPrograms& checked) {
   const std::lock_guard lock(mutex_);
   read(*context);
-  UsedKernels unknown{.kernels = {}, .precision = precision, .arithmetic = arithmetic};
+  UsedKernels unknown{.kernels = {},
+                      .precision = checked.precision,
+                      .arithmetic = checked.arithmetic,
+                      .has_shaders = checked.has_shaders};
   std::set<std::string> texts;
-  for (const Program& program : programs)
+  for (const Program& program : checked.programs)
     for (const Task& task : program.tasks) {
       if (!task.dispatch) continue;
       KernelId kernel = kernel_id(*task.dispatch);
@@ -32,9 +29,10 @@ std::vector<bool> FirstUseCheck::each_passes(const std::shared_ptr<gpu::Context>
       if (!verdicts_.knows(text) && texts.insert(std::move(text)).second)
         unknown.kernels.push_back(std::move(kernel));
     }
-  if (!unknown.kernels.empty()) add(*context, check_used_kernels(context, unknown));
+  const DeviceCaps& caps = checked.caps ? *checked.caps : context->caps();
+  if (!unknown.kernels.empty()) add(*context, check_used_kernels(context, caps, unknown));
   std::vector<bool> passed;
-  for (const Program& program : programs)
+  for (const Program& program : checked.programs)
     passed.push_back(std::ranges::none_of(program.tasks, [&](const Task& task) {
       return task.dispatch && verdicts_.wrong.contains(kernel_id(*task.dispatch).text());
     }));

@@ -1,6 +1,7 @@
 // Checks kernels at their first use on a device, and remembers the verdicts.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,18 +15,22 @@
 
 namespace vellum {
 
+// How the programs of a check were compiled.
+struct CheckedPrograms {
+  std::span<const Program> programs;
+  Precision precision = Precision::fp32;
+  Arithmetic arithmetic = Arithmetic::fp32;
+  const DeviceCaps* caps = nullptr;                      // null: the device's
+  std::function<bool(const Program&)> has_shaders = {};  // UsedKernels'
+};
+
 // Shared by all sessions of a device. Thread-safe.
 class FirstUseCheck {
  public:
-  // Checks the kernels of the program that have no verdict yet, and stores the verdicts in the cache folder.
-  // Returns whether all kernels of the program are right. Throws Error(device_lost) if the device is lost.
-  bool passes(const std::shared_ptr<gpu::Context>& context, const Program& program, Precision precision,
-              Arithmetic arithmetic);
-  // Returns for each program what passes() returns. Kernels without a verdict are checked together for all
-  // programs.
-  std::vector<bool> each_passes(const std::shared_ptr<gpu::Context>& context,
-                                std::span<const Program> programs, Precision precision,
-                                Arithmetic arithmetic);
+  // Checks the kernels of the programs that have no verdict yet, all together, and stores the verdicts in the
+  // cache folder. Returns for each program whether all of its kernels are right. Throws Error(device_lost) if
+  // the device is lost.
+  std::vector<bool> passes(const std::shared_ptr<gpu::Context>& context, const CheckedPrograms& checked);
   // Adds the kernels of the program whose shaders the driver did not survive to the wrong ones.
   // Returns whether there are new ones among them.
   bool finds_crashes(const gpu::Context& context, const Program& program);

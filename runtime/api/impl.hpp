@@ -8,11 +8,11 @@
 #include <optional>
 #include <span>
 
+#include "api/first_use_check.hpp"
 #include "api/guard.hpp"
 #include "api/packed_model.hpp"
 #include "compile/compile.hpp"
 #include "exec/cooperative_check.hpp"
-#include "api/first_use_check.hpp"
 #include "exec/weight_store.hpp"
 #include "graph/graph.hpp"
 #include "plan/submits.hpp"
@@ -76,9 +76,6 @@ struct Device::Impl {
   // Whether a shader that a bundle lacks can be compiled; tests set it.
   bool compiles_shaders = gpu::compiles_shaders();
 
-  // Throws Error(unsupported) for SelfCheck::on in a library that cannot compile shaders.
-  void set_self_check(SelfCheck option);
-
   // Returns the limits by which a session with these options divides its runs into submits.
   SubmitLimits submit_limits(const SessionOptions& options) const;
   // Does what compile_options() below does, with the tuning table and the memory requirements of this device.
@@ -113,14 +110,25 @@ struct Device::Impl {
                                        Arithmetic arithmetic);
 
  private:
-  bool checks_kernels() const;
+  // bundle: has the shaders of the checks; null: they are compiled.
+  bool checks_kernels(const PackedModel* bundle) const;
+  // Returns whether all kernels of a program may be used. Checks those that have no verdict yet. caps: those
+  // that the program was compiled for.
+  bool is_right(const Program& program, const DeviceCaps& caps, const CompileOptions& options,
+                const PackedModel* bundle);
   CompiledModel compile_for_device(const Graph& prepared, const CompileOptions& options, Stage last);
   // Compiles without the kernels that failed their check on this device.
   CompiledModel compile_checked(const Graph& prepared, const DeviceCaps& caps, CompileOptions options,
                                 Stage last);
-  // Returns nothing if the device cannot run the kernels of the bundle, or if the bundle lacks shaders for
-  // them, too.
-  std::optional<CompiledModel> compile_as_bundled(const Model& model, CompileOptions options, Stage last);
+  // Does the same with the shaders of a bundle alone.
+  CompiledModel compile_with_right_kernels_of(const PackedModel& bundle, const Graph& prepared,
+                                              const DeviceCaps& caps, CompileOptions options, Stage last);
+  // Compiles the model of a bundle for these caps. Returns nothing if the bundle lacks shaders for them.
+  std::optional<CompiledModel> compile_from_bundle(const Model& model, DeviceCaps caps,
+                                                   CompileOptions options, Stage last);
+  // Compiles it for the device, or for the caps of the bundle if the device has at least these.
+  std::optional<CompiledModel> compile_from_bundle(const Model& model, const CompileOptions& options,
+                                                   Stage last);
 
   // Returns the weights that all sessions of the model on this device share. They are made at the first call
   // and freed with the last session.

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "api/guard.hpp"
@@ -21,11 +23,13 @@
 #include "exec/pipeline_keys.hpp"
 #include "import/import.hpp"
 #include "import/record.hpp"
+#include "kernels/framework/kernel_id.hpp"
 #include "pack/graph.hpp"
 #include "pack/write.hpp"
 #include "passes/shapes/shape_inputs.hpp"
 #include "platform/files.hpp"
 #include "platform/utf8_path.hpp"
+#include "selfcheck/small_programs.hpp"
 #include "vulkan/glslang_compiler.hpp"
 #include "vulkan/shader_compiler.hpp"
 
@@ -194,6 +198,26 @@ void check_folder(const std::filesystem::path& file) {
                                    platform::to_utf8(folder));
 }
 
+// Kernels of programs, by KernelId::text().
+using KernelsByText = std::map<std::string, KernelId>;
+
+void add_kernels(const Program& program, KernelsByText& kernels) {
+  for (const Task& task : program.tasks) {
+    if (!task.dispatch) continue;
+    KernelId kernel = kernel_id(*task.dispatch);
+    std::string text = kernel.text();
+    kernels.emplace(std::move(text), std::move(kernel));
+  }
+}
+
+// Adds the shaders with which sessions check these kernels at their first use, where none can be compiled.
+void add_check_shaders(const KernelsByText& kernels, const DeviceCaps& caps, const SessionOptions& options,
+                       packfile::Contents& contents) {
+  UsedKernels used{.precision = options.precision, .arithmetic = options.arithmetic};
+  for (const auto& [text, kernel] : kernels) used.kernels.push_back(kernel);
+  for (const Program& program : check_programs(caps, used)) add_shaders(pipeline_keys(program), contents);
+}
+
 PackSummary write_bundle(Imported& model, const packfile::TakePieces& take, const Caps& caps,
                          const SessionOptions& options, const PackVariants& variants) {
   packfile::Contents& contents = model.contents;
@@ -204,14 +228,20 @@ PackSummary write_bundle(Imported& model, const packfile::TakePieces& take, cons
   contents.caps = to_json(stored);
   const Model whole = Handles::model(std::make_shared<Model::Impl>(model.graph));
   const SessionOptions named = by_tensor_name(whole.inputs(), options);
+  KernelsByText kernels;
   for (const Graph& variant : variant_graphs(whole, variants)) {
     for (const Program& program : possible_programs(variant, device, named)) {
       add_shaders(pipeline_keys(program), contents);
       if (variants.images) add_shaders(binding_pipeline_keys(device, variant, program), contents);
+      add_kernels(program, kernels);
       add_weights(program, model.graph, contents);  // those of the model: a session knows them by its values
     }
   }
   PackSummary summary{contents.shaders.size(), contents.weights.size(), 0, 0};
+  DeviceCaps without_matrices = device;
+  without_matrices.cooperative_matrices.clear();
+  add_check_shaders(kernels, device, named, contents);
+  if (!device.cooperative_matrices.empty()) add_check_shaders(kernels, without_matrices, named, contents);
   for (const auto& [key, bytes] : contents.weights) summary.weights_bytes += bytes.size();
   summary.file_bytes = packfile::write(contents, take);
   return summary;

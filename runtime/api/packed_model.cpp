@@ -29,6 +29,10 @@ bool PackedModel::has_shaders_of(const Program& program) const {
   });
 }
 
+bool PackedModel::has_shader_of(const Program& program, const Dispatch& dispatch) const {
+  return file_->has_shader(gpu::shader_digest(gpu::shader_request(pipeline_key(program, dispatch))));
+}
+
 std::optional<DeviceCaps> PackedModel::caps() const {
   if (file_->caps().empty()) return {};
   try {

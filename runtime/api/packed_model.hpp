@@ -25,6 +25,7 @@ class PackedModel : public gpu::CompiledShaders {
   bool are_trusted() const override { return trusted_; }
   std::span<const std::byte> find(const VirtualTensor& weight) const;
   bool has_shaders_of(const Program& program) const;
+  bool has_shader_of(const Program& program, const Dispatch& dispatch) const;
   // Returns the caps of the device that the bundle was made for. Returns nothing for bundles of older
   // versions, and for newer ones whose caps this version cannot read.
   std::optional<DeviceCaps> caps() const;

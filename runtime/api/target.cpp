@@ -57,6 +57,28 @@ Graph graph_for_shapes(const Model& model, const DeviceCaps& caps, CompileOption
   }
 }
 
+std::string name_and_driver(const DeviceCaps& caps) {
+  return caps.name + (caps.driver.empty() ? "" : ", " + caps.driver);
+}
+
+// Warnings name the device that the program was compiled for. Those of a bundle's caps name this one.
+void name_device_in_warnings(Program& program, const DeviceCaps& compiled_for, const DeviceCaps& device) {
+  const std::string wrong_name = name_and_driver(compiled_for) + ":";
+  for (std::string& warning : program.warnings)
+    if (warning.starts_with(wrong_name)) warning.replace(0, wrong_name.size(), name_and_driver(device) + ":");
+}
+
+// Adds a kernel that the program of a bundle has to do without. It keeps its layers fused and its images
+// folded, as the other shaders of the bundle are for these. Images fold after kernels are avoided.
+bool add_avoided(std::string text, const std::string& why, WrongKernels& avoided) {
+  constexpr std::string_view kFolded = "FOLDED_";
+  bool is_new = avoided.emplace(text, WrongKernel{.why = why}).second;
+  for (size_t at = text.find(kFolded); at != text.npos; at = text.find(kFolded, at))
+    text.erase(at, kFolded.size());
+  is_new |= avoided.emplace(std::move(text), WrongKernel{.why = why}).second;
+  return is_new;
+}
+
 }  // namespace
 
 void check_choices(const SessionOptions& options) {
@@ -101,15 +123,29 @@ CompiledModel Device::Impl::compile(const Graph& prepared, const CompileOptions&
   return model;
 }
 
-bool Device::Impl::checks_kernels() const {
-  if (!compiles_shaders || self_check == SelfCheck::off) return false;
+bool Device::Impl::checks_kernels(const PackedModel* bundle) const {
+  if (self_check == SelfCheck::off || (!compiles_shaders && !bundle)) return false;
   return self_check == SelfCheck::on || context->caps().type != DeviceType::cpu;
 }
 
 std::vector<bool> Device::Impl::have_right_kernels(std::span<const Program> programs, Precision precision,
                                                    Arithmetic arithmetic) {
-  if (!checks_kernels()) return std::vector<bool>(programs.size(), true);
-  return first_use_check.each_passes(context, programs, precision, arithmetic);
+  if (!checks_kernels(nullptr)) return std::vector<bool>(programs.size(), true);
+  return first_use_check.passes(context,
+                                {.programs = programs, .precision = precision, .arithmetic = arithmetic});
+}
+
+bool Device::Impl::is_right(const Program& program, const DeviceCaps& caps, const CompileOptions& options,
+                            const PackedModel* bundle) {
+  if (self_check == SelfCheck::off) return true;
+  if (first_use_check.finds_crashes(*context, program)) return false;
+  if (!checks_kernels(bundle)) return true;
+  CheckedPrograms checked{.programs = {&program, 1},
+                          .precision = options.precision,
+                          .arithmetic = options.arithmetic,
+                          .caps = &caps};
+  if (bundle) checked.has_shaders = [&](const Program& small) { return bundle->has_shaders_of(small); };
+  return first_use_check.passes(context, checked).front();
 }
 
 // A kernel that replaces a wrong one is checked in turn. The loop ends soon: each round knows one more
@@ -120,16 +156,45 @@ CompiledModel Device::Impl::compile_checked(const Graph& prepared, const DeviceC
   for (int round = 0; round < kMostRounds; ++round) {
     if (self_check != SelfCheck::off) options.wrong_kernels = first_use_check.wrong_kernels(*context);
     CompiledModel model = compile_prepared(prepared, caps, options, last);
-    if (last < Stage::program) return model;
-    if (self_check != SelfCheck::off && first_use_check.finds_crashes(*context, model.program)) continue;
-    if (!checks_kernels() ||
-        first_use_check.passes(context, model.program, options.precision, options.arithmetic))
-      return model;
+    if (last < Stage::program || is_right(model.program, caps, options, nullptr)) return model;
   }
   throw Error(ErrorCode::unsupported,
               context->caps().name + ", " + context->caps().driver +
                   ", computes wrong results with so many kernels that the model cannot "
                   "run on it; `vellum doctor` reports them");
+}
+
+// A bundle has the kernels of one program, so the host computes the nodes of wrong ones. Where that needs a
+// layout conversion that the bundle lacks, or that is wrong, the host computes all.
+CompiledModel Device::Impl::compile_with_right_kernels_of(const PackedModel& bundle, const Graph& prepared,
+                                                          const DeviceCaps& caps, CompileOptions options,
+                                                          Stage last) {
+  options.wrong_nodes = WrongNodes::on_host;
+  auto avoided = std::make_shared<WrongKernels>();
+  const auto add_wrong = [&] {
+    bool is_new = false;
+    for (const auto& [kernel, wrong] : *first_use_check.wrong_kernels(*context))
+      is_new |= add_avoided(kernel, wrong.why, *avoided);
+    return is_new;
+  };
+  add_wrong();
+  for (bool is_new = true; is_new;) {
+    options.wrong_kernels = avoided;
+    try {
+      CompiledModel model = compile_prepared(prepared, caps, options, last);
+      if (bundle.has_shaders_of(model.program) && is_right(model.program, caps, options, &bundle))
+        return model;
+      is_new = add_wrong();
+      for (const Task& task : model.program.tasks)
+        if (task.dispatch && !bundle.has_shader_of(model.program, *task.dispatch))
+          is_new |= add_avoided(kernel_id(*task.dispatch).text(), "the bundle has no shader of it", *avoided);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::unsupported || !options.host_fallback) throw;
+      is_new = false;
+    }
+  }
+  options.wrong_nodes = WrongNodes::all_on_host;
+  return compile_prepared(prepared, caps, options, last);
 }
 
 CompiledModel Device::Impl::compile_for_device(const Graph& prepared, const CompileOptions& options,
@@ -143,31 +208,43 @@ CompiledModel Device::Impl::compile_for_device(const Graph& prepared, const Comp
   return model;
 }
 
-std::optional<CompiledModel> Device::Impl::compile_as_bundled(const Model& model, CompileOptions options,
-                                                              Stage last) {
+std::optional<CompiledModel> Device::Impl::compile_from_bundle(const Model& model, DeviceCaps caps,
+                                                               CompileOptions options, Stage last) {
   const PackedModel& bundle = *impl(model)->packed;
-  const std::optional<DeviceCaps> caps = bundle.caps();
-  if (!caps) return {};
-  DeviceCaps without_matrices = *caps;  // the bundle has the shaders without them, too
-  without_matrices.cooperative_matrices.clear();
-  if (!can_run_kernels_for(context->caps(), without_matrices)) return {};
-  options.tuning = nullptr;
-  if (self_check != SelfCheck::off) options.wrong_kernels = first_use_check.wrong_kernels(*context);
-  CompiledModel compiled =
-      compile_prepared(graph_for_shapes(model, without_matrices, options), without_matrices, options, last);
+  const Graph graph = graph_for_shapes(model, caps, options);
+  CompiledModel compiled = compile_prepared(graph, caps, options, last);
   if (!bundle.has_shaders_of(compiled.program)) return {};
+  if (uses_cooperative_matrices(compiled.program) && !cooperative_check.passes(context)) {
+    caps.cooperative_matrices.clear();
+    return compile_from_bundle(model, std::move(caps), std::move(options), last);
+  }
+  if (self_check == SelfCheck::off || last < Stage::program) return compiled;
+  if (first_use_check.wrong_kernels(*context)->empty() && is_right(compiled.program, caps, options, &bundle))
+    return compiled;
+  compiled = compile_with_right_kernels_of(bundle, graph, caps, options, last);
+  name_device_in_warnings(compiled.program, caps, context->caps());
   return compiled;
 }
 
+std::optional<CompiledModel> Device::Impl::compile_from_bundle(const Model& model,
+                                                               const CompileOptions& options, Stage last) {
+  if (auto compiled = compile_from_bundle(model, context->caps(), options, last)) return compiled;
+  std::optional<DeviceCaps> caps = impl(model)->packed->caps();
+  if (!caps) return {};
+  caps->cooperative_matrices.clear();  // the bundle has the shaders without them, too
+  if (!can_run_kernels_for(context->caps(), *caps)) return {};
+  CompileOptions untuned = options;
+  untuned.tuning = nullptr;
+  return compile_from_bundle(model, *caps, std::move(untuned), last);
+}
+
 CompiledModel Device::Impl::compile(const Model& model, const CompileOptions& options, Stage last) {
-  CompiledModel compiled =
-      compile_for_device(graph_for_shapes(model, context->caps(), options), options, last);
-  const std::shared_ptr<const PackedModel>& bundle = impl(model)->packed;
-  if (bundle && !compiles_shaders && !bundle->has_shaders_of(compiled.program))
-    if (std::optional<CompiledModel> bundled = compile_as_bundled(model, options, last))
-      compiled = std::move(*bundled);
-  if (on_compiled) on_compiled(compiled);
-  return compiled;
+  std::optional<CompiledModel> compiled;
+  if (impl(model)->packed && !compiles_shaders) compiled = compile_from_bundle(model, options, last);
+  if (!compiled)
+    compiled = compile_for_device(graph_for_shapes(model, context->caps(), options), options, last);
+  if (on_compiled) on_compiled(*compiled);
+  return std::move(*compiled);
 }
 
 Target::Target(const Device* device)

@@ -32,7 +32,8 @@ LoweringOptions lowering_options(const Graph& graph, const CompileOptions& optio
                            .winograd = options.weights_budget > 0 ? Winograd::off : options.winograd,
                            .arithmetic = options.arithmetic,
                            .tuning = options.tuning.get(),
-                           .wrong = options.wrong_kernels.get()};
+                           .wrong = options.wrong_kernels.get(),
+                           .wrong_nodes = options.wrong_nodes};
   if (options.tuning && options.storage == StorageChoice::automatic)
     lowering.value_storages = tuned_storages(*options.tuning, graph, options.precision);
   return lowering;

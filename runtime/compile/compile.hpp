@@ -43,6 +43,7 @@ struct CompileOptions {
   Winograd winograd = Winograd::automatic;
   std::shared_ptr<const TuningTable> tuning;  // measurements of the device; null: the cost model decides
   std::shared_ptr<const WrongKernels> wrong_kernels;   // of the device, to be avoided; null: none is known
+  WrongNodes wrong_nodes = WrongNodes::other_kernels;  // LoweringOptions'
   bool in_place = true, views = true, reorder = true;  // ArrangeOptions; the mode is that of `plan`
   // Whether one kernel may compute two layers (fuse()). Its sums depend on the sizes of images.
   bool fuse_layers = true;

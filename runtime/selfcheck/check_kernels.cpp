@@ -9,6 +9,7 @@
 #include "selfcheck/operator_cases.hpp"
 #include "selfcheck/small_run.hpp"
 #include "vellum/error.hpp"
+#include "vulkan/glslang_compiler.hpp"
 
 namespace vellum {
 namespace {
@@ -122,6 +123,10 @@ class Checker {
 
 std::vector<KernelCheck> check_kernels(const std::shared_ptr<gpu::Context>& context,
                                        const KernelCheckOptions& options) {
+  if (!gpu::compiles_shaders())
+    throw Error(ErrorCode::unsupported, "the kernels of " + context->caps().name +
+                                            " cannot be checked: this library (Vellum::runtime) compiles no "
+                                            "shaders; link Vellum::vellum");
   std::vector<SmallOperator> operators = small_operators();
   std::erase_if(operators, [&](const SmallOperator& small) { return !small.name.starts_with(options.only); });
   if (operators.empty())

@@ -2,21 +2,12 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "exec/kernel_verdicts.hpp"
-#include "kernels/framework/kernel_id.hpp"
-#include "vellum/options.hpp"
+#include "selfcheck/small_programs.hpp"
 #include "vulkan/context.hpp"
 
 namespace vellum {
-
-struct UsedKernels {
-  std::vector<KernelId> kernels;
-  // The options with which the session's operators are lowered.
-  Precision precision = Precision::fp32;
-  Arithmetic arithmetic = Arithmetic::fp32;
-};
 
 // Runs for each kernel the small operator whose lowering has the most similar kernel, and compares the result
 // with the host reference. Each operator runs eight times, and has to give the same bits. A kernel takes some
@@ -24,6 +15,9 @@ struct UsedKernels {
 // except those that gave a right result in another operator. A kernel that no small operator uses is recorded
 // as unchecked; a kernel whose check ran out of memory gets no verdict. Throws Error(device_lost) if the
 // device is lost.
-KernelVerdicts check_used_kernels(const std::shared_ptr<gpu::Context>& context, const UsedKernels& used);
+//
+// caps: those that the kernels were compiled for, of which the device has all.
+KernelVerdicts check_used_kernels(const std::shared_ptr<gpu::Context>& context, const DeviceCaps& caps,
+                                  const UsedKernels& used);
 
 }  // namespace vellum

@@ -55,7 +55,7 @@ Device open(const FaultyDriver& driver, const std::filesystem::path& folder, con
   options.log = log;
   options.wait_limit = std::chrono::milliseconds(500);
   auto impl = std::make_shared<Device::Impl>();
-  impl->set_self_check(SelfCheck::on);
+  impl->self_check = SelfCheck::on;
   impl->context = gpu::Context::create(options);
   return Handles::device(std::move(impl));
 }

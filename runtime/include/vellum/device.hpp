@@ -71,8 +71,8 @@ struct DeviceOptions {
   // session that uses a kernel computes a small operator with it and compares the result with the host's.
   // That takes some milliseconds for each kernel; results are stored in `cache_folder` by device, driver and
   // version of Vellum. A kernel that fails is replaced by another kernel, other storage or the host, and
-  // Session::warnings() names it. Vellum::runtime, which compiles no shaders, checks no kernels but respects
-  // the stored results; SelfCheck::on is Error(unsupported) there.
+  // Session::warnings() names it. Vellum::runtime, which compiles no shaders, checks with those that pack()
+  // adds to a bundle for this; there the host replaces a kernel that fails.
   SelfCheck self_check = SelfCheck::automatic;
   LogCallback log;
 };

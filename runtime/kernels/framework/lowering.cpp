@@ -243,10 +243,29 @@ ChosenKernels kernels_to_share(const std::vector<std::vector<NodeLowering>>& low
   return chosen;
 }
 
+// With the kernels that the nodes have where none is wrong.
+Program lower_with_host_nodes(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options) {
+  LoweringOptions without = options;
+  without.wrong = nullptr;
+  without.wrong_nodes = WrongNodes::other_kernels;
+  ProgramBuilder builder(graph, caps, without);
+  builder.build();
+  const ChosenKernels chosen = kernels_to_share(builder.lowerings());
+  LoweringOptions with = options;
+  if (!chosen.empty()) with.chosen = &chosen;
+  try {
+    return ProgramBuilder(graph, caps, with).build();
+  } catch (const ConversionIsWrong& node) {
+    throw Error(ErrorCode::unsupported,
+                std::string(node.what()) + " needs a layout conversion that is wrong");
+  }
+}
+
 }  // namespace
 
 Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options) {
   check_arithmetic(caps, options);
+  if (options.wrong_nodes != WrongNodes::other_kernels) return lower_with_host_nodes(graph, caps, options);
   ProgramBuilder builder(graph, caps, options);
   try {
     const size_t first_choice = options.choices ? options.choices->size() : 0;

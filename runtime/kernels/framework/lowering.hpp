@@ -42,6 +42,7 @@ struct LoweringOptions {
   // Kernels that give wrong results on the device. Their nodes are computed by other candidates, in other
   // storage or on the host, and the program has a warning for each. Null: none is known.
   const WrongKernels* wrong = nullptr;
+  WrongNodes wrong_nodes = WrongNodes::other_kernels;
   // The whole layers of a graph with strips. Null: every node is a whole layer.
   const WholeLayers* whole_layers = nullptr;
   // The kernels to use, per node; takes precedence over whole_layers. Null: the best candidates.

@@ -123,6 +123,7 @@ void ProgramBuilder::add_inputs() {
 }
 
 void ProgramBuilder::lower_node(const Node& node) {
+  if (options_.wrong_nodes != WrongNodes::other_kernels) return lower_or_run_on_host(node);
   if (options_.wrong && !options_.wrong->empty()) return lower_with_right_kernels(node);
   node_choices_.clear();
   const Checkpoint before = checkpoint();

@@ -111,6 +111,7 @@ class ProgramBuilder {
   bool lower_with_right_candidate(const Node& node, bool is_replacement);
   // Throws ConversionIsWrong if other storage for all tensors may help.
   void lower_with_right_kernels(const Node& node);
+  void lower_or_run_on_host(const Node& node);
   void warn_of_avoided_kernels();
 
   void add_inputs();

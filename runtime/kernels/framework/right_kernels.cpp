@@ -116,6 +116,19 @@ void ProgramBuilder::lower_with_right_kernels(const Node& node) {
   if (used_wrong_kernel(first_task)) throw ConversionIsWrong(describe(node));
 }
 
+void ProgramBuilder::lower_or_run_on_host(const Node& node) {
+  const Checkpoint before = checkpoint();
+  longest_loops_ = 0;
+  if (options_.wrong_nodes == WrongNodes::on_host) {
+    node_choices_.clear();
+    lower_node_once(node);
+    if (!used_wrong_kernel(before.tasks)) return;
+    restore(before);
+  }
+  add_host_partition(node, "the device computes wrong results with the only kernel that is there for it");
+  if (used_wrong_kernel(before.tasks)) throw ConversionIsWrong(describe(node));
+}
+
 void ProgramBuilder::warn_of_avoided_kernels() {
   for (const auto& [kernel, why] : avoided_)
     program_.warnings.push_back(wrong_kernel_warning(caps_, kernel, why));

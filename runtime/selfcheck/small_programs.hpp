@@ -1,0 +1,84 @@
+// Small programs whose kernels are like those of a session.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "caps/device_caps.hpp"
+#include "graph/graph.hpp"
+#include "kernels/framework/kernel_id.hpp"
+#include "kernels/framework/lowering.hpp"
+#include "program/program.hpp"
+#include "selfcheck/operator_cases.hpp"
+#include "vellum/options.hpp"
+
+namespace vellum {
+
+struct UsedKernels {
+  std::vector<KernelId> kernels;
+  // The options with which the session's operators are lowered.
+  Precision precision = Precision::fp32;
+  Arithmetic arithmetic = Arithmetic::fp32;
+  // Whether the shaders of a program are available. Empty: all are.
+  std::function<bool(const Program&)> has_shaders = {};
+};
+
+// One way to lower a small operator.
+struct SmallProgram {
+  const SmallOperator* small = nullptr;
+  const Graph* graph = nullptr;  // optimised
+  StorageChoice storage = StorageChoice::buffer;
+  bool inputs_to_channels4 = false;
+  uint32_t fold = 0;  // of its images
+  TuningTable table;
+  std::vector<KernelId> kernels;
+};
+
+// For each kernel of a session, the small programs whose kernels are most similar to it.
+class SmallPrograms {
+ public:
+  // A kernel of a small program.
+  struct Match {
+    size_t program = 0, kernel = 0;
+  };
+
+  // caps: those that the session's program was compiled for. `used` must outlive the object.
+  SmallPrograms(const DeviceCaps& caps, const UsedKernels& used);
+  // Refers to itself.
+  SmallPrograms(const SmallPrograms&) = delete;
+  SmallPrograms& operator=(const SmallPrograms&) = delete;
+
+  const SmallProgram& operator[](size_t program) const { return programs_[program]; }
+  // Of each used kernel. Empty for a kernel that no small operator uses. Conversions have several matches, in
+  // programs with different shaders, because in some of these another kernel may be wrong.
+  const std::vector<std::vector<Match>>& matches() const { return matches_; }
+  // All programs of the matches.
+  std::set<size_t> chosen() const;
+  Program lowered(size_t program) const;
+
+ private:
+  LoweringOptions lowering_options(const SmallProgram& program) const;
+  void find_programs();
+  void add_programs(const SmallProgram& program);
+  // Returns false if the device cannot compute the operator in this form.
+  bool add_program(SmallProgram program, std::vector<Choice>* choices);
+  bool is_for_conversions(const SmallOperator& small) const;
+  std::vector<Match> best_programs(const KernelId& used) const;
+
+  const DeviceCaps caps_;
+  const UsedKernels& used_;
+  std::vector<SmallOperator> operators_;
+  std::vector<Graph> graphs_;
+  std::set<std::string> shaders_, candidates_;  // of the session
+  std::vector<SmallProgram> programs_;
+  std::vector<std::vector<Match>> matches_;
+};
+
+// Returns the programs with which check_used_kernels() checks these kernels.
+std::vector<Program> check_programs(const DeviceCaps& caps, const UsedKernels& used);
+
+}  // namespace vellum
