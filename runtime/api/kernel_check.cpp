@@ -43,4 +43,8 @@ void forget_crashes(const Device& device) {
   });
 }
 
+void discard_attempts() {
+  guard([] { gpu::CrashMarks::discard_all(); });
+}
+
 }  // namespace vellum

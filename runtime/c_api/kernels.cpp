@@ -25,6 +25,10 @@ struct vellum_kernel_check_list {
   std::vector<vellum::KernelCheck> checks;
 };
 
+struct vellum_crash_list {
+  std::vector<std::string> crashes;
+};
+
 vellum_kernel_report::vellum_kernel_report(vellum::KernelReport made) : report(std::move(made)) {
   for (const vellum::KernelPipeline& pipeline : report.pipelines) {
     std::vector<vellum_kernel_define>& names = defines.emplace_back();
@@ -110,6 +114,34 @@ vellum_status vellum_check_kernels(const vellum_device* device, const vellum_ker
     const vellum::KernelCheckOptions check_options = to_cpp(given_or_default(options, check_defaults()));
     *list = new vellum_kernel_check_list{vellum::check_kernels(device->device, check_options)};
   });
+}
+
+vellum_status vellum_get_crashes(const vellum_device* device, vellum_crash_list** list, vellum_error* error) {
+  if (list) *list = nullptr;
+  return guarded(error, [&] {
+    require(device, "device");
+    require(list, "list");
+    *list = new vellum_crash_list{vellum::crashes(device->device)};
+  });
+}
+
+void vellum_crash_list_destroy(vellum_crash_list* list) { delete list; }
+
+size_t vellum_crash_list_count(const vellum_crash_list* list) { return list ? list->crashes.size() : 0; }
+
+const char* vellum_crash_list_get(const vellum_crash_list* list, size_t index) {
+  return list && index < list->crashes.size() ? list->crashes[index].c_str() : nullptr;
+}
+
+vellum_status vellum_forget_crashes(const vellum_device* device, vellum_error* error) {
+  return guarded(error, [&] {
+    require(device, "device");
+    vellum::forget_crashes(device->device);
+  });
+}
+
+vellum_status vellum_discard_attempts(vellum_error* error) {
+  return guarded(error, [] { vellum::discard_attempts(); });
 }
 
 void vellum_kernel_check_list_destroy(vellum_kernel_check_list* list) { delete list; }

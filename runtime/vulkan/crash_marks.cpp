@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <span>
 #include <system_error>
 
@@ -93,10 +94,40 @@ std::vector<Attempt> without_bystanders(std::vector<Attempt> attempts) {
   return attempts;
 }
 
+// The marks of all devices of this process. Never destroyed, as a thread may end the process at any time.
+struct OpenMarks {
+  std::mutex mutex;
+  std::set<CrashMarks*> all;
+  bool is_discarding = false;
+};
+
+OpenMarks& open_marks() {
+  static OpenMarks& marks = *new OpenMarks;
+  return marks;
+}
+
 }  // namespace
 
 CrashMarks::~CrashMarks() {
+  if (!is_open()) return;
+  {
+    const std::lock_guard lock(open_marks().mutex);
+    open_marks().all.erase(this);
+  }
   if (file_) file_->remove();
+}
+
+void CrashMarks::discard_all() {
+  const std::lock_guard lock(open_marks().mutex);
+  open_marks().is_discarding = true;
+  for (CrashMarks* marks : open_marks().all) marks->discard();
+}
+
+void CrashMarks::discard() {
+  const std::lock_guard lock(mutex_);
+  if (file_) file_->remove();
+  file_.reset();
+  file_failed_ = true;
 }
 
 void CrashMarks::open(const std::filesystem::path& folder, const DeviceCaps& caps, const LogCallback& log) {
@@ -105,6 +136,11 @@ void CrashMarks::open(const std::filesystem::path& folder, const DeviceCaps& cap
   key_ = marks_key(caps);
   device_ = caps.name + (caps.driver.empty() ? "" : ", " + caps.driver);
   log_ = log;
+  {
+    const std::lock_guard lock(open_marks().mutex);
+    open_marks().all.insert(this);
+    file_failed_ = open_marks().is_discarding;
+  }
   read_crashes();
   collect_abandoned();
   if (!crashes_.empty()) warn();

@@ -65,6 +65,9 @@ class CrashMarks {
   void add_crash(const Attempt& attempt);
   // Everything may be tried again.
   void forget();
+  // Ends all attempts of this process, on all devices, and marks no further ones: for a process that is about
+  // to be ended on purpose. Must not be called in a signal handler, as it takes mutexes.
+  static void discard_all();
 
   // An attempt that goes on until this object is destroyed.
   class Mark {
@@ -83,6 +86,7 @@ class CrashMarks {
   [[nodiscard]] Mark begin(const Attempt& attempt, bool durable = false);
 
  private:
+  void discard();
   void collect_abandoned();
   void read_crashes();
   void write_crashes();

@@ -65,6 +65,16 @@ int check_kernels_in_c(char what[512]) {
   options.only = "Frobnicate";
   FAILS(vellum_check_kernels(device, &options, &list, &error), VELLUM_NOT_FOUND, "Frobnicate");
   FAILS(vellum_check_kernels(NULL, NULL, &list, &error), VELLUM_INVALID_ARGUMENT, "device");
+  vellum_crash_list* crashes = NULL;
+  EXPECT(vellum_forget_crashes(device, &error) == VELLUM_OK);
+  EXPECT(vellum_get_crashes(device, &crashes, &error) == VELLUM_OK);
+  EXPECT(crashes != NULL && vellum_crash_list_count(crashes) == 0);
+  EXPECT(vellum_crash_list_get(crashes, 0) == NULL && vellum_crash_list_get(NULL, 0) == NULL);
+  vellum_crash_list_destroy(crashes);
+  EXPECT(vellum_crash_list_count(NULL) == 0);
+  FAILS(vellum_get_crashes(device, NULL, &error), VELLUM_INVALID_ARGUMENT, "list");
+  FAILS(vellum_get_crashes(NULL, &crashes, &error), VELLUM_INVALID_ARGUMENT, "device");
+  FAILS(vellum_forget_crashes(NULL, &error), VELLUM_INVALID_ARGUMENT, "device");
   EXPECT(vellum_device_known_rates(device, &rates, &known, &error) == VELLUM_OK && known == 0);
 
 done:

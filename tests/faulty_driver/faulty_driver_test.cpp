@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -310,6 +312,30 @@ TEST(CrashMarks, AreReadByTheNextProcessOfTheSameDriver) {
   gpu::CrashMarks newer_driver;
   newer_driver.open(folder.path(), caps, {});
   EXPECT_TRUE(newer_driver.crashes().empty());
+}
+
+// A process that a signal ends on purpose: the attempt is under way on another thread.
+TEST(CrashMarks, AreNotLeftByAProcessThatIsEndedOnPurpose) {
+  const TempFolder folder;
+  const DeviceCaps caps{.name = "device", .driver = "driver"};
+  for (const bool on_purpose : {false, true}) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      gpu::CrashMarks marks;
+      marks.open(folder.path(), caps, {});
+      const auto mark = marks.begin({gpu::AttemptKind::pipeline, "id", "compiled it"});
+      if (on_purpose) discard_attempts();
+      const auto later = marks.begin({gpu::AttemptKind::pipeline, "later", "compiled another"});
+      std::raise(SIGKILL);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    gpu::CrashMarks next;
+    next.open(folder.path(), caps, {});
+    EXPECT_EQ(next.crashes().size(), on_purpose ? 0u : 2u);
+    next.forget();
+  }
 }
 
 TEST(CrashMarks, NeedACacheFolder) {

@@ -8,6 +8,7 @@
 
 #include "commands.hpp"
 #include "help.hpp"
+#include "interrupts.hpp"
 #include "io/terminal.hpp"
 #include "manual.hpp"
 #include "output.hpp"
@@ -45,6 +46,7 @@ bool known(const std::vector<Command>& commands, const std::string& name) {
 
 int main(int argc, char** argv) {
   vellum::io::prepare_output();
+  discard_attempts_on_interrupts();
   CLI::App app("Runs vision models on Vulkan devices and shows the memory and time that they need.",
                "vellum");
   app.set_version_flag("--version", VELLUM_VERSION_TEXT);

@@ -1,4 +1,5 @@
 #include <memory>
+#include <vector>
 
 #include "handles.hpp"
 #include "support.hpp"
@@ -44,7 +45,31 @@ struct DestroyChecks {
   void operator()(vellum_kernel_check_list* list) const { vellum_kernel_check_list_destroy(list); }
 };
 
+struct DestroyCrashes {
+  void operator()(vellum_crash_list* list) const { vellum_crash_list_destroy(list); }
+};
+
 }  // namespace
+
+VELLUM_JNI(jobjectArray, crashes)(JNIEnv* env, jclass, jlong device) {
+  return guarded(env, [&] {
+    vellum_error error;
+    vellum_crash_list* made = nullptr;
+    check(env, vellum_get_crashes(from_long<JavaDevice>(device)->device, &made, &error), error);
+    const std::unique_ptr<vellum_crash_list, DestroyCrashes> list(made);
+    std::vector<const char*> crashes;
+    for (size_t i = 0; i < vellum_crash_list_count(list.get()); ++i)
+      crashes.push_back(vellum_crash_list_get(list.get(), i));
+    return to_java(env, crashes);
+  });
+}
+
+VELLUM_JNI(void, forgetCrashes)(JNIEnv* env, jclass, jlong device) {
+  guarded(env, [&] {
+    vellum_error error;
+    check(env, vellum_forget_crashes(from_long<JavaDevice>(device)->device, &error), error);
+  });
+}
 
 VELLUM_JNI(jobjectArray, checkKernels)(JNIEnv* env, jclass, jlong device, jobject java_options) {
   return guarded(env, [&] {

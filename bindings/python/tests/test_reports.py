@@ -193,6 +193,8 @@ def test_tuning_reports_progress_and_is_forgotten(face, image) -> None:
     result = vellum.tune(face, device, seconds=0.001, storages=False, progress=lambda step, *_: steps.append(step))
     assert not result.complete and result.seconds > 0 and "operators" in steps
     assert result.storage in ("buffer", "image2d", "image3d", "mixed") and result.operator_count >= result.measured_count
+    device.forget_crashes()
+    assert device.crashes() == []
     device.forget_tuning()
 
 

@@ -153,6 +153,20 @@ class Device(Handle):
         """Its limits, features and traits as JSON, for functions that take `caps` instead of a device."""
         return made_text(library.vellum_device_caps, self)
 
+    def crashes(self) -> list[str]:
+        """What the driver did when an earlier process ended or lost the device, such as "compiled shader 'conv_window'".
+
+        It is not tried again: other kernels run in its place.
+        """
+        with Handle(library.vellum_crash_list_destroy) as crashes:
+            crashes._make(library.vellum_get_crashes, self)
+            count = library.vellum_crash_list_count(crashes)
+            return [text(library.vellum_crash_list_get(crashes, index)) for index in range(count)]
+
+    def forget_crashes(self) -> None:
+        """Forgets crashes() and all results of first-use checks: sessions that are made afterwards try again."""
+        call(library.vellum_forget_crashes, self)
+
     def forget_tuning(self) -> None:
         """Deletes everything that tune() measured on the device."""
         call(library.vellum_forget_tuning, self)

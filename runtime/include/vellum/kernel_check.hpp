@@ -55,5 +55,9 @@ VELLUM_API std::vector<std::string> crashes(const Device& device);
 // Forgets what crashes() returns, and all results of first-use checks on this device. Processes that begin
 // afterwards, and sessions of this device that are made afterwards, try again.
 VELLUM_API void forget_crashes(const Device& device);
+// Call it when the process is about to be ended on purpose while other threads may use devices, such as in a
+// thread that waits for SIGTERM. What drivers are doing then, or do afterwards, does not count as a crash.
+// Must not be called in a signal handler.
+VELLUM_API void discard_attempts();
 
 }  // namespace vellum

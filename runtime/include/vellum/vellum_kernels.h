@@ -54,6 +54,27 @@ VELLUM_C_API size_t vellum_kernel_check_list_count(const vellum_kernel_check_lis
 VELLUM_C_API vellum_status vellum_kernel_check_list_get(const vellum_kernel_check_list* list, size_t index,
                                                         vellum_kernel_check* check, vellum_error* error);
 
+typedef struct vellum_crash_list vellum_crash_list;
+/*
+ * What the driver did when an earlier process ended or lost the device, such as "compiled shader 'conv_window'". It is not
+ * tried again: other kernels run in its place. Empty without a cache folder.
+ */
+VELLUM_C_API vellum_status vellum_get_crashes(const vellum_device* device, vellum_crash_list** list, vellum_error* error);
+VELLUM_C_API void vellum_crash_list_destroy(vellum_crash_list* list);
+VELLUM_C_API size_t vellum_crash_list_count(const vellum_crash_list* list);
+/* NULL past the end. Valid as long as the list. */
+VELLUM_C_API const char* vellum_crash_list_get(const vellum_crash_list* list, size_t index);
+/*
+ * Forgets crashes and all results of first-use checks on this device. Processes that begin afterwards, and sessions of this
+ * device that are made afterwards, try again.
+ */
+VELLUM_C_API vellum_status vellum_forget_crashes(const vellum_device* device, vellum_error* error);
+/*
+ * Call it when the process is about to be ended on purpose while other threads may use devices, such as in a thread that
+ * waits for SIGTERM: what drivers are doing then, or do afterwards, does not count as a crash. Not in a signal handler.
+ */
+VELLUM_C_API vellum_status vellum_discard_attempts(vellum_error* error);
+
 /* Peak rates of a device, and the fixed costs of a dispatch. 0: unknown. */
 typedef struct vellum_device_rates {
   size_t size;            /* of this struct, as the caller was compiled */

@@ -78,6 +78,8 @@ public class MisuseTest {
     thrown(IllegalStateException.class, ownDevice::validationMessages);
     thrown(IllegalStateException.class, ownDevice::caps);
     thrown(IllegalStateException.class, ownDevice::forgetTuning);
+    thrown(IllegalStateException.class, ownDevice::crashes);
+    thrown(IllegalStateException.class, ownDevice::forgetCrashes);
   }
 
   @Test

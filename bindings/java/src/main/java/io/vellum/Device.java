@@ -80,6 +80,22 @@ public final class Device extends NativeObject {
     return handle.get(Native::knownRates);
   }
 
+  /**
+   * What the driver did when an earlier process ended or lost the device, such as "compiled shader 'conv_window'". It is
+   * not tried again: other kernels run in its place.
+   */
+  public @NotNull List<String> crashes() {
+    return handle.get(device -> Collections.unmodifiableList(Arrays.asList(Native.crashes(device))));
+  }
+
+  /**
+   * Forgets {@link #crashes()} and all results of first-use checks on this device: sessions that are made afterwards try
+   * again.
+   */
+  public void forgetCrashes() {
+    handle.use(Native::forgetCrashes);
+  }
+
   /** Deletes everything that was measured on the device. */
   public void forgetTuning() {
     handle.use(Native::forgetTuning);

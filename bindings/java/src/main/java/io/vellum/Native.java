@@ -35,6 +35,10 @@ final class Native {
 
   static native void forgetTuning(long device);
 
+  static native String[] crashes(long device);
+
+  static native void forgetCrashes(long device);
+
   static native KernelCheck[] checkKernels(long device, KernelCheckOptions options);
 
   // ---- Memory pools ----
