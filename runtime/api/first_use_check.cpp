@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "selfcheck/check_used_kernels.hpp"
+#include "selfcheck/reuse_check.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/crash_marks.hpp"
 
@@ -37,6 +38,16 @@ std::vector<bool> FirstUseCheck::passes(const std::shared_ptr<gpu::Context>& con
       return task.dispatch && verdicts_.wrong.contains(kernel_id(*task.dispatch).text());
     }));
   return passed;
+}
+
+bool FirstUseCheck::may_share_memory(const std::shared_ptr<gpu::Context>& context) {
+  const std::lock_guard lock(mutex_);
+  read(*context);
+  if (!verdicts_.may_share_memory) {
+    verdicts_.may_share_memory = computes_the_same_in_shared_memory(context);
+    add(*context, {});
+  }
+  return *verdicts_.may_share_memory;
 }
 
 bool FirstUseCheck::finds_crashes(const gpu::Context& context, const Program& program) {

@@ -31,6 +31,9 @@ class FirstUseCheck {
   // cache folder. Returns for each program whether all of its kernels are right. Throws Error(device_lost) if
   // the device is lost.
   std::vector<bool> passes(const std::shared_ptr<gpu::Context>& context, const CheckedPrograms& checked);
+  // Returns whether intermediate tensors may share memory on this device. The first call checks it, unless
+  // the cache folder has the verdict.
+  bool may_share_memory(const std::shared_ptr<gpu::Context>& context);
   // Adds the kernels of the program whose shaders the driver did not survive to the wrong ones.
   // Returns whether there are new ones among them.
   bool finds_crashes(const gpu::Context& context, const Program& program);

@@ -112,6 +112,8 @@ struct Device::Impl {
  private:
   // bundle: has the shaders of the checks; null: they are compiled.
   bool checks_kernels(const PackedModel* bundle) const;
+  // Adds a warning if tensors must not share memory on this device.
+  void warn_of_memory(CompiledModel& model);
   // Returns whether all kernels of a program may be used. Checks those that have no verdict yet. caps: those
   // that the program was compiled for.
   bool is_right(const Program& program, const DeviceCaps& caps, const CompileOptions& options,

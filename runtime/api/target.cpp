@@ -114,11 +114,23 @@ CompileOptions Device::Impl::compile_options(const SessionOptions& options) {
   CompileOptions result = vellum::compile_options(options);
   result.tuning = tuning_for(options);
   result.memory_rules = device_rules(context);
+  if (checks_kernels(nullptr) && !first_use_check.may_share_memory(context)) {
+    result.plan.mode = MemoryMode::naive;
+    result.in_place = false;
+  }
   return result;
+}
+
+void Device::Impl::warn_of_memory(CompiledModel& model) {
+  if (!checks_kernels(nullptr) || first_use_check.may_share_memory(context)) return;
+  model.program.warnings.push_back(
+      name_and_driver(context->caps()) +
+      ": computes wrong results where tensors share memory; each tensor has memory of its own");
 }
 
 CompiledModel Device::Impl::compile(const Graph& prepared, const CompileOptions& options, Stage last) {
   CompiledModel model = compile_for_device(prepared, options, last);
+  warn_of_memory(model);
   if (on_compiled) on_compiled(model);
   return model;
 }
@@ -243,6 +255,7 @@ CompiledModel Device::Impl::compile(const Model& model, const CompileOptions& op
   if (impl(model)->packed && !compiles_shaders) compiled = compile_from_bundle(model, options, last);
   if (!compiled)
     compiled = compile_for_device(graph_for_shapes(model, context->caps(), options), options, last);
+  warn_of_memory(*compiled);
   if (on_compiled) on_compiled(*compiled);
   return std::move(*compiled);
 }

@@ -20,6 +20,8 @@ struct KernelVerdicts {
   // Kernels that no small test case runs, so nothing is known about them.
   std::set<std::string, std::less<>> unchecked;
   WrongKernels wrong;
+  // Whether tensors may share memory (selfcheck/reuse_check.hpp). Empty: not known.
+  std::optional<bool> may_share_memory = {};
 
   bool knows(std::string_view kernel) const {
     return right.contains(kernel) || unchecked.contains(kernel) || wrong.contains(kernel);
@@ -28,7 +30,8 @@ struct KernelVerdicts {
 };
 
 // {"vellum_self_check": version, "key": ..., "device": ..., "driver": ...,
-//  "kernels": {kernel: true (right), null (unchecked), or an object that says why it is wrong}}
+//  "kernels": {kernel: true (right), null (unchecked), or an object that says why it is wrong},
+//  "may_share_memory": true, false or null}
 std::string to_json(const KernelVerdicts& verdicts, const DeviceCaps& caps);
 // Parses the output of to_json(). Returns nothing unless the whole document is valid and for these caps.
 std::optional<KernelVerdicts> verdicts_from_json(std::string_view text, const DeviceCaps& caps);

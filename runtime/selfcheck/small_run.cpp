@@ -77,7 +77,8 @@ double error_bound(Precision precision) { return precision == Precision::fp32 ? 
 double error_on_device(const std::shared_ptr<gpu::Context>& context, Program program,
                        const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& want,
                        uint32_t repetitions) {
-  Executor executor(context, compile_program(context, std::move(program)));
+  // Each tensor has memory of its own: whether they may share it is another check (reuse_check.hpp).
+  Executor executor(context, compile_program(context, std::move(program), {.mode = MemoryMode::naive}));
   set_inputs(executor, inputs);
   executor.run();
   const std::vector<HostTensor> got = outputs_of(executor, want.size());
@@ -93,6 +94,13 @@ double error_on_device(const std::shared_ptr<gpu::Context>& context, Program pro
 
 double MarkedRuns::error(const std::string& name, Program program, const std::vector<HostTensor>& inputs,
                          const std::vector<HostTensor>& want) {
+  double found = 0;
+  run(name, program,
+      [&] { found = error_on_device(context_, std::move(program), inputs, want, repetitions_); });
+  return found;
+}
+
+void MarkedRuns::run(const std::string& name, const Program& program, const std::function<void()>& function) {
   std::set<std::string> new_shaders, conversions;
   for (const Task& task : program.tasks) {
     if (!task.dispatch || survived_.contains(task.dispatch->shader)) continue;
@@ -109,12 +117,9 @@ double MarkedRuns::error(const std::string& name, Program program, const std::ve
       throw Error(ErrorCode::unsupported,
                   "an earlier process ended, or lost the device, when it ran shader '" + shader + "'");
   }
-  const double found = gpu::attempt_dispatch(marks, attempts, [&] {
-    return error_on_device(context_, std::move(program), inputs, want, repetitions_);
-  });
+  gpu::attempt_dispatch(marks, attempts, [&] { function(); });
   survived_.merge(new_shaders);
   survived_.merge(conversions);
-  return found;
 }
 
 }  // namespace vellum

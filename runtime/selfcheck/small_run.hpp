@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -35,6 +36,8 @@ class MarkedRuns {
   // operator's. Throws Error(unsupported) if an earlier process did not survive one of the shaders.
   double error(const std::string& name, Program program, const std::vector<HostTensor>& inputs,
                const std::vector<HostTensor>& want);
+  // Calls `function`, which runs the program, under the same marks.
+  void run(const std::string& name, const Program& program, const std::function<void()>& function);
 
  private:
   const std::shared_ptr<gpu::Context>& context_;

@@ -1,11 +1,14 @@
 #include "faulty_driver/faulty_driver.hpp"
 
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -41,6 +44,14 @@ struct FaultyState {
   std::set<VkCommandBuffer> dispatching;  // these run such a pipeline
   uint32_t submits = 0;                   // with them
   std::set<VkFence> fences;               // of their submits
+  // What each descriptor set binds last, which is what its dispatch writes: a buffer and an offset, or a
+  // view.
+  using Written = std::pair<uint64_t, uint64_t>;
+  PFN_vkUpdateDescriptorSets update_sets = nullptr;
+  PFN_vkCmdBindDescriptorSets bind_sets = nullptr;
+  std::map<VkDescriptorSet, std::map<uint32_t, Written>> sets;
+  std::map<VkCommandBuffer, VkDescriptorSet> bound_set;
+  std::map<VkCommandBuffer, std::set<Written>> written;
 };
 
 std::unique_ptr<FaultyState>& faulty_state() {
@@ -99,6 +110,7 @@ VKAPI_ATTR VkResult VKAPI_CALL begin_faulty_commands(VkCommandBuffer commands,
   {
     const std::lock_guard lock(faulty().mutex);
     faulty().dispatching.erase(commands);
+    faulty().written.erase(commands);
   }
   return faulty().begin_commands(commands, info);
 }
@@ -112,6 +124,49 @@ VKAPI_ATTR void VKAPI_CALL bind_faulty_pipeline(VkCommandBuffer commands, VkPipe
   faulty().bind_pipeline(commands, point, pipeline);
 }
 
+template <typename Handle>
+uint64_t number_of(Handle handle) {
+  uint64_t number = 0;
+  static_assert(sizeof handle <= sizeof number);
+  std::memcpy(&number, &handle, sizeof handle);
+  return number;
+}
+
+VKAPI_ATTR void VKAPI_CALL update_faulty_sets(VkDevice device, uint32_t count,
+                                              const VkWriteDescriptorSet* writes, uint32_t copies,
+                                              const VkCopyDescriptorSet* copy) {
+  {
+    const std::lock_guard lock(faulty().mutex);
+    for (const VkWriteDescriptorSet& write : std::span(writes, count)) {
+      FaultyState::Written& written = faulty().sets[write.dstSet][write.dstBinding];
+      if (write.pBufferInfo)
+        written = {number_of(write.pBufferInfo->buffer), write.pBufferInfo->offset};
+      else if (write.pImageInfo)
+        written = {number_of(write.pImageInfo->imageView), 0};
+      else if (write.pTexelBufferView)
+        written = {number_of(*write.pTexelBufferView), 0};
+    }
+  }
+  faulty().update_sets(device, count, writes, copies, copy);
+}
+
+VKAPI_ATTR void VKAPI_CALL bind_faulty_sets(VkCommandBuffer commands, VkPipelineBindPoint point,
+                                            VkPipelineLayout layout, uint32_t first, uint32_t count,
+                                            const VkDescriptorSet* sets, uint32_t offset_count,
+                                            const uint32_t* offsets) {
+  {
+    const std::lock_guard lock(faulty().mutex);
+    faulty().bound_set[commands] = sets[0];
+  }
+  faulty().bind_sets(commands, point, layout, first, count, sets, offset_count, offsets);
+}
+
+// Whether an earlier dispatch of these commands wrote where this one does.
+bool writes_again(VkCommandBuffer commands) {
+  const auto& bindings = faulty().sets[faulty().bound_set[commands]];
+  return !bindings.empty() && !faulty().written[commands].insert(bindings.rbegin()->second).second;
+}
+
 VKAPI_ATTR void VKAPI_CALL faulty_dispatch(VkCommandBuffer commands, uint32_t x, uint32_t y, uint32_t z) {
   {
     const std::lock_guard lock(faulty().mutex);
@@ -119,6 +174,7 @@ VKAPI_ATTR void VKAPI_CALL faulty_dispatch(VkCommandBuffer commands, uint32_t x,
       faulty().dispatching.insert(commands);
       if (faulty().fault == DriverFault::computes_nothing) return;
     }
+    if (faulty().fault == DriverFault::recycles_wrongly && x > 0 && writes_again(commands)) return;
   }
   faulty().dispatch(commands, x, y, z);
 }
@@ -245,6 +301,8 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL faulty_device_function(VkDevice device,
   if (wanted == "vkCreatePipelineCache") return wrapped(faulty().create_cache, create_faulty_cache);
   if (wanted == "vkBeginCommandBuffer") return wrapped(faulty().begin_commands, begin_faulty_commands);
   if (wanted == "vkCmdBindPipeline") return wrapped(faulty().bind_pipeline, bind_faulty_pipeline);
+  if (wanted == "vkUpdateDescriptorSets") return wrapped(faulty().update_sets, update_faulty_sets);
+  if (wanted == "vkCmdBindDescriptorSets") return wrapped(faulty().bind_sets, bind_faulty_sets);
   if (wanted == "vkCmdDispatch") return wrapped(faulty().dispatch, faulty_dispatch);
   if (wanted == "vkQueueSubmit") return wrapped(faulty().submit, faulty_submit);
   if (wanted == "vkWaitForFences") return wrapped(faulty().wait_for_fences, wait_for_faulty_fences);

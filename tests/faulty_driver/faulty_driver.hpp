@@ -22,6 +22,7 @@ enum class DriverFault {
   // Nothing is reported.
   computes_nothing,  // dispatches of the shader write nothing
   skips_some_runs,   // every fifth submit with the shader does nothing
+  recycles_wrongly,  // a dispatch writes nothing where an earlier one of its commands wrote; any shader
 };
 
 // Vulkan's functions have no user pointer, so the state is global; only one exists at a time.

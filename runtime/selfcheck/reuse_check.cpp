@@ -1,0 +1,142 @@
+#include "selfcheck/reuse_check.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compile/compile.hpp"
+#include "exec/device_tensors.hpp"
+#include "exec/executor.hpp"
+#include "graph/graph.hpp"
+#include "graph/node_spec.hpp"
+#include "graph/operator.hpp"
+#include "selfcheck/small_run.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+namespace {
+
+constexpr int kChainLength = 24;
+constexpr int64_t kChainChannels = 8, kChainSide = 12;
+
+HostTensor chain_values(Shape shape, uint32_t seed, float scale) {
+  HostTensor tensor(DType::f32, std::move(shape));
+  uint32_t state = seed;
+  for (float& value : tensor.mutable_as<float>()) {
+    state = state * 1664525u + 1013904223u;
+    value = scale * (static_cast<float>(state >> 8) / static_cast<float>(1u << 23) - 1.0f);
+  }
+  return tensor;
+}
+
+ValueId append(Graph& graph, const std::string& type, std::vector<ValueId> inputs,
+               const Attributes& attributes) {
+  constexpr int kOpset = 23;
+  const std::string name = type + std::to_string(graph.nodes.size());
+  Node node{name,
+            make_operator({.type = type,
+                           .name = name,
+                           .opset = kOpset,
+                           .attributes = &attributes,
+                           .input_present = std::vector<bool>(inputs.size(), true)}),
+            std::move(inputs),
+            {graph.add_value(name)}};
+  graph.nodes.push_back(std::move(node));
+  return graph.nodes.back().outputs.front();
+}
+
+// Convolutions of 3x3; every third adds the value two before it, which so lives longer.
+Graph chain() {
+  Graph graph;
+  const TensorType type{DType::f32, {1, kChainChannels, kChainSide, kChainSide}};
+  graph.inputs = {graph.add_value("x", type, true)};
+  Attributes pads;
+  pads.set("pads", std::vector<int64_t>{1, 1, 1, 1});
+  std::vector<ValueId> values{graph.inputs.front()};
+  for (int i = 0; i < kChainLength; ++i) {
+    constexpr float kScale = 0.2f;  // keeps the magnitude from layer to layer
+    const ValueId weights = graph.add_constant(
+        "w" + std::to_string(i),
+        chain_values({kChainChannels, kChainChannels, 3, 3}, static_cast<uint32_t>(i + 1), kScale));
+    ValueId value = append(graph, "Conv", {values.back(), weights}, pads);
+    if (i % 3 == 2) value = append(graph, "Add", {value, values[values.size() - 2]}, {});
+    values.push_back(value);
+  }
+  graph.outputs = {values.back()};
+  return graph;
+}
+
+struct MemoryUseForm {
+  MemoryMode mode;
+  bool in_place;
+};
+constexpr MemoryUseForm kOwnMemory{MemoryMode::naive, false};
+constexpr MemoryUseForm kSharedForms[] = {{MemoryMode::shared_objects, true}, {MemoryMode::offsets, true}};
+
+class ReuseCheck {
+ public:
+  explicit ReuseCheck(const std::shared_ptr<gpu::Context>& context) : context_(context) {
+    for (const uint32_t seed : {7, 8})
+      inputs_.push_back(chain_values({1, kChainChannels, kChainSide, kChainSide}, seed, 1.0f));
+  }
+
+  bool passes(StorageChoice storage) {
+    const std::vector<HostTensor> expected = run(storage, kOwnMemory);
+    for (const MemoryUseForm& form : kSharedForms)
+      if (!same(expected, run(storage, form)))
+        return !same(expected, run(storage, kOwnMemory));  // then memory is not the reason
+    return true;
+  }
+
+ private:
+  // The results for each input, twice in turn.
+  std::vector<HostTensor> run(StorageChoice storage, const MemoryUseForm& form) {
+    CompileOptions options{.storage = storage};
+    options.in_place = form.in_place;
+    options.plan.mode = form.mode;
+    options.plan.strategy = "greedy_in_order";  // of both modes, and quick
+    options.memory_rules = device_rules(context_);
+    auto model = std::make_shared<const CompiledModel>(compile(chain_, context_->caps(), options));
+    std::vector<HostTensor> outputs;
+    runs_.run("memory that tensors share", model->program, [&] {
+      Executor executor(context_, model);
+      for (int repetition = 0; repetition < 2; ++repetition)
+        for (const HostTensor& input : inputs_) {
+          executor.set_input(0, input);
+          executor.run();
+          outputs.push_back(executor.output(0));
+        }
+    });
+    return outputs;
+  }
+
+  static bool same(const std::vector<HostTensor>& a, const std::vector<HostTensor>& b) {
+    for (size_t i = 0; i < a.size(); ++i)
+      if (std::memcmp(a[i].data(), b[i].data(), a[i].byte_size()) != 0) return false;
+    return true;
+  }
+
+  const std::shared_ptr<gpu::Context>& context_;
+  const Graph chain_ = chain();
+  std::vector<HostTensor> inputs_;
+  MarkedRuns runs_{context_, 1};
+};
+
+}  // namespace
+
+bool computes_the_same_in_shared_memory(const std::shared_ptr<gpu::Context>& context) {
+  ReuseCheck check(context);
+  for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d}) {
+    try {
+      if (!check.passes(storage)) return false;
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::device_lost) throw;
+    }
+  }
+  return true;
+}
+
+}  // namespace vellum
