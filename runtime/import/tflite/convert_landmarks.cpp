@@ -8,7 +8,7 @@ namespace {
 constexpr int64_t kLargestCrop = 1 << 14;
 
 void require_version_2(const Call& call) {
-  if (call.version != 2) {
+  if (call.version != 2 && call.version != kUnknownVersion) {
     refuse_unsupported("version " + std::to_string(call.version) + " of it; Vellum knows version 2");
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/operators/control/branch.hpp"
@@ -94,8 +95,13 @@ void convert(const schema::Model& model, const schema::Operator& op, size_t inde
 }  // namespace
 
 // Weights of 8 bits are stored, become real numbers, and are permuted: nine times the file.
-File::File(const schema::Model& read, std::span<const std::byte> content)
-    : model(read), bytes(content), room_((uint64_t{512} << 20) + 16 * content.size()) {}
+File::File(const schema::Model& read, std::span<const std::byte> content, OutsideBuffers outside_buffers)
+    : model(read),
+      bytes(content),
+      outside(std::move(outside_buffers)),
+      room_((uint64_t{512} << 20) + 16 * content.size()) {
+  for (const std::span<const std::byte> buffer : outside) room_ += 16 * buffer.size();
+}
 
 void File::count(uint64_t elements, uint64_t bytes_each) {
   if (elements > room_ / bytes_each)

@@ -25,12 +25,16 @@ struct Variable {
 };
 using Variables = std::map<std::string, Variable>;
 
+// Data of buffers that are elsewhere in memory, by the buffers' numbers.
+using OutsideBuffers = std::vector<std::span<const std::byte>>;
+
 // A file that is being read.
 struct File {
-  File(const schema::Model& read, std::span<const std::byte> content);
+  File(const schema::Model& read, std::span<const std::byte> content, OutsideBuffers outside_buffers = {});
 
   const schema::Model& model;
   std::span<const std::byte> bytes;     // the whole file: large models store their data after the flatbuffer
+  const OutsideBuffers outside;         // of a graph that another runtime describes; none for a file
   Variables variables;                  // of the model's graph
   uint32_t depth = 0;                   // nesting of the graph that is being read; 1: the model's graph
   uint64_t operators = kMostOperators;  // number that may still be read

@@ -62,9 +62,10 @@ Shape read_shape(const schema::Tensor& tensor) {
 
 namespace {
 
-std::span<const std::byte> buffer_bytes(const schema::Model& model, const schema::Tensor& tensor,
-                                        std::span<const std::byte> file) {
-  const auto* buffers = model.buffers();
+std::span<const std::byte> buffer_bytes(const File& source, const schema::Tensor& tensor) {
+  const std::span<const std::byte> file = source.bytes;
+  const auto* buffers = source.model.buffers();
+  if (tensor.buffer() < source.outside.size()) return source.outside[tensor.buffer()];
   if (tensor.buffer() == 0 || buffers == nullptr) return {};
   if (tensor.buffer() >= buffers->size() || buffers->Get(tensor.buffer()) == nullptr) {
     refuse_model("there is no buffer " + std::to_string(tensor.buffer()));
@@ -106,7 +107,7 @@ HostTensor copy_elements(DType dtype, Shape shape, std::span<const std::byte> by
 }  // namespace
 
 std::optional<HostTensor> read_constant(File& file, const schema::Tensor& tensor) {
-  const auto bytes = buffer_bytes(file.model, tensor, file.bytes);
+  const auto bytes = buffer_bytes(file, tensor);
   if (bytes.empty()) return std::nullopt;
   const DType dtype = to_dtype(tensor.type());
   const Shape shape = read_shape(tensor);

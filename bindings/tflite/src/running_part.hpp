@@ -1,0 +1,48 @@
+// A part of a model that Vellum runs for the interpreter.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "bindings/plugins/home_process.hpp"
+#include "bindings/plugins/plugin_options.hpp"
+#include "bindings/plugins/profile_page.hpp"
+#include "claim.hpp"
+#include "vellum/vellum.hpp"
+
+namespace vellum::lite {
+
+// One thread at a time, as an interpreter.
+class RunningPart {
+ public:
+  // The device, options and memory of all parts of one delegate.
+  struct Shared {
+    Device device;
+    plugin::PluginOptions options;
+    MemoryPool pool;  // not valid() with a budget
+  };
+  // `number`: of the part in its model.
+  RunningPart(const Shared& shared, ClaimedPart claimed, size_t number);
+
+  // Prepares the session for the shapes of the interpreter's tensors, and resizes the results.
+  void prepare(TfLiteContext* context);
+  void invoke(TfLiteContext* context);
+
+ private:
+  void make_session(const ImportedPart& imported);
+  void prepare_session(TfLiteContext* context);
+  InputShapes input_shapes(const TfLiteContext* context) const;
+  bool shapes_are_late() const;
+  void resize_results(TfLiteContext* context) const;
+
+  const plugin::HomeProcess process_;
+  const Shared shared_;
+  const Part part_;
+  const Description open_;
+  std::vector<int> inputs_, outputs_;  // tensors of the session's inputs and outputs, states included
+  std::unique_ptr<Session> session_;
+  bool accepts_all_shapes_ = false;  // the session was made from a part with open shapes
+  plugin::ProfilePage profile_page_;
+};
+
+}  // namespace vellum::lite
