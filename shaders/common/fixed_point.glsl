@@ -36,6 +36,9 @@ ivec4 fixed_b_part(ivec4 b) { return fixed_times(b << 20, fixed_b, 8); }
 ivec4 fixed_Add(ivec4 a, ivec4 b) { return fixed_times(fixed_a_part(a) + fixed_b_part(b), fixed_y, 16); }
 ivec4 fixed_Sub(ivec4 a, ivec4 b) { return fixed_times(fixed_a_part(a) - fixed_b_part(b), fixed_y, 16); }
 ivec4 fixed_Mul(ivec4 a, ivec4 b) { return fixed_times(a * b, fixed_y, 16); }
+ivec4 fixed_PRelu(ivec4 a, ivec4 slope) {
+  return mix(fixed_times(a, fixed_a, 0), fixed_Mul(a, slope), lessThan(a, ivec4(0)));
+}
 #endif
 
 #endif

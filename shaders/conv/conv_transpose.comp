@@ -94,6 +94,6 @@ void main() {
     if (first_output + s < output_slices)
       [[unroll]] for (int i = 0; i < TILE_P; ++i) {
         int column = ox + i * stride.x;
-        if (column < y_shape.x) store_y(ivec4(column, oy, first_output + s, n), activate(sum[s][i]));
+        if (column < y_shape.x) store_y(ivec4(column, oy, first_output + s, n), activate(bare_sum_of(s, i)));
       }
 }

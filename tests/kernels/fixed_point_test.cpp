@@ -8,7 +8,9 @@
 #include "caps/vendors.hpp"
 #include "exec/executor.hpp"
 #include "graph/operators/conv/conv.hpp"
+#include "graph/operators/conv/conv_transpose.hpp"
 #include "graph/operators/elementwise/binary.hpp"
+#include "graph/operators/elementwise/select.hpp"
 #include "graph/operators/movement/resize.hpp"
 #include "graph/operators/reduction/pool.hpp"
 #include "graph/operators/reduction/reduce.hpp"
@@ -272,6 +274,40 @@ TEST(FixedPoint, Interpolation) {
       expect_values_of_host(graph, {random_tensor({2, 6, 7, 5}, 5, -4.0f, 5.0f)},
                             in_floats ? "FIXED_IN_FLOATS" : "FIXED_RESIZE");
     }
+}
+
+TEST(FixedPoint, TransposedConvolutions) {
+  const auto fixed = fixed_point_of({.inputs = 6, .outputs = 10, .kernel = 3, .groups = 1});
+  HostTensor weights = random_tensor({6, 10, 3, 3}, 1, -90.0f, 90.0f);
+  const auto values = weights.mutable_as<float>();
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = std::nearbyint(values[i]) * fixed->w_scale[i / 9 % 10];
+  for (const int64_t stride : {1, 2, 3}) {
+    const Graph graph = graph_with<ConvTranspose>(
+        {2, 6, 5, 4}, kOutputStep, 130,
+        [&](OnnxModel& model) {
+          model.initializer("w", weights);
+          model.node("ConvTranspose", {"x_r", "w"}, {"m"}, attributes({{"strides", Ints{stride, stride}}}));
+        },
+        [&](ConvTranspose& op) { op.fixed_point = fixed; });
+    expect_values_of_host(graph, {random_tensor({2, 6, 5, 4}, 5, -4.0f, 5.0f)}, "FIXED_POINT");
+  }
+}
+
+TEST(FixedPoint, SlopesOfNegativeNumbers) {
+  constexpr float kSlopeStep = 0.004f, kStep = 0.029f;
+  const Graph graph = graph_with<PRelu>(
+      {2, 6, 7, 5}, kStep, 130,
+      [&](OnnxModel& model) {
+        const std::array<float, 6> slopes{-0.4f, 0.012f, 0.2f, 0.0f, 0.504f, -0.004f};
+        model.initializer("slopes", HostTensor::f32({6, 1, 1}, slopes));
+        model.node("PRelu", {"x_r", "slopes"}, {"m"});
+      },
+      [&](PRelu& op) {
+        op.fixed_point = fixed_product(kInputStep, kSlopeStep, kStep);
+        op.fixed_point.a = fixed_multiplier(static_cast<double>(kInputStep / kStep));
+      });
+  expect_values_of_host(graph, {random_tensor({2, 6, 7, 5}, 5, -4.0f, 5.0f)}, "FIXED_PAIR");
 }
 
 }  // namespace

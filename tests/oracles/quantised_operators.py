@@ -278,8 +278,8 @@ class Maker:
 KINDS = ["add", "average_pool", "concatenation", "conv", "depthwise_conv", "fully_connected", "grouped_conv", "hard_swish",
          "leaky_relu", "logistic", "max_pool", "mean", "mul", "pad", "prelu", "quantize", "relu", "resize_bilinear",
          "softmax", "sub", "tanh", "transpose_conv"]
-# Vellum computes these in floats.
-IN_FLOATS = {"prelu", "softmax", "transpose_conv"}
+# Vellum computes it in floats.
+IN_FLOATS = {"softmax"}
 
 
 def make(kinds, seed, count):

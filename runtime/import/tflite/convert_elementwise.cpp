@@ -81,6 +81,18 @@ FixedPair read_fixed_pair(const Call& call, BinaryKind kind) {
   return kind == BinaryKind::mul ? fixed_product(*a, *b, *y) : fixed_sum(*a, *b, *y);
 }
 
+// PreluPrepare() in tflite/kernels/activations.cc.
+FixedPair read_fixed_prelu(const Call& call) {
+  const Writer& writer = call.writer;
+  const std::optional<float> x = writer.byte_scale(call.input(0)), slope = writer.byte_scale(call.input(1)),
+                             y = writer.byte_scale(call.output());
+  constexpr float kMostRatio = 0x1p15f;  // times 255 that is far below 2^31
+  if (!x || !slope || !y || !(*x / *y < kMostRatio)) return {};
+  FixedPair pair = fixed_product(*x, *slope, *y);
+  pair.a = fixed_multiplier(static_cast<double>(*x / *y));
+  return pair;
+}
+
 std::shared_ptr<Binary> make_binary(BinaryKind kind) {
   auto op = std::make_shared<Binary>();
   op->kind = kind;
@@ -194,8 +206,9 @@ void convert_squared_difference(const Call& call) {
 
 void convert_prelu(const Call& call) {
   const bool image = call.prefers_image();
-  call.emit(std::make_shared<PRelu>(), {call.broadcast_input(0, image), call.broadcast_input(1, image)},
-            image);
+  auto op = std::make_shared<PRelu>();
+  op->fixed_point = read_fixed_prelu(call);
+  call.emit(std::move(op), {call.broadcast_input(0, image), call.broadcast_input(1, image)}, image);
 }
 
 void convert_cast(const Call& call) {

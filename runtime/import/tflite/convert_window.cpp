@@ -70,10 +70,11 @@ std::shared_ptr<Conv> make_conv(const Call& call, const Options& options) {
 }
 
 // LiteRT multiplies the scales of an unsigned convolution as floats.
-std::shared_ptr<const FixedPoint> fixed_point_of(const Call& call, int64_t channels) {
-  const int32_t x = call.input(0);
+std::shared_ptr<const FixedPoint> fixed_point_of(const Call& call, int64_t channels, size_t x_index = 0,
+                                                 size_t bias_index = 2) {
+  const int32_t x = call.input(x_index);
   const bool is_unsigned = call.writer.quantised(x) && call.writer.stored_type(x) == DType::u8;
-  return read_fixed_point(call, channels, is_unsigned);
+  return read_fixed_point(call, channels, is_unsigned, x_index, bias_index);
 }
 
 int64_t channels_of(const Call& call) {
@@ -137,6 +138,7 @@ void convert_transpose_conv(const Call& call) {
     }
   }
   conv->window.pads = {begin[0], begin[1], end[0], end[1]};
+  conv->fixed_point = fixed_point_of(call, kernel[0], 2, 3);
   std::vector<ValueId> values{call.writer.as_image(call.input(2)), add_weights(call, 1, {3, 0, 1, 2})};
   if (call.has_input(3)) values.push_back(call.writer.in_file_order(call.input(3)));
   call.emit(std::move(conv), std::move(values), true, options.activation());

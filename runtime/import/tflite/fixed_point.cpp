@@ -17,17 +17,17 @@ std::vector<float> scales_of(const Call& call, int32_t tensor, size_t channels) 
 
 }  // namespace
 
-std::shared_ptr<const FixedPoint> read_fixed_point(const Call& call, int64_t channels,
-                                                   bool multiplies_floats) {
+std::shared_ptr<const FixedPoint> read_fixed_point(const Call& call, int64_t channels, bool multiplies_floats,
+                                                   size_t x_index, size_t bias_index) {
   const Writer& writer = call.writer;
   const auto is_quantised = [&](int32_t tensor) {
     return writer.quantised(tensor) && is_byte(writer.stored_type(tensor));
   };
-  for (const int32_t tensor : {call.input(0), call.input(1), call.output(0)})
+  for (const int32_t tensor : {call.input(x_index), call.input(1), call.output(0)})
     if (!is_quantised(tensor)) return nullptr;
   const auto count = static_cast<size_t>(channels);
   auto fixed = std::make_shared<FixedPoint>();
-  fixed->x_scale = writer.scales_of(call.input(0))[0];
+  fixed->x_scale = writer.scales_of(call.input(x_index))[0];
   fixed->y_scale = writer.scales_of(call.output(0))[0];
   fixed->w_scale = scales_of(call, call.input(1), count);
   if (fixed->w_scale.size() != count) return nullptr;
@@ -42,10 +42,11 @@ std::shared_ptr<const FixedPoint> read_fixed_point(const Call& call, int64_t cha
   const HostTensor* weights = writer.constant(call.input(1));
   if (weights == nullptr) return nullptr;
   const int64_t products = weights->elements() / std::max<int64_t>(channels, 1);
-  if (!call.has_input(2)) return fixed->fits_int32(products) ? fixed : nullptr;
-  const HostTensor* bias = writer.constant(call.input(2));
-  if (bias == nullptr || !writer.quantised(call.input(2)) || bias->elements() != channels) return nullptr;
-  const std::vector<float> values = bias->to_floats(), steps = scales_of(call, call.input(2), count);
+  if (!call.has_input(bias_index)) return fixed->fits_int32(products) ? fixed : nullptr;
+  const HostTensor* bias = writer.constant(call.input(bias_index));
+  if (bias == nullptr || !writer.quantised(call.input(bias_index)) || bias->elements() != channels)
+    return nullptr;
+  const std::vector<float> values = bias->to_floats(), steps = scales_of(call, call.input(bias_index), count);
   if (steps.size() != count) return nullptr;
   for (size_t m = 0; m < count; ++m) {
     const double integer = std::nearbyint(static_cast<double>(values[m]) / static_cast<double>(steps[m]));

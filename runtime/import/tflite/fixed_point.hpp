@@ -11,8 +11,8 @@ namespace vellum::tflite {
 
 // Returns the multipliers and biases of an operator with inputs x, weights and an optional bias, of weights
 // for `channels`. Returns null for an operator of floats, and where integers would overflow.
-// `multiplies_floats`: the product of the scales is rounded to a float.
-std::shared_ptr<const FixedPoint> read_fixed_point(const Call& call, int64_t channels,
-                                                   bool multiplies_floats);
+// `multiplies_floats`: the product of the scales is rounded to a float. `x_index`, `bias_index`: the inputs.
+std::shared_ptr<const FixedPoint> read_fixed_point(const Call& call, int64_t channels, bool multiplies_floats,
+                                                   size_t x_index = 0, size_t bias_index = 2);
 
 }  // namespace vellum::tflite

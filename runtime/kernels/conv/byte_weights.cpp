@@ -6,7 +6,9 @@
 #include <cstring>
 #include <span>
 
+#include "graph/operators/conv/conv_transpose.hpp"
 #include "graph/operators/conv/scaled_conv.hpp"
+#include "graph/operators/movement/transpose.hpp"
 #include "kernels/conv/weights.hpp"
 
 namespace vellum {
@@ -101,6 +103,20 @@ ByteWeightsPointer scaled_weights(const Lowering& lowering, size_t input) {
   return std::make_shared<const ByteWeights>(std::move(found));
 }
 
+// `weights`: integers, by output channel.
+ByteWeightsPointer fixed_point_weights(const std::vector<float>& weights,
+                                       const std::shared_ptr<const FixedPoint>& fixed, bool adds_integers) {
+  const auto range = byte_range(weights);
+  if (!range) return nullptr;
+  ByteWeights found;
+  found.scale = fixed->w_scale;
+  found.fixed_point = fixed;
+  if (range->first < -128 || range->second > 127) found.zero = -range->first;
+  found.exceeds_floats = may_exceed_floats(weights, found.scale.size());
+  if (found.exceeds_floats && !adds_integers) return nullptr;
+  return std::make_shared<const ByteWeights>(std::move(found));
+}
+
 // Returns the weights of a convolution in fixed point; null unless its input has the scale that it expects.
 ByteWeightsPointer fixed_point_weights(const Lowering& lowering, size_t input, bool adds_integers) {
   const auto* conv = dynamic_cast<const Conv*>(lowering.node().op.get());
@@ -108,17 +124,8 @@ ByteWeightsPointer fixed_point_weights(const Lowering& lowering, size_t input, b
     return nullptr;
   if (lowering.has_input(4) || lowering.desc_of_input(0).grid.step != conv->fixed_point->x_scale)
     return nullptr;
-  const std::vector<float> weights =
-      in_integers(*lowering.constant(input), conv->fixed_point->w_scale).to_floats();
-  const auto range = byte_range(weights);
-  if (!range) return nullptr;
-  ByteWeights found;
-  found.scale = conv->fixed_point->w_scale;
-  found.fixed_point = conv->fixed_point;
-  if (range->first < -128 || range->second > 127) found.zero = -range->first;
-  found.exceeds_floats = may_exceed_floats(weights, found.scale.size());
-  if (found.exceeds_floats && !adds_integers) return nullptr;
-  return std::make_shared<const ByteWeights>(std::move(found));
+  return fixed_point_weights(in_integers(*lowering.constant(input), conv->fixed_point->w_scale).to_floats(),
+                             conv->fixed_point, adds_integers);
 }
 
 }  // namespace
@@ -157,6 +164,17 @@ ByteWeightsPointer byte_weights(const Lowering& lowering, size_t input, bool add
   const int64_t channels = weights.shape()[0], each = weights.elements() / std::max<int64_t>(channels, 1);
   return find_byte_weights(channels, each,
                            [&](int64_t m, int64_t i) { return values[static_cast<size_t>(m * each + i)]; });
+}
+
+ByteWeightsPointer transposed_byte_weights(const Lowering& lowering) {
+  const auto& conv = lowering.op<ConvTranspose>();
+  if (!conv.adds_integers() || !lowering.is_in_bytes(0) || computes_weights(lowering, 1)) return nullptr;
+  if (lowering.desc_of_input(0).grid.step != conv.fixed_point->x_scale) return nullptr;
+  const HostTensor integers = transposed_in_integers(*lowering.constant(1), conv.fixed_point->w_scale);
+  Transpose by_output;
+  by_output.perm = Ints{1, 0, 2, 3};
+  const HostTensor* inputs[] = {&integers};
+  return fixed_point_weights(by_output.evaluate(inputs)[0].to_floats(), conv.fixed_point, false);
 }
 
 TensorDesc in_bytes(TensorDesc desc, const ByteWeights& weights) {

@@ -51,6 +51,8 @@ ByteWeightsPointer find_byte_weights(int64_t channels, int64_t each,
 // the weights and the bias are constants; always where the node is a ScaledConv. `adds_integers`: whether the
 // kernel can add up sums beyond floats; otherwise such sums are not computed in fixed point.
 ByteWeightsPointer byte_weights(const Lowering& lowering, size_t input = 1, bool adds_integers = true);
+// Returns the weights of a ConvTranspose in fixed point; null for others.
+ByteWeightsPointer transposed_byte_weights(const Lowering& lowering);
 // Returns the least and the most of the integers that the weights are, and zero; nothing if they do not fit
 // in bytes. weight: each is an integer.
 std::optional<std::pair<int32_t, int32_t>> byte_range(std::span<const float> weights);

@@ -9,9 +9,9 @@ namespace {
 
 // W (C, M / group, kernel...).
 WeightValues conv_transpose_values(const Lowering& lowering, const ConvWeights& grid) {
-  auto make = [grid, weights = weights_of(lowering), bias = bias_of(lowering)] {
+  const auto make = [grid, weights = weights_of(lowering), bias = bias_of(lowering)](auto pack) {
     const std::vector<float> w = weights.to_floats();
-    return grid.pack(
+    return (grid.*pack)(
         [&](int64_t m, int64_t c, int64_t tap) {
           const int64_t input = m / grid.group_outputs() * grid.group_inputs() + c;
           return w[static_cast<size_t>((input * grid.group_outputs() + m % grid.group_outputs()) * grid.taps +
@@ -19,8 +19,11 @@ WeightValues conv_transpose_values(const Lowering& lowering, const ConvWeights& 
         },
         bias);
   };
-  return values_of_packing(lowering, {PackingScheme::conv_transpose, grid.packing_parameters()},
-                           std::move(make));
+  WeightValues values =
+      values_of_packing(lowering, {PackingScheme::conv_transpose, grid.packing_parameters()},
+                        [make] { return make(&ConvWeights::pack); });
+  if (grid.bytes) values.make_bytes = [make] { return make(&ConvWeights::pack_bytes); };
+  return values;
 }
 
 // Pixels of one phase have the same remainder by the stride, and are reached by the same taps.
@@ -39,7 +42,10 @@ void emit_transposed(Lowering& lowering, const Window2d& window, const TileDeman
   ConvKernel kernel{"conv_transpose", {tile}, {}, 0, {}};
   kernel.weights = conv_weights(lowering, conv.group, window.taps(), tile.slices);
   kernel.tile.output.slices = kernel.weights.tile_slices;
-  if (should_multiply_halves(lowering)) kernel.weights.run = kRunOfSlices;
+  if (should_multiply_halves(lowering))
+    kernel.weights.run = kRunOfSlices;
+  else
+    kernel.weights.bytes = transposed_byte_weights(lowering);
   kernel.tiles = divide_up(demand.length, tile.pixels) * demand.lines * kernel.weights.blocks();
   dispatch_conv(lowering, kernel, window, conv.activation, conv_transpose_values(lowering, kernel.weights));
 }

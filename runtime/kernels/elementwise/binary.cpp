@@ -1,6 +1,7 @@
 // Functions of two (and of several) tensors with numpy broadcasting.
 #include "graph/operators/elementwise/binary.hpp"
 
+#include "graph/operators/elementwise/select.hpp"
 #include "kernels/elementwise/elementwise.hpp"
 #include "kernels/framework/elements.hpp"
 
@@ -147,7 +148,10 @@ void lower_variadic(Lowering& lowering) {
 
 void lower_prelu(Lowering& lowering) {
   if (!all_float(lowering)) return lowering.run_on_host("PRelu of integers has no kernel");
-  lower_pair(lowering, "PRelu", {});
+  const FixedPair& fixed_point = lowering.op<PRelu>().fixed_point;
+  constexpr float kMost = 0x1p20f;  // what reads the results bounds them
+  const Activation steps{.step = fixed_point.y_step, .least = -kMost, .most = kMost};
+  lower_pair(lowering, "PRelu", fixed_point ? steps : Activation{}, fixed_point);
 }
 
 }  // namespace vellum

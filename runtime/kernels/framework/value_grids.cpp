@@ -8,6 +8,7 @@
 #include "graph/operators/elementwise/binary.hpp"
 #include "graph/operators/elementwise/byte_table.hpp"
 #include "graph/operators/elementwise/quantize.hpp"
+#include "graph/operators/elementwise/select.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/fused/fused_nodes.hpp"
 #include "graph/operators/matmul/matmul.hpp"
@@ -65,8 +66,9 @@ std::optional<ByteGrid> dequantised_grid(const Graph& graph, const Node& node) {
 
 // Whether its kernels store only results, four at a time, so that the store may round them.
 bool stores_results(const Operator& op) {
+  const auto* prelu = dynamic_cast<const PRelu*>(&op);
   return dynamic_cast<const Resize*>(&op) != nullptr || dynamic_cast<const Concat*>(&op) != nullptr ||
-         dynamic_cast<const Reduce*>(&op) != nullptr;
+         dynamic_cast<const Reduce*>(&op) != nullptr || (prelu != nullptr && prelu->fixed_point);
 }
 
 // The grid that a node rounds a value to, if it does nothing else and the bytes have no other numbers.

@@ -100,11 +100,14 @@ std::vector<HostTensor> ConvTranspose::evaluate(HostInputs inputs) const {
   const WindowPlacement p = as_3d(place(known_inputs(inputs)));
   return visit_real(type.dtype, [&](auto tag) {
     using Real = typename decltype(tag)::type;
-    const HostTensor x_tensor = cast(*inputs[0], kRealType<Real>),
-                     w_tensor = cast(*inputs[1], kRealType<Real>);
+    const bool integers = adds_integers();
+    const HostTensor x_tensor =
+        cast(integers ? in_integers(*inputs[0], {fixed_point->x_scale}) : *inputs[0], kRealType<Real>);
+    const HostTensor w_tensor = cast(
+        integers ? transposed_in_integers(*inputs[1], fixed_point->w_scale) : *inputs[1], kRealType<Real>);
     const Real* x = x_tensor.as<Real>().data();
     const Real* w = w_tensor.as<Real>().data();
-    const bool has_bias = inputs.size() > 2 && inputs[2] != nullptr;
+    const bool has_bias = !integers && inputs.size() > 2 && inputs[2] != nullptr;
     const std::vector<Real> bias = has_bias ? to_reals<Real>(*inputs[2]) : std::vector<Real>();
 
     const int64_t batches = x_tensor.shape()[0], channels = x_tensor.shape()[1];
@@ -123,7 +126,13 @@ std::vector<HostTensor> ConvTranspose::evaluate(HostInputs inputs) const {
           scatter_plane(p, x + (n * channels + c) * in_plane,
                         w + (c * group_filters + m % group_filters) * taps, sums.data());
         }
-        for (const double sum : sums) *y++ = apply_real(activation, static_cast<Real>(sum));
+        const auto value = [&](double sum) {
+          return integers ? static_cast<double>(static_cast<float>(fixed_point->result(
+                                                    static_cast<int32_t>(sum), static_cast<size_t>(m))) *
+                                                fixed_point->y_scale)
+                          : sum;
+        };
+        for (const double sum : sums) *y++ = apply_real(activation, static_cast<Real>(value(sum)));
       }
     }
     return std::vector{cast(y_tensor, type.dtype)};
@@ -147,6 +156,7 @@ Attributes ConvTranspose::attributes() const {
   if (!output_padding.empty()) result.set("output_padding", output_padding);
   if (!output_shape.empty()) result.set("output_shape", output_shape);
   result.set("group", group);
+  if (fixed_point) result.set("fixed_point", int64_t{1});
   print_activation(result, activation);
   return result;
 }

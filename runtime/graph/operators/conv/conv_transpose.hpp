@@ -2,6 +2,7 @@
 #pragma once
 
 #include "graph/operator_support.hpp"
+#include "graph/operators/conv/fixed_point.hpp"
 #include "graph/operators/conv/window.hpp"
 
 namespace vellum {
@@ -13,6 +14,9 @@ struct ConvTranspose : Operator {
   std::vector<int64_t> output_shape;    // spatial sizes; empty: computed from pads
   int64_t group = 1;
   Activation activation;
+  // How a quantised model computes it in integers, without groups; null for others.
+  std::shared_ptr<const FixedPoint> fixed_point = nullptr;
+  bool adds_integers() const { return fixed_point && group == 1 && fixed_point->fits(activation, false); }
 
   // `input` of the placement is X, `output` is Y: out = in * stride - pads_begin + kernel index * dilation.
   WindowPlacement place(Inputs inputs) const;

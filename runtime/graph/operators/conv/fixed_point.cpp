@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "graph/operator_support.hpp"
+
 namespace vellum {
 
 int32_t FixedPoint::result(int32_t sum, size_t channel) const {
@@ -43,6 +45,14 @@ HostTensor in_integers(const HostTensor& values, const std::vector<float>& scale
   const size_t each = integers.size() / scale.size();
   for (size_t i = 0; i < integers.size(); ++i) integers[i] = std::nearbyint(integers[i] / scale[i / each]);
   return HostTensor::f32(values.shape(), integers);
+}
+
+HostTensor transposed_in_integers(const HostTensor& weights, const std::vector<float>& scale) {
+  std::vector<float> integers = weights.to_floats();
+  const size_t taps = static_cast<size_t>(product(weights.shape(), 2, weights.shape().size()));
+  for (size_t i = 0; i < integers.size(); ++i)
+    integers[i] = std::nearbyint(integers[i] / scale[i / taps % scale.size()]);
+  return HostTensor::f32(weights.shape(), integers);
 }
 
 }  // namespace vellum

@@ -35,5 +35,7 @@ struct FixedPoint {
 
 // Returns the integers that values / scale are.
 HostTensor in_integers(const HostTensor& values, const std::vector<float>& scale);
+// Does so for the weights of a transposed convolution, (C, M, kernel...), by output channel.
+HostTensor transposed_in_integers(const HostTensor& weights, const std::vector<float>& scale);
 
 }  // namespace vellum

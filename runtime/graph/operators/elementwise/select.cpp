@@ -16,6 +16,18 @@ std::vector<TensorType> PRelu::infer(Inputs inputs) const {
   return {x};
 }
 
+namespace {
+
+template <typename Real>
+Real prelu_of_integers(const FixedPair& fixed, Real x, Real slope) {
+  const int32_t a = integer_of(static_cast<float>(x), fixed.a_step);
+  const int32_t y = a >= 0 ? multiply(a, fixed.a)
+                           : multiply(a * integer_of(static_cast<float>(slope), fixed.b_step), fixed.y);
+  return static_cast<Real>(static_cast<float>(y) * fixed.y_step);
+}
+
+}  // namespace
+
 std::vector<HostTensor> PRelu::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
   return visit_real(type.dtype, [&](auto tag) {
@@ -27,7 +39,10 @@ std::vector<HostTensor> PRelu::evaluate(HostInputs inputs) const {
     size_t i = 0;
     for_each_offset<1>(type.shape, {broadcast_strides(slope.shape(), type.shape)}, {0},
                        [&](const auto& offsets) {
-                         out[i] = in[i] < 0 ? slopes[static_cast<size_t>(offsets[0])] * in[i] : in[i];
+                         const Real slope_of_i = slopes[static_cast<size_t>(offsets[0])];
+                         out[i] = fixed_point ? prelu_of_integers(fixed_point, in[i], slope_of_i)
+                                  : in[i] < 0 ? slope_of_i * in[i]
+                                              : in[i];
                          ++i;
                        });
     return std::vector{cast(y, type.dtype)};

@@ -2,12 +2,16 @@
 #pragma once
 
 #include "graph/operator_support.hpp"
+#include "graph/operators/elementwise/fixed_multiplier.hpp"
 
 namespace vellum {
 
 // Inputs X and slope, which broadcasts to X's shape: X < 0 ? slope * X : X.
 struct PRelu : Operator {
   bool scalar_slope = false;  // before opset 7 only a single slope broadcasts
+  // Not empty: integers of a quantised model. Those that are not negative are multiplied by `a`, products
+  // with slopes by `y`.
+  FixedPair fixed_point = {};
 
   std::string_view type() const override { return "PRelu"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
