@@ -17,7 +17,7 @@ static int32_t stop_at_second(size_t done, size_t total, void* user) {
 static void count_released(void* user) { ++*(int*)user; }
 
 struct bundle {
-  unsigned char bytes[1 << 18];
+  unsigned char bytes[1 << 20];
   size_t size;
 };
 

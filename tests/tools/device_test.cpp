@@ -94,6 +94,7 @@ TEST_F(OnDevice, DoctorFindsNothingWrong) {
   EXPECT_EQ(text.status, 0);
   EXPECT_NE(text.out.find("all compute what the host does"), std::string::npos) << text.out;
   EXPECT_TRUE(fails({"doctor", "--only", "Frobnicate", "--json"}, 1, {"Frobnicate"}));
+  EXPECT_EQ(run_json(with({"doctor", "--forget"})), json({{"forgotten", true}}));
 }
 
 TEST_F(OnDevice, RunWritesWhatTheHostReferenceComputes) {

@@ -100,10 +100,13 @@ void examine(const DoctorArguments& arguments) {
   if (!arguments.options.json) print("vellum " VELLUM_VERSION_TEXT " on " + device_text(device.info()));
   if (arguments.forget) {
     forget_crashes(device);
-    if (!arguments.options.json) print("forgot what crashed, and all results of first-use checks\n");
-  } else if (!arguments.options.json) {
-    print(crashes_text(crashes(device)));
+    if (arguments.options.json)
+      print_json(nlohmann::json{{"forgotten", true}});
+    else
+      print("forgot what crashed, and all results of first-use checks\n");
+    return;
   }
+  if (!arguments.options.json) print(crashes_text(crashes(device)));
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<KernelCheck> checks = check_with_progress(device, arguments);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -145,7 +148,8 @@ Command add_doctor(CLI::App& app) {
   command->add_flag("--thorough", arguments->thorough,
                     "as --all, and run each 200 times: the results must be the same");
   command->add_flag("--forget", arguments->forget,
-                    "forget which calls of the driver ended a process, and the results of first-use checks");
+                    "only forget which calls of the driver ended a process, and the results of first-use "
+                    "checks");
   add_options(*command, arguments->options, "has no effect here");
   command->footer(
       "Small operators of every kind are computed on the device, in images and buffers, in fp32 and fp16, "
