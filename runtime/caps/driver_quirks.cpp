@@ -39,7 +39,7 @@ bool ends_in_cooperative_query(const DeviceCaps& caps) {
          caps.driver.starts_with("AMD proprietary driver");
 }
 
-// NVIDIA's driver does: some forty instances after the first, it offers none (measured with 580.159 for
+// NVIDIA's driver does: from the thirty-first instance on it offers no device (measured with 580.159 for
 // Linux; slang-rhi#757 for Windows), or invocations get wrong numbers within their subgroups (quadrants#465).
 bool must_stay_loaded(const DeviceCaps& caps) {
   return caps.vendor_id == kNvidia && caps.driver.starts_with("NVIDIA");

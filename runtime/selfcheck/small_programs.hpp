@@ -53,7 +53,7 @@ class SmallPrograms {
   SmallPrograms& operator=(const SmallPrograms&) = delete;
 
   const SmallProgram& operator[](size_t program) const { return programs_[program]; }
-  // Of each used kernel. Empty for a kernel that no small operator uses. Conversions have several matches, in
+  // Returns the matches of each used kernel; none if no small operator uses it. Conversions have several, in
   // programs with different shaders, because in some of these another kernel may be wrong.
   const std::vector<std::vector<Match>>& matches() const { return matches_; }
   // All programs of the matches.

@@ -11,7 +11,8 @@ vec4 on_its_side(vec4 quotient, vec4 nearest, vec4 left, vec4 b) {
   ivec4 away = mix(ivec4(1), ivec4(-1), lessThan(left * sign(b) * sign(nearest), vec4(0)));
   vec4 beside = intBitsToFloat(floatBitsToInt(nearest) + away), gap = abs(beside - nearest);
   vec4 corrected = mix(beside, nearest, lessThanEqual(abs(left), 0.5 * gap * abs(b)));
-  // What is further off is on its side already. Zero has no neighbour here, nor has infinity.
+  // A quotient that is further off is on its side already, as is one next to zero or infinity, whose gap is no number
+  // or too small.
   return mix(quotient, corrected, lessThanEqual(abs(quotient - nearest), 4.0 * gap));
 }
 

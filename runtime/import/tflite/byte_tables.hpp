@@ -18,7 +18,7 @@ std::optional<ByteScale> byte_scale(const Call& call, int32_t tensor);
 
 // Returns the stored integer of y for the stored integer of x.
 using ByteFunction = std::function<int32_t(int32_t)>;
-// The operator, and its input 1. The results are clamped to the integers of `y`. `name`: of the table.
+// The operator, and its input 1. The results are clamped to the integers of `y`.
 struct TableNode {
   std::shared_ptr<const Operator> op;
   ValueId entries = kNoValue;

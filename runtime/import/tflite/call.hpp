@@ -12,7 +12,7 @@
 namespace vellum::tflite {
 
 inline constexpr int32_t kLeftOut = -1;  // an omitted optional input
-// Of a custom operator that another runtime describes: it knows versions only of operators that it has.
+// The version of a custom operator whose runtime does not have it, and so does not know it.
 inline constexpr int kUnknownVersion = 0;
 
 // The window of a convolution whose dilation is expressed by other operators (dilation.hpp).

@@ -27,7 +27,8 @@ struct ConvProblem {
   bool has_residual = false, has_scale = false;
   bool computes_weights = false;  // at run time
   bool scales_sums = false;       // of a ScaledConv: sums are exact, and scaled afterwards
-  // Of a ScaledConv or in fixed point: only kernels of bytes have these sums.
+  // Whether sums are of integers, as those of a ScaledConv or in fixed point: only kernels of bytes have
+  // them.
   bool adds_integers = false;
   // One invocation adds up sums in parts, as integers: a ScaledConv or a convolution in fixed point has sums
   // that floats may not hold.

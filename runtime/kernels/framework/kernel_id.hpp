@@ -49,8 +49,8 @@ WrongKernel wrong_kernel(const KernelId& kernel, std::string why);
 // By KernelId::text().
 using WrongKernels = std::map<std::string, WrongKernel, std::less<>>;
 
-// What computes the nodes of wrong kernels: other kernels if there are any, or the host, so that the others
-// keep the kernels that they have without them. all_on_host: the host computes all nodes.
+// Where nodes run whose kernels are wrong: by other kernels, if there are any, or on the host. On the host,
+// all other nodes keep their kernels. all_on_host: the host computes every node.
 enum class WrongNodes : uint8_t { other_kernels, on_host, all_on_host };
 
 // Kernels of a program that were avoided: maps description() to the reason.

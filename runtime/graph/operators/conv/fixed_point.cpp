@@ -40,19 +40,25 @@ FixedPoint FixedPoint::of_channels(size_t first, size_t count) const {
   return {x_scale, y_scale, part(w_scale), part(bias), part(multipliers), rounds_once};
 }
 
-HostTensor in_integers(const HostTensor& values, const std::vector<float>& scale) {
+namespace {
+
+// `inner`: elements that follow one another and have one scale.
+HostTensor rounded_quotients(const HostTensor& values, const std::vector<float>& scale, size_t inner) {
   std::vector<float> integers = values.to_floats();
-  const size_t each = integers.size() / scale.size();
-  for (size_t i = 0; i < integers.size(); ++i) integers[i] = std::nearbyint(integers[i] / scale[i / each]);
+  for (size_t i = 0; i < integers.size(); ++i)
+    integers[i] = std::nearbyint(integers[i] / scale[i / inner % scale.size()]);
   return HostTensor::f32(values.shape(), integers);
 }
 
+}  // namespace
+
+HostTensor in_integers(const HostTensor& values, const std::vector<float>& scale) {
+  return rounded_quotients(values, scale, static_cast<size_t>(values.elements()) / scale.size());
+}
+
 HostTensor transposed_in_integers(const HostTensor& weights, const std::vector<float>& scale) {
-  std::vector<float> integers = weights.to_floats();
-  const size_t taps = static_cast<size_t>(product(weights.shape(), 2, weights.shape().size()));
-  for (size_t i = 0; i < integers.size(); ++i)
-    integers[i] = std::nearbyint(integers[i] / scale[i / taps % scale.size()]);
-  return HostTensor::f32(weights.shape(), integers);
+  const Shape& shape = weights.shape();
+  return rounded_quotients(weights, scale, static_cast<size_t>(product(shape, 2, shape.size())));
 }
 
 }  // namespace vellum

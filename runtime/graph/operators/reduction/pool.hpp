@@ -9,9 +9,8 @@ namespace vellum {
 
 enum class PoolKind : uint8_t { max, average, lp };
 
-// How a quantised model takes averages, of integers with their zero point: x and the results are (integer -
-// zero)
-// * step. A step of 0: of floats. tflite/kernels/internal/reference/integer_ops/pooling.h
+// How a quantised model takes averages, of integers with their zero point: x and the results are
+// (integer - zero) * step. A step of 0: of floats. tflite/kernels/internal/reference/integer_ops/pooling.h
 struct FixedAverage {
   float step = 0.0f;
   int32_t zero = 0;
