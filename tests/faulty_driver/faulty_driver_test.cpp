@@ -55,7 +55,8 @@ Device open(const FaultyDriver& driver, const std::filesystem::path& folder, con
   options.get_instance_proc_addr = driver.get_instance_proc_addr();
   options.cache_folder = folder;
   options.log = log;
-  options.wait_limit = std::chrono::milliseconds(500);
+  // Long, because lavapipe compiles a shader while it is waited for; the driver that hangs says so at once.
+  options.wait_limit = std::chrono::seconds(60);
   auto impl = std::make_shared<Device::Impl>();
   impl->self_check = SelfCheck::on;
   impl->context = gpu::Context::create(options);
