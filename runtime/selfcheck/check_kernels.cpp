@@ -75,10 +75,8 @@ class Checker {
           lowering.tuning = &way.table;
           KernelCheck& result = checks_.emplace_back(described(small, lowering));
           result.kernel = way.name;
-          attempt(result, [&] {
-            result.error =
-                runs_.error(small.name, lower(graph, context_->caps(), lowering), small.inputs, want);
-          });
+          attempt(result,
+                  [&] { result.error = runs_.error(small, lower(graph, context_->caps(), lowering), want); });
         }
       }
   }

@@ -48,8 +48,7 @@ class UsedKernelsCheck {
     const SmallProgram& program = programs_[number];
     try {
       const std::vector<HostTensor> want = evaluate(*program.graph, program.small->inputs);
-      const double error =
-          runs_.error(program.small->name, programs_.lowered(number), program.small->inputs, want);
+      const double error = runs_.error(*program.small, programs_.lowered(number), want);
       const double bound = error_bound(used_.precision);
       if (!(error <= bound)) failures_[number] = describe(error, bound) + " in '" + program.small->name + "'";
     } catch (const Error& error) {

@@ -1,7 +1,6 @@
 #include "selfcheck/operator_cases.hpp"
 
-#include <cmath>
-#include <initializer_list>
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -20,91 +19,11 @@ namespace vellum {
 namespace {
 
 using Ints = std::vector<int64_t>;
-using Pairs = std::initializer_list<std::pair<const char*, Attributes::Value>>;
-
-constexpr int kOpset = 23;
-
-// In [-1, 1], of a linear congruential generator (Numerical Recipes, "Quick and Dirty Generators").
-HostTensor values(Shape shape, uint32_t seed) {
-  HostTensor tensor(DType::f32, std::move(shape));
-  uint32_t state = seed;
-  for (float& value : tensor.mutable_as<float>()) {
-    state = state * 1664525u + 1013904223u;
-    value = static_cast<float>(state >> 8) / static_cast<float>(1u << 23) - 1.0f;
-  }
-  return tensor;
-}
-
-// An input of an operator: a tensor of the network, or a constant.
-struct Operand {
-  HostTensor tensor;
-  bool constant = false;
-};
-
-Operand computed(Shape shape, uint32_t seed = 1) { return {values(std::move(shape), seed), false}; }
-Operand weights(Shape shape, uint32_t seed = 2) { return {values(std::move(shape), seed), true}; }
-Operand number(float value) { return {HostTensor::f32({}, std::vector<float>{value}), true}; }
-// In [0.25, 1.25].
-Operand positive(Shape shape, uint32_t seed = 1) {
-  Operand operand = computed(std::move(shape), seed);
-  for (float& value : operand.tensor.mutable_as<float>()) value = 0.25f + std::abs(value);
-  return operand;
-}
-// Multiples of 1/16, which halves hold, and of which any 31 along an axis differ: what compares or rounds
-// them gives the same in every precision.
-Operand steps(Shape shape) {
-  Operand operand = computed(std::move(shape));
-  int i = 0;
-  for (float& value : operand.tensor.mutable_as<float>()) value = static_cast<float>(++i * 7 % 31) / 16.0f;
-  return operand;
-}
-// From -3 to 3.
-Operand small_integers(const Shape& shape, int64_t seed = 1) {
-  Ints elements(static_cast<size_t>(element_count(shape)));
-  for (size_t i = 0; i < elements.size(); ++i)
-    elements[i] = (static_cast<int64_t>(i) * (seed + 4) + seed) % 7 - 3;
-  return {HostTensor::i64(shape, elements), false};
-}
-Operand integers(const Ints& elements) {
-  return {HostTensor::i64({static_cast<int64_t>(elements.size())}, elements), true};
-}
-
-SmallOperator small_operator(std::string name, const std::string& type, std::vector<Operand> operands,
-                             std::shared_ptr<const Operator> op) {
-  SmallOperator made{std::move(name), {}, {}};
-  Node node{type, std::move(op), {}, {}};
-  for (Operand& operand : operands) {
-    const std::string input = "input" + std::to_string(node.inputs.size());
-    if (operand.constant) {
-      node.inputs.push_back(made.graph.add_constant(input, std::move(operand.tensor)));
-    } else {
-      node.inputs.push_back(made.graph.add_value(input, operand.tensor.type(), true));
-      made.graph.inputs.push_back(node.inputs.back());
-      made.inputs.push_back(std::move(operand.tensor));
-    }
-  }
-  node.outputs = {made.graph.add_value("output")};
-  made.graph.outputs = node.outputs;
-  made.graph.nodes.push_back(std::move(node));
-  return made;
-}
-
-SmallOperator small_operator(std::string name, const std::string& type, std::vector<Operand> operands,
-                             Pairs attribute_values = {}) {
-  Attributes attributes;
-  for (const auto& [key, value] : attribute_values) attributes.set(key, value);
-  auto op = make_operator({.type = type,
-                           .name = type,
-                           .opset = kOpset,
-                           .attributes = &attributes,
-                           .input_present = std::vector<bool>(operands.size(), true)});
-  return small_operator(std::move(name), type, std::move(operands), std::move(op));
-}
 
 const Ints kPad1{1, 1, 1, 1}, kPad2{2, 2, 2, 2}, kTwo{2, 2};
 
 void add_convolutions(std::vector<SmallOperator>& list) {
-  const auto conv = [&](const char* name, Shape x, Shape w, Pairs attributes) {
+  const auto conv = [&](const char* name, Shape x, Shape w, AttributePairs attributes) {
     const int64_t channels = w[0];
     list.push_back(small_operator(
         name, "Conv", {computed(std::move(x)), weights(std::move(w)), weights({channels}, 3)}, attributes));
@@ -237,30 +156,33 @@ void add_products(std::vector<SmallOperator>& list) {
   list.push_back(
       small_operator("Attention", "Attention",
                      {computed({1, 4, 20, 16}), computed({1, 4, 20, 16}, 2), computed({1, 4, 20, 16}, 3)}));
+  list.push_back(small_operator("Attention with a mask", "Attention",
+                                {computed({1, 4, 20, 16}), computed({1, 4, 20, 16}, 2),
+                                 computed({1, 4, 20, 16}, 3), masked({20, 20})}));
 }
 
 void add_reductions(std::vector<SmallOperator>& list) {
-  list.push_back(small_operator("Softmax", "Softmax", {computed({3, 50})}, {{"axis", int64_t{-1}}}));
+  list.push_back(small_operator("Softmax", "Softmax", {masked({3, 50})}, {{"axis", int64_t{-1}}}));
   list.push_back(small_operator("LayerNormalization", "LayerNormalization",
                                 {computed({5, 36}), weights({36}), weights({36}, 3)}));
   list.push_back(small_operator("InstanceNormalization", "InstanceNormalization",
                                 {computed({1, 6, 7, 9}), weights({6}), weights({6}, 3)}));
   list.push_back(small_operator("ReduceMean", "ReduceMean", {computed({1, 10, 7, 9}), integers({2, 3})}));
-  list.push_back(small_operator("ReduceMax", "ReduceMax", {computed({4, 9, 11}), integers({1})}));
+  list.push_back(small_operator("ReduceMax", "ReduceMax", {masked({4, 9, 11}), integers({1})}));
   list.push_back(small_operator("GlobalAveragePool", "GlobalAveragePool", {computed({1, 18, 7, 9})}));
-  list.push_back(small_operator("MaxPool 2x2", "MaxPool", {computed({1, 10, 9, 11})},
+  list.push_back(small_operator("MaxPool 2x2", "MaxPool", {masked({1, 10, 9, 11})},
                                 {{"kernel_shape", kTwo}, {"strides", kTwo}}));
   list.push_back(small_operator("AveragePool 3x3", "AveragePool", {computed({1, 10, 9, 11})},
                                 {{"kernel_shape", Ints{3, 3}}, {"pads", kPad1}}));
   list.push_back(
-      small_operator("Softmax of channels", "Softmax", {computed({1, 12, 7, 9})}, {{"axis", int64_t{1}}}));
+      small_operator("Softmax of channels", "Softmax", {masked({1, 12, 7, 9})}, {{"axis", int64_t{1}}}));
   list.push_back(
-      small_operator("Softmax of rows", "Softmax", {computed({1, 3, 9, 40})}, {{"axis", int64_t{-1}}}));
-  list.push_back(small_operator("LogSoftmax", "LogSoftmax", {computed({3, 50})}, {{"axis", int64_t{-1}}}));
+      small_operator("Softmax of rows", "Softmax", {masked({1, 3, 9, 40})}, {{"axis", int64_t{-1}}}));
+  list.push_back(small_operator("LogSoftmax", "LogSoftmax", {masked({3, 50})}, {{"axis", int64_t{-1}}}));
   list.push_back(
       small_operator("ReduceSum of channels", "ReduceSum", {computed({1, 10, 7, 9}), integers({1})}));
   list.push_back(small_operator("ReduceL2", "ReduceL2", {computed({1, 10, 7, 9}), integers({1})}));
-  list.push_back(small_operator("GlobalMaxPool", "GlobalMaxPool", {computed({1, 18, 7, 9})}));
+  list.push_back(small_operator("GlobalMaxPool", "GlobalMaxPool", {masked({1, 18, 7, 9})}));
   list.push_back(small_operator("LRN", "LRN", {computed({1, 10, 7, 9})}, {{"size", int64_t{5}}}));
   list.push_back(small_operator("BatchNormalization", "BatchNormalization",
                                 {computed({1, 10, 7, 9}), weights({10}), weights({10}, 3), weights({10}, 4),
@@ -272,6 +194,11 @@ void add_reductions(std::vector<SmallOperator>& list) {
       small_operator("CumSum", "CumSum", {computed({5, 13}), {HostTensor::i64({}, Ints{1}), true}}));
 }
 
+SmallOperator by_element(SmallOperator made) {
+  made.error_scale = ErrorScale::element;
+  return made;
+}
+
 void add_elementwise(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Add", "Add", {computed({1, 10, 9, 7}), computed({1, 10, 9, 7}, 2)}));
   list.push_back(
@@ -279,9 +206,16 @@ void add_elementwise(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("PRelu", "PRelu", {computed({1, 10, 9, 7}), weights({10, 1, 1})}));
   for (const char* type : {"Sub", "Max", "Min", "Div", "Pow"})
     list.push_back(small_operator(type, type, {positive({1, 10, 9, 7}), positive({1, 10, 9, 7}, 2)}));
+  // The exponential of 100 is infinite in every precision, and no result but that of Exp is.
   for (const char* type : {"Relu", "Sigmoid", "HardSwish", "Gelu", "Exp", "LeakyRelu", "Tanh", "HardSigmoid",
-                           "Silu", "Elu", "Softplus", "Mish", "Erf", "Abs", "Neg", "Sin", "Cos"})
-    list.push_back(small_operator(type, type, {computed({1, 10, 9, 7})}));
+                           "Silu", "Elu", "Softplus", "Mish", "Erf", "Abs", "Neg"})
+    list.push_back(by_element(small_operator(type, type, {with_large({1, 10, 9, 7}, 100)})));
+  for (const char* type : {"Sin", "Cos"})
+    list.push_back(small_operator(type, type, {with_large({1, 10, 9, 7}, 10000)}));
+  for (const char* type : {"IsNaN", "IsInf"})
+    list.push_back(small_operator(type, type, {with_nan({1, 10, 9, 7})}));
+  const auto [dividends, divisors] = multiples({1, 10, 9, 7});
+  list.push_back(small_operator("Mod", "Mod", {dividends, divisors}, {{"fmod", int64_t{1}}}));
   for (const char* type : {"Sqrt", "Log", "Reciprocal"})
     list.push_back(small_operator(type, type, {positive({1, 10, 9, 7})}));
   list.push_back(small_operator("Clip", "Clip", {computed({1, 10, 9, 7}), number(-0.5f), number(0.25f)}));
@@ -304,11 +238,6 @@ void add_integers(std::vector<SmallOperator>& list) {
   list.push_back(
       small_operator("Cast to bytes", "Cast", {small_integers(shape)}, {{"to", int64_t{2}}}));  // wraps
   list.push_back(small_operator("Cast to booleans", "Cast", {steps(shape)}, {{"to", int64_t{9}}}));
-}
-
-Operand as_constant(Operand operand) {
-  operand.constant = true;
-  return operand;
 }
 
 // A function of a quantised tensor by a table.

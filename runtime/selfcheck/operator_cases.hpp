@@ -1,20 +1,14 @@
 // Small operators with inputs: at least one for each family of kernels.
 #pragma once
 
-#include <string>
 #include <vector>
 
-#include "graph/graph.hpp"
+#include "selfcheck/small_operator.hpp"
 
 namespace vellum {
 
-struct SmallOperator {
-  std::string name;
-  Graph graph;  // of one node
-  std::vector<HostTensor> inputs;
-};
-
-// Returns the operators. No tile size divides their sizes; values are in [-1, 1].
+// Returns the operators. No tile size divides their sizes. Most values are in [-1, 1]; where an operator may
+// meet infinities, NaN or large numbers in a network, some are these.
 std::vector<SmallOperator> small_operators();
 
 }  // namespace vellum

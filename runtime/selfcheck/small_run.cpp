@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -17,17 +18,27 @@ namespace {
 // Winograd's larger tile loses a few more digits than other kernels in fp32.
 constexpr double kBoundFp32 = 1e-3, kBoundFp16 = 3e-2;
 
-// A NaN of the device is as wrong as can be; one of the host, which has none for these inputs, would be, too.
-double relative_error(const HostTensor& got, const HostTensor& want) {
+bool are_alike(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+double largest_magnitude(const std::vector<float>& values) {
+  double largest = 0;
+  for (const float value : values)
+    if (std::isfinite(value)) largest = std::max<double>(largest, std::abs(value));
+  return largest;
+}
+
+// A NaN or an infinity of the device alone is as wrong as can be, and so is one of the host alone.
+double relative_error(const HostTensor& got, const HostTensor& want, ErrorScale scale) {
   const std::vector<float> a = got.to_floats(), b = want.to_floats();
-  double largest = 1, difference = 0;
-  for (const float value : b) largest = std::max<double>(largest, std::abs(value));
+  const double least_scale = scale == ErrorScale::output ? std::max(1.0, largest_magnitude(b)) : 1.0;
+  double largest = 0;
   for (size_t i = 0; i < a.size(); ++i) {
-    const double apart = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
-    if (!(apart <= difference)) difference = apart;
-    if (std::isnan(difference)) break;
+    if (are_alike(a[i], b[i])) continue;
+    if (!std::isfinite(a[i]) || !std::isfinite(b[i])) return std::numeric_limits<double>::quiet_NaN();
+    const double error = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
+    largest = std::max(largest, error / std::max<double>(least_scale, std::abs(b[i])));
   }
-  return difference / largest;
+  return largest;
 }
 
 void set_inputs(Executor& executor, const std::vector<HostTensor>& inputs) {
@@ -75,28 +86,27 @@ void require_equal_repetitions(Executor& executor, const std::vector<HostTensor>
 double error_bound(Precision precision) { return precision == Precision::fp32 ? kBoundFp32 : kBoundFp16; }
 
 double error_on_device(const std::shared_ptr<gpu::Context>& context, Program program,
-                       const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& want,
+                       const SmallOperator& small, const std::vector<HostTensor>& want,
                        uint32_t repetitions) {
   // Each tensor has memory of its own: whether they may share it is another check (reuse_check.hpp).
   Executor executor(context, compile_program(context, std::move(program), {.mode = MemoryMode::naive}));
-  set_inputs(executor, inputs);
+  set_inputs(executor, small.inputs);
   executor.run();
   const std::vector<HostTensor> got = outputs_of(executor, want.size());
   double error = 0;
   for (size_t i = 0; i < want.size(); ++i) {
-    const double one = relative_error(got[i], want[i]);
+    const double one = relative_error(got[i], want[i], small.error_scale);
     if (!(one <= error)) error = one;
     if (std::isnan(error)) break;
   }
-  require_equal_repetitions(executor, inputs, got, repetitions);
+  require_equal_repetitions(executor, small.inputs, got, repetitions);
   return error;
 }
 
-double MarkedRuns::error(const std::string& name, Program program, const std::vector<HostTensor>& inputs,
-                         const std::vector<HostTensor>& want) {
+double MarkedRuns::error(const SmallOperator& small, Program program, const std::vector<HostTensor>& want) {
   double found = 0;
-  run(name, program,
-      [&] { found = error_on_device(context_, std::move(program), inputs, want, repetitions_); });
+  run(small.name, program,
+      [&] { found = error_on_device(context_, std::move(program), small, want, repetitions_); });
   return found;
 }
 

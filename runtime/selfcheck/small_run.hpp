@@ -10,6 +10,7 @@
 
 #include "graph/tensor.hpp"
 #include "program/program.hpp"
+#include "selfcheck/small_operator.hpp"
 #include "vellum/options.hpp"
 #include "vulkan/context.hpp"
 
@@ -19,12 +20,12 @@ namespace vellum {
 // errors.
 double error_bound(Precision precision);
 
-// Runs the program and returns the largest difference from `want` over all outputs, relative to the largest
-// magnitude of the output or to 1 if that is larger. NaN if the device computed NaN. repetitions: how often
-// the program runs; throws Error(internal) if the bits of a result differ from those of the first.
+// Runs the operator's program and returns the largest difference from `want` over all outputs, divided as
+// the operator's ErrorScale says. NaN if the device alone, or the host alone, computed a NaN or an infinity.
+// repetitions: how often the program runs; throws Error(internal) if the bits of a result differ from those
+// of the first.
 double error_on_device(const std::shared_ptr<gpu::Context>& context, Program program,
-                       const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& want,
-                       uint32_t repetitions);
+                       const SmallOperator& small, const std::vector<HostTensor>& want, uint32_t repetitions);
 
 // Runs the programs of one check under crash marks (vulkan/crash_marks.hpp).
 class MarkedRuns {
@@ -32,11 +33,10 @@ class MarkedRuns {
   MarkedRuns(const std::shared_ptr<gpu::Context>& context, uint32_t repetitions)
       : context_(context), repetitions_(repetitions) {}
 
-  // Does what error_on_device() does, with a mark for each shader that ran in no earlier program. name: the
-  // operator's. Throws Error(unsupported) if an earlier process did not survive one of the shaders.
-  double error(const std::string& name, Program program, const std::vector<HostTensor>& inputs,
-               const std::vector<HostTensor>& want);
-  // Calls `function`, which runs the program, under the same marks.
+  // Does what error_on_device() does, with a mark for each shader that ran in no earlier program. Throws
+  // Error(unsupported) if an earlier process did not survive one of the shaders.
+  double error(const SmallOperator& small, Program program, const std::vector<HostTensor>& want);
+  // Calls `function`, which runs the program, under the same marks. name: the operator's.
   void run(const std::string& name, const Program& program, const std::function<void()>& function);
 
  private:

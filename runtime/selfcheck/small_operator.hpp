@@ -1,0 +1,63 @@
+// A graph of one operator with inputs, small enough to be computed on the host at once.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "graph/operator.hpp"
+
+namespace vellum {
+
+// What the error of an element is divided by: the largest magnitude of the output, as for sums of many
+// products, or that of the element itself. 1 where that is larger.
+enum class ErrorScale : uint8_t { output, element };
+
+struct SmallOperator {
+  std::string name;
+  Graph graph;  // of one node
+  std::vector<HostTensor> inputs;
+  ErrorScale error_scale = ErrorScale::output;
+};
+
+// An input of an operator: a tensor of the network, or a constant.
+struct Operand {
+  HostTensor tensor;
+  bool constant = false;
+};
+
+// In [-1, 1].
+Operand computed(Shape shape, uint32_t seed = 1);
+Operand weights(Shape shape, uint32_t seed = 2);  // a constant
+Operand number(float value);                      // a constant
+// In [0.25, 1.25].
+Operand positive(Shape shape, uint32_t seed = 1);
+// Multiples of 1/16, which halves hold, and of which any 31 along an axis differ: what compares or rounds
+// them gives the same in every precision.
+Operand steps(Shape shape);
+// In [-1, 1]; every fifth element is minus infinity, as in the masks of attention.
+Operand masked(Shape shape, uint32_t seed = 1);
+// In [-1, 1]; every seventh element is `large` or -`large`, in turn.
+Operand with_large(Shape shape, float large);
+// In [-1, 1]; some elements are NaN, some infinite.
+Operand with_nan(Shape shape);
+// Whole multiples of whole numbers up to 50, in an order of their own; and these numbers.
+std::pair<Operand, Operand> multiples(const Shape& shape);
+// From -3 to 3.
+Operand small_integers(const Shape& shape, int64_t seed = 1);
+Operand integers(const std::vector<int64_t>& elements);  // a constant
+Operand as_constant(Operand operand);
+
+using AttributePairs = std::initializer_list<std::pair<const char*, Attributes::Value>>;
+
+SmallOperator small_operator(std::string name, const std::string& type, std::vector<Operand> operands,
+                             std::shared_ptr<const Operator> op);
+// Of ONNX's operator `type` in operator set 23.
+SmallOperator small_operator(std::string name, const std::string& type, std::vector<Operand> operands,
+                             AttributePairs attributes = {});
+
+}  // namespace vellum
