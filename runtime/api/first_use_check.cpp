@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "selfcheck/check_used_kernels.hpp"
+#include "selfcheck/halves_check.hpp"
 #include "selfcheck/reuse_check.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/crash_marks.hpp"
@@ -48,6 +49,16 @@ bool FirstUseCheck::may_share_memory(const std::shared_ptr<gpu::Context>& contex
     add(*context, {});
   }
   return *verdicts_.may_share_memory;
+}
+
+bool FirstUseCheck::packs_halves(const std::shared_ptr<gpu::Context>& context) {
+  const std::lock_guard lock(mutex_);
+  read(*context);
+  if (!verdicts_.packs_halves) {
+    verdicts_.packs_halves = packs_halves_rightly(context);
+    add(*context, {});
+  }
+  return *verdicts_.packs_halves;
 }
 
 bool FirstUseCheck::finds_crashes(const gpu::Context& context, const Program& program) {

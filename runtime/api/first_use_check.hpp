@@ -34,6 +34,8 @@ class FirstUseCheck {
   // Returns whether intermediate tensors may share memory on this device. The first call checks it, unless
   // the cache folder has the verdict.
   bool may_share_memory(const std::shared_ptr<gpu::Context>& context);
+  // Returns DeviceCaps::packs_halves, found in the same way.
+  bool packs_halves(const std::shared_ptr<gpu::Context>& context);
   // Adds the kernels of the program whose shaders the driver did not survive to the wrong ones.
   // Returns whether there are new ones among them.
   bool finds_crashes(const gpu::Context& context, const Program& program);

@@ -86,6 +86,9 @@ struct Device::Impl {
   // these. `prepared` is the result of prepare_graph() with the device's capabilities.
   CompiledModel compile(const Model& model, const CompileOptions& options, Stage last = Stage::barriers);
   CompiledModel compile(const Graph& prepared, const CompileOptions& options, Stage last = Stage::barriers);
+  // Returns the device's caps for kernels of this precision: with packs_halves as it is, if sessions on this
+  // device check kernels.
+  DeviceCaps kernel_caps(Precision precision);
 
   // Returns the source of weights for a session with these options. A session with a memory budget gets a
   // source of its own, whose memory counts against the budget.

@@ -209,11 +209,18 @@ CompiledModel Device::Impl::compile_with_right_kernels_of(const PackedModel& bun
   return compile_prepared(prepared, caps, options, last);
 }
 
+DeviceCaps Device::Impl::kernel_caps(Precision precision) {
+  DeviceCaps caps = context->caps();
+  if (precision == Precision::fp16 && caps.packs_halves && checks_kernels(nullptr))
+    caps.packs_halves = first_use_check.packs_halves(context);
+  return caps;
+}
+
 CompiledModel Device::Impl::compile_for_device(const Graph& prepared, const CompileOptions& options,
                                                Stage last) {
-  CompiledModel model = compile_checked(prepared, context->caps(), options, last);
+  DeviceCaps caps = kernel_caps(options.precision);
+  CompiledModel model = compile_checked(prepared, caps, options, last);
   if (uses_cooperative_matrices(model.program) && !cooperative_check.passes(context)) {
-    DeviceCaps caps = context->caps();
     caps.cooperative_matrices.clear();
     model = compile_checked(prepared, caps, options, last);
   }

@@ -99,6 +99,9 @@ struct DeviceCaps {
   // The device has SignedZeroInfNanPreserve for 32-bit floats: shaders that test for NaN or compute with
   // infinities declare it, because the driver's compiler may assume otherwise that there are neither.
   bool declares_inf_nan_preserve = false;
+  // packHalf2x16() rounds to the nearest half and keeps infinities. Vulkan promises neither the one nor the
+  // other (shaders/common/halves.glsl).
+  bool packs_halves = true;
   // The driver translates to another API and follows the portability subset alone (MoltenVK, to Metal).
   // Metal's compiler does assume that there are no infinities, and Metal has no memory barrier between
   // workgroups before version 3.2.

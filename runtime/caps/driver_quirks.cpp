@@ -27,7 +27,11 @@ void apply_driver_quirks(DeviceCaps& caps) {
     caps.subgroup_arithmetic = caps.subgroup_broadcast = caps.full_subgroups = false;
   // SwiftShader keeps NaN and infinities anyway, and its optimiser leaves modules alone that declare it: one
   // fused pool took 2 s to compile without, and minutes and 9 GB with the declaration.
-  if (caps.vendor_id == kGoogle && caps.type == DeviceType::cpu) caps.declares_inf_nan_preserve = false;
+  const bool is_swiftshader = caps.vendor_id == kGoogle && caps.type == DeviceType::cpu;
+  if (is_swiftshader) caps.declares_inf_nan_preserve = false;
+  // SwiftShader packs an infinity, and what is too large for a half, to NaN, and minus infinity changes the
+  // other half of the word (measured). So do its stores to images of halves.
+  if (is_swiftshader) caps.packs_halves = caps.rgba16f_images = false;
   // Where a shader stores halves to an image, lavapipe on arm64 aborts the process: LLVM 15 cannot select
   // instructions for the conversion that Mesa 22.3 emits on processors other than x86.
   if (kOnArm && is_lavapipe) caps.rgba16f_images = false;

@@ -87,6 +87,7 @@ void visit_later_fields(Caps& caps, Visit visit) {
   visit("full_subgroups", caps.full_subgroups);
   visit("cooperative_matrices", caps.cooperative_matrices);
   visit("declares_inf_nan_preserve", caps.declares_inf_nan_preserve);
+  visit("packs_halves", caps.packs_halves);
   visit("portability_driver", caps.portability_driver);
 }
 

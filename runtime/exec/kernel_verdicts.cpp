@@ -15,7 +15,7 @@ namespace {
 
 using platform::JsonValue;
 
-constexpr uint32_t kVerdictsVersion = 3;
+constexpr uint32_t kVerdictsVersion = 4;
 constexpr uint64_t kMostVerdictBytes = uint64_t{16} << 20;
 
 // {"why": ..., "fused": a FusedKernelId or null, "uses_folded_images": ...}
@@ -39,6 +39,14 @@ std::optional<WrongKernel> wrong_kernel_from_json(const JsonValue& json) {
   return kernel.fused ? std::optional(kernel) : std::nullopt;
 }
 
+JsonValue answer_json(std::optional<bool> answer) { return answer ? JsonValue(*answer) : JsonValue(); }
+
+// Returns false if it is neither true nor false nor null.
+bool read_answer(const JsonValue& json, std::optional<bool>& answer) {
+  if (const bool* known = json.boolean()) answer = *known;
+  return answer || json.is_null();
+}
+
 }  // namespace
 
 std::string to_json(const KernelVerdicts& verdicts, const DeviceCaps& caps) {
@@ -51,16 +59,17 @@ std::string to_json(const KernelVerdicts& verdicts, const DeviceCaps& caps) {
   document.emplace_back("driver", caps.driver);
   document.emplace_back("kernels", std::move(kernels));
   document.emplace_back("key", kernels_key(caps));
-  document.emplace_back("may_share_memory",
-                        verdicts.may_share_memory ? JsonValue(*verdicts.may_share_memory) : JsonValue());
+  document.emplace_back("may_share_memory", answer_json(verdicts.may_share_memory));
+  document.emplace_back("packs_halves", answer_json(verdicts.packs_halves));
   document.emplace_back("vellum_self_check", kVerdictsVersion);
   return JsonValue(std::move(document)).text(1) + "\n";
 }
 
 std::optional<KernelVerdicts> verdicts_from_json(std::string_view text, const DeviceCaps& caps) {
   const std::optional<JsonValue> document = JsonValue::parse(text);
-  if (!document || !document->object() || document->object()->size() != 6) return std::nullopt;
-  for (const char* name : {"vellum_self_check", "key", "device", "driver", "kernels", "may_share_memory"})
+  if (!document || !document->object() || document->object()->size() != 7) return std::nullopt;
+  for (const char* name :
+       {"vellum_self_check", "key", "device", "driver", "kernels", "may_share_memory", "packs_halves"})
     if (!document->find(name)) return std::nullopt;
   const uint64_t* version = document->find("vellum_self_check")->whole_number();
   const std::string* key = document->find("key")->string();
@@ -68,10 +77,8 @@ std::optional<KernelVerdicts> verdicts_from_json(std::string_view text, const De
   if (!version || *version != kVerdictsVersion || !key || *key != kernels_key(caps) || !kernels)
     return std::nullopt;
   KernelVerdicts verdicts;
-  const JsonValue& may_share = *document->find("may_share_memory");
-  if (const bool* shares = may_share.boolean())
-    verdicts.may_share_memory = *shares;
-  else if (!may_share.is_null())
+  if (!read_answer(*document->find("may_share_memory"), verdicts.may_share_memory) ||
+      !read_answer(*document->find("packs_halves"), verdicts.packs_halves))
     return std::nullopt;
   for (const auto& [kernel, verdict] : *kernels) {
     if (const std::optional<WrongKernel> wrong = wrong_kernel_from_json(verdict))

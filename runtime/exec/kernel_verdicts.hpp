@@ -22,6 +22,8 @@ struct KernelVerdicts {
   WrongKernels wrong;
   // Whether tensors may share memory (selfcheck/reuse_check.hpp). Empty: not known.
   std::optional<bool> may_share_memory = {};
+  // DeviceCaps::packs_halves, as it was found (selfcheck/halves_check.hpp). Empty: not known.
+  std::optional<bool> packs_halves = {};
 
   bool knows(std::string_view kernel) const {
     return right.contains(kernel) || unchecked.contains(kernel) || wrong.contains(kernel);
@@ -31,7 +33,7 @@ struct KernelVerdicts {
 
 // {"vellum_self_check": version, "key": ..., "device": ..., "driver": ...,
 //  "kernels": {kernel: true (right), null (unchecked), or an object that says why it is wrong},
-//  "may_share_memory": true, false or null}
+//  "may_share_memory": true, false or null, "packs_halves": the same}
 std::string to_json(const KernelVerdicts& verdicts, const DeviceCaps& caps);
 // Parses the output of to_json(). Returns nothing unless the whole document is valid and for these caps.
 std::optional<KernelVerdicts> verdicts_from_json(std::string_view text, const DeviceCaps& caps);

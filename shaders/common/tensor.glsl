@@ -62,6 +62,7 @@ vec4 keep_channels(vec4 v, int channels) {
   return channels >= 4 ? v : mix(vec4(0), v, lessThan(ivec4(0, 1, 2, 3), ivec4(channels)));
 }
 
+#include "halves.glsl"
 vec4 unpack_half4(uvec2 bits) { return vec4(unpackHalf2x16(bits.x), unpackHalf2x16(bits.y)); }
 // Masks have the lowest number of floats, or -1e9, for minus infinity, and a row of infinities has no softmax. With
 // FINITE_HALVES, which elementwise kernels and kernels that move elements define, such a number becomes the lowest half, and
@@ -86,7 +87,7 @@ vec4 within_halves(vec4 v) { return v; }
 #endif
 uvec2 pack_half4(vec4 v) {
   v = within_halves(v);
-  return uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw));
+  return uvec2(pack_half2(v.xy), pack_half2(v.zw));
 }
 
 uint pack_bytes4(ivec4 v) { return uint(v.x | v.y << 8 | v.z << 16 | v.w << 24); }
@@ -394,6 +395,6 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
     return (i & 1) == 0 ? pair.x : pair.y;                                   \
   }                                                                          \
   uint CAT(with_part_, name)(uint word, int i, float v) {                    \
-    uint bits = packHalf2x16(vec2(v, 0));                                    \
+    uint bits = pack_half2(vec2(v, 0));                                      \
     return (i & 1) == 0 ? (word & 0xffff0000u) | bits : (word & 0xffffu) | (bits << 16); \
   }

@@ -96,6 +96,18 @@ TEST(Caps, LavapipeOnArmHasNoImagesOfHalves) {
 #endif
 }
 
+// What HalvesCheck finds on a device of which nothing is known.
+TEST(Caps, SwiftShadersHalvesAreMadeOfIntegers) {
+  DeviceCaps swiftshader;
+  swiftshader.vendor_id = 0x1AE0;
+  swiftshader.type = DeviceType::cpu;
+  apply_driver_quirks(swiftshader);
+  EXPECT_FALSE(swiftshader.packs_halves || swiftshader.rgba16f_images);
+  DeviceCaps others;
+  apply_driver_quirks(others);
+  EXPECT_TRUE(others.packs_halves && others.rgba16f_images);
+}
+
 TEST(Caps, NvidiasDriverStaysLoaded) {
   DeviceCaps caps;
   caps.vendor_id = 0x10DE;

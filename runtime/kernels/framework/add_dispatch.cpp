@@ -91,15 +91,18 @@ void ProgramBuilder::add_dispatch(Dispatch dispatch, const Node* node) {
       dispatch.candidate += (dispatch.candidate.empty() ? "" : ", ") + choice.taken.text();
   choose_image_reads(dispatch);
   choose_buffer_reads(dispatch);
+  bool has_halves = false;
   for (size_t i = 0; i < dispatch.bindings.size(); ++i) {
     const Binding& binding = dispatch.bindings[i];
     const TensorDesc& desc = program_.tensors[binding.tensor].desc;
+    has_halves |= desc.element == ElementType::f16;
     dispatch.defines.emplace_back("STORAGE_" + binding.name, storage_macro(desc, binding));
     dispatch.defines.emplace_back("ELEMENT_" + binding.name, element_macro(desc.element));
     dispatch.defines.emplace_back("BINDING_" + binding.name, std::to_string(i));
   }
   add_appended(dispatch);
   if (caps_.declares_inf_nan_preserve) dispatch.defines.emplace_back("INF_NAN_PRESERVE", "1");
+  if (has_halves && !caps_.packs_halves) dispatch.defines.emplace_back("PACK_HALVES", "1");
   std::sort(dispatch.defines.begin(), dispatch.defines.end());
   check_limits(dispatch);
   program_.tasks.push_back({std::move(dispatch), std::nullopt});
