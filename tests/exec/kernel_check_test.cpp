@@ -1,13 +1,21 @@
 // The check of a device's kernels: right devices pass, and wrong ones are found.
+#include "vellum/kernel_check.hpp"
+
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <set>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "api/impl.hpp"
 #include "interposed_context.hpp"
 #include "selfcheck/check_kernels.hpp"
 #include "support/environment.hpp"
 #include "support/errors.hpp"
+#include "support/onnx_builder.hpp"
+#include "support/tensors.hpp"
 
 namespace vellum::test {
 namespace {
@@ -68,6 +76,56 @@ TEST(KernelCheck, TellsHowFarItIsAndMayBeStopped) {
   EXPECT_EQ(calls, 2u);
   EXPECT_VELLUM_ERROR(check_kernels(test_context(), {.only = "Frobnicate"}), ErrorCode::not_found,
                       "Frobnicate");
+}
+
+Device device_of(std::shared_ptr<gpu::Context> context) {
+  auto impl = std::make_shared<Device::Impl>();
+  impl->context = std::move(context);
+  return Handles::device(std::move(impl));
+}
+
+// A network with a layer of 1,030 channels, one that the host computes alone, and one without a kernel.
+Model network() {
+  OnnxModel model;
+  model.input("x", {1, 1030, 5, 7})
+      .initializer("w", random_tensor({9, 1030, 1, 1}, 1))
+      .initializer("k", HostTensor::i64({1}, std::vector<int64_t>{3}))
+      .node("Conv", {"x", "w"}, {"a"}, {}, "conv")
+      .node("Softmax", {"a"}, {"b"}, attributes({{"axis", int64_t{1}}}), "softmax")
+      .node("TopK", {"b", "k"}, {"y", "i"}, attributes({{"axis", int64_t{1}}}), "topk")
+      .output("y")
+      .output("i");
+  const std::string bytes = model.bytes();
+  return Model::load(std::as_bytes(std::span(bytes)));
+}
+
+TEST(LayerCheck, ThoseOfThisDeviceAreRight) {
+  const Device device = device_of(test_context());
+  for (const Precision precision : {Precision::fp32, Precision::fp16}) {
+    const std::vector<KernelCheck> checks = check_layers(device, network(), {.precision = precision});
+    ASSERT_EQ(checks.size(), 3u);
+    for (const KernelCheck& check : checks) EXPECT_TRUE(check.passed()) << describe(check);
+    EXPECT_EQ(checks[0].operation, "Conv 'conv'");
+    EXPECT_NE(checks[0].kernel.find("conv"), std::string::npos);
+  }
+}
+
+TEST(LayerCheck, ADriverThatComputesNothingIsFound) {
+  Interposer vulkan;
+  const Device device = device_of(interposed_context(vulkan));
+  vulkan.skip_dispatches();
+  size_t wrong = 0;
+  for (const KernelCheck& check : check_layers(device, network())) wrong += !check.passed();
+  EXPECT_EQ(wrong, 3u);
+}
+
+TEST(LayerCheck, ChecksThoseThatAreNamedAndMayBeStopped) {
+  const Device device = device_of(test_context());
+  EXPECT_EQ(check_layers(device, network(), {}, {.only = "soft"}).size(), 1u);
+  EXPECT_VELLUM_ERROR(check_layers(device, network(), {}, {.only = "Frobnicate"}), ErrorCode::not_found,
+                      "Frobnicate");
+  const auto stop = [](size_t done, size_t) { return done < 1; };
+  EXPECT_VELLUM_ERROR(check_layers(device, network(), {}, {.progress = stop}), ErrorCode::cancelled);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ constexpr uint32_t kThorough = 200;  // repetitions
 
 struct DoctorArguments {
   Options options;
-  std::string report, only;
+  std::string model, report, only;
   bool all = false, thorough = false, forget = false;
 };
 
@@ -31,7 +31,8 @@ std::string precision_text(const KernelCheck& check) {
 }
 
 std::string storage_text(StorageChoice storage) {
-  return storage == StorageChoice::buffer    ? "buffer"
+  return storage == StorageChoice::automatic ? "auto"
+         : storage == StorageChoice::buffer  ? "buffer"
          : storage == StorageChoice::image2d ? "image2d"
                                              : "image3d";
 }
@@ -85,13 +86,16 @@ nlohmann::json report_json(const Device& device, const std::vector<KernelCheck>&
 
 std::vector<KernelCheck> check_with_progress(const Device& device, const DoctorArguments& arguments) {
   Progress progress("doctor");
-  return check_kernels(device, {.only = arguments.only,
-                                .all = arguments.all || arguments.thorough,
-                                .repetitions = arguments.thorough ? kThorough : 1,
-                                .progress = [&](size_t done, size_t total) {
-                                  progress.show(done, total);
-                                  return true;
-                                }});
+  const KernelCheckOptions options{.only = arguments.only,
+                                   .all = arguments.all || arguments.thorough,
+                                   .repetitions = arguments.thorough ? kThorough : 1,
+                                   .progress = [&](size_t done, size_t total) {
+                                     progress.show(done, total);
+                                     return true;
+                                   }};
+  if (arguments.model.empty()) return check_kernels(device, options);
+  return check_layers(device, load_model(arguments.model, arguments.options),
+                      session_options(arguments.options, arguments.model), options);
 }
 
 void examine(const DoctorArguments& arguments) {
@@ -121,17 +125,16 @@ void examine(const DoctorArguments& arguments) {
   if (arguments.options.json)
     print_json(report);
   else if (wrong == 0)
-    print(fmt::format("checked {} kernels in {:.1f} s: all compute what the host does\n", checks.size(),
-                      seconds));
+    print(fmt::format("checked {} {} in {:.1f} s: all compute what the host does\n", checks.size(),
+                      arguments.model.empty() ? "kernels" : "layers", seconds));
   else
     print(failures_table(checks));
   opened.check_validation();
   if (wrong > 0)
-    throw Error(
-        ErrorCode::internal,
-        fmt::format("{} of {} kernels do not compute what the host does on this device; please report it, "
-                    "with the file that --report FILE writes",
-                    wrong, checks.size()));
+    throw Error(ErrorCode::internal,
+                fmt::format("{} of {} {} do not compute what the host does on this device; please report it, "
+                            "with the file that --report FILE writes",
+                            wrong, checks.size(), arguments.model.empty() ? "kernels" : "layers"));
 }
 
 }  // namespace
@@ -139,11 +142,14 @@ void examine(const DoctorArguments& arguments) {
 Command add_doctor(CLI::App& app) {
   auto arguments = std::make_shared<DoctorArguments>();
   CLI::App* command = app.add_subcommand("doctor", "Check that a device and its driver compute correctly");
+  command->add_option("MODEL", arguments->model,
+                      "check the layers of this model (ONNX, TFLite or bundle), each in its own shapes");
   command->add_option(
       "--report", arguments->report,
       "write the device's caps and every result to this file (JSON), for a report of a fault");
   command->add_option("--only", arguments->only,
-                      "check only the operators whose name begins so, such as Conv");
+                      "check only the operators whose name begins so, such as Conv; of a model those with "
+                      "this in their name");
   command->add_flag("--all", arguments->all, "check every variant of every kernel, which takes minutes");
   command->add_flag("--thorough", arguments->thorough,
                     "as --all, and run each 200 times: the results must be the same");
@@ -154,8 +160,11 @@ Command add_doctor(CLI::App& app) {
   command->footer(
       "Small operators of every kind are computed on the device, in images and buffers, in fp32 and fp16, "
       "and compared\n"
-      "with the host's results. Exit status 1 if one is wrong. --validation adds Vulkan's validation layer.\n"
-      "Example:\n  vellum doctor --device 1 --report report.json");
+      "with the host's results. With MODEL the operators are its layers, with the options of a session, from "
+      "random "
+      "inputs.\nExit status 1 if one is wrong. --validation adds Vulkan's validation layer.\n"
+      "Examples:\n  vellum doctor --device 1 --report report.json\n  vellum doctor model.onnx --precision "
+      "fp16");
   return {command, [arguments] { examine(*arguments); }};
 }
 

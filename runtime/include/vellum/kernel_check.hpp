@@ -18,8 +18,9 @@ struct KernelCheck {
   Precision precision = Precision::fp32;
   Arithmetic arithmetic = Arithmetic::fp32;
   StorageChoice storage = StorageChoice::buffer;  // storage of its tensors
-  // The largest difference from the host's result, divided by the largest magnitude of that result or by 1 if
-  // that is larger. NaN if the device computed NaN. The kernel is right if error <= bound.
+  // The largest difference from the host's result, divided by the largest magnitude of that result (of the
+  // element, where elements are computed one by one), or by 1 if that is larger. NaN if only one of the two
+  // is NaN or infinite. The kernel is right if error <= bound.
   double error = 0, bound = 0;
   std::string failure;  // why it could not be computed; empty if it could
 
@@ -48,6 +49,15 @@ struct KernelCheckOptions {
 // `failure`.
 VELLUM_API std::vector<KernelCheck> check_kernels(const Device& device,
                                                   const KernelCheckOptions& options = {});
+
+// Computes each operator of a model that has a kernel on the device, in its own shapes and with the kernels
+// of a session with these options, and compares it with the host reference, which computes the whole network
+// from random inputs. A KernelCheck is a layer; KernelCheckOptions::only is a part of its name, and `all` has
+// no effect. Takes as long as the host needs: a second for 100 million multiplications. Throws what a Session
+// throws for this model and what check_kernels() does; Error(not_found) if no layer is checked.
+VELLUM_API std::vector<KernelCheck> check_layers(const Device& device, const Model& model,
+                                                 const SessionOptions& options = {},
+                                                 const KernelCheckOptions& check_options = {});
 
 // Returns what the driver did when an earlier process ended or lost the device, such as "compiled shader
 // 'conv_window'". It is not tried again: other kernels run in its place. Empty without a cache folder.
