@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds what a release consists of, from the last commit: the source archive, Debian packages, the wheel and the AAR where
+# Builds what a release consists of, from the last commit: the source archive, Debian packages, the wheels and the AAR where
 # their tools are there, SHA256SUMS, and an SPDX list of what is in them. The last lines name what was left out, and why.
 #   packaging/release.sh [FOLDER]        dist without FOLDER
 # Environment: VELLUM_MAINTAINER, "NAME <ADDRESS>" of who publishes it (who made the commit); BUILD_DIR (build/packages); SOURCE_DATE_EPOCH (the commit's date), which all dates in the files are; WHEEL=0 and
@@ -90,6 +90,12 @@ elif ! pypi_answers; then
 else
   say "wheel"
   WHEEL_DIR=$out "$root/bindings/python/test_wheel.sh" --build
+  if [[ -d $("$root/setup.sh" where)/onnxruntime ]]; then
+    say "wheel of the plug-in for ONNX Runtime"
+    WHEEL_DIR=$out "$root/bindings/onnxruntime/test_wheel.sh" --build
+  else
+    leave_out "the wheel of the plug-in for ONNX Runtime, which needs ./setup.sh onnxruntime"
+  fi
 fi
 
 ndk=$(newest_ndk)
