@@ -141,6 +141,14 @@ TEST(Plan, ShippedBaselineIsTheProfileThatVellumKnows) {
               run_json({"inspect", model, "--stage", stage, "--caps", "android_baseline_2022"}));
 }
 
+TEST(Plan, ABudgetIsFittedBeforeAllStrategiesPlan) {
+  const TempFolder folder;
+  const std::string model = (folder / "model.onnx").string();
+  small_model().save(model);
+  const json document = run_json({"plan", model, "--memory-budget", "16MiB", "--budget", "0"});
+  EXPECT_GT(document["plans"].size(), planner::all_object_strategies().size() / 2);
+}
+
 TEST(Plan, UnknownStrategiesAreNamedBesideThoseThatExist) {
   EXPECT_TRUE(fails({"plan", "--records", records_file("blazeface"), "--strategy", "hopeful"}, 1,
                     {"hopeful", "greedy_by_breadth"}));

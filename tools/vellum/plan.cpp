@@ -86,6 +86,8 @@ TensorUsage usage_of(const PlanArguments& arguments, const SessionOptions& sessi
 Planned plan_model(const PlanArguments& arguments) {
   SessionOptions session = session_options(arguments.options, arguments.model);
   if (arguments.mode == "offsets") session.memory = MemoryMode::offsets;
+  // A budget is fitted with one strategy.
+  if (session.planning.strategy == "all") session.planning.strategy = SessionOptions().planning.strategy;
   std::string device;
   const TensorUsage usage = usage_of(arguments, session, device);
   const std::string& strategy = arguments.options.session.planning.strategy;
