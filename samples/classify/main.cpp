@@ -91,7 +91,7 @@ void print_and_draw(const std::vector<io::ClassScore>& classes, const std::vecto
 }
 
 void classify(const Options& options) {
-  io::Image image = io::load_image(options.run.photo);
+  io::Image image = load_photo(options.run);
   const std::vector<std::string> labels =
       options.labels.empty() ? std::vector<std::string>{} : io::read_lines(options.labels);
   const Model model = load_model(options.model);
@@ -133,5 +133,5 @@ int main(int argc, char** argv) {
   app.add_option("--side", options.side, "side of the input where the model leaves it open")
       ->check(CLI::Range(1u, 1u << 20))
       ->capture_default_str();
-  return run_sample(app, argc, argv, [&] { classify(options); });
+  return run_sample(app, argc, argv, options.run, [&] { classify(options); });
 }

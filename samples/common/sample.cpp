@@ -3,17 +3,23 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <map>
 
 #include "common/reuse_table.hpp"
+#include "io/picture_series.hpp"
 #include "io/terminal.hpp"
 
 namespace vellum::samples {
 
 void add_photo_options(CLI::App& app, RunOptions& options, const char* output) {
   options.output = output;
-  app.add_option("photo", options.photo, "PNG, JPEG or BMP")->required();
-  app.add_option("-o,--output", options.output, "annotated picture to write: .png, .jpg or .bmp")
+  app.add_option("photo", options.photo,
+                 "PNG, JPEG or BMP; or several of them: a folder, a pattern such as "
+                 "'photos/*.jpg', or a video (needs ffmpeg)")
+      ->required();
+  app.add_option("-o,--output", options.output,
+                 "annotated picture to write: .png, .jpg or .bmp; the folder of several")
       ->capture_default_str();
   const std::map<std::string, StorageChoice> storages{{"auto", StorageChoice::automatic},
                                                       {"image2d", StorageChoice::image2d},
@@ -46,13 +52,19 @@ Model load_model(const io::FileName& file) {
   }
 }
 
+io::Image load_photo(const RunOptions& options) {
+  return options.picture ? *options.picture : io::load_image(options.photo);
+}
+
 Device open_device(const RunOptions& options) {
+  if (options.device_of_all->has_value()) return **options.device_of_all;
   io::require_encodable(options.output);  // before the work, not after it
   DeviceOptions device_options;
   device_options.device = options.device;
   device_options.cache_folder = io::FileName(options.cache_folder).path();
   Device device = Device::open(device_options);
   std::printf("running on %s\n", device.info().name.c_str());
+  if (options.picture) *options.device_of_all = device;
   return device;
 }
 
@@ -91,6 +103,60 @@ void print_reuse_table(const Session& session, const RunOptions& options) {
 void write_photo(const io::Image& image, const RunOptions& options) {
   io::write_image(options.output, image);
   std::printf("annotated photo: %s\n", options.output.c_str());
+}
+
+namespace {
+
+// The folder of the pictures that are written: by default what the one picture would be called, without
+// extension.
+std::filesystem::path folder_of_several(const RunOptions& options, bool is_default) {
+  const io::FileName output(options.output);
+  if (is_default) return output.path().stem();
+  if (!output.path().extension().empty())
+    throw Error(ErrorCode::invalid_argument, options.output + ": for several photos --output names a folder");
+  return output.path();
+}
+
+void run_for_each(RunOptions& options, bool default_output, const std::function<void()>& run) {
+  const std::filesystem::path folder = folder_of_several(options, default_output);
+  io::PictureSeries series(options.photo);
+  std::size_t done = 0, failed = 0;
+  while (const std::optional<io::PictureSeries::Item> item = series.next()) {
+    const std::string of = series.count() > 0 ? "/" + std::to_string(series.count()) : "";
+    ++done;
+    if (item->frame > 0)
+      std::printf("frame %zu\n", item->frame);
+    else
+      std::printf("%zu%s  %s\n", done, of.c_str(), item->file.c_str());
+    try {
+      options.picture = io::to_image(series.load());
+    } catch (const Error& error) {
+      std::fprintf(stderr, "warning: %s\n", error.what());
+      ++failed;
+      continue;
+    }
+    const std::filesystem::path file = folder / io::FileName(item->label + ".png").path();
+    std::error_code failure;
+    std::filesystem::create_directories(file.parent_path(), failure);
+    if (failure) throw Error(ErrorCode::io, "the folder of " + io::FileName(file).text() + " cannot be made");
+    options.output = io::FileName(file).text();
+    run();
+    std::fflush(stdout);
+  }
+  if (failed > 0)
+    throw Error(ErrorCode::invalid_argument,
+                std::to_string(failed) + " of " + std::to_string(done) + " photos cannot be read");
+}
+
+}  // namespace
+
+int run_sample(CLI::App& app, int argc, char** argv, RunOptions& options, const std::function<void()>& run) {
+  return run_sample(app, argc, argv, [&] {
+    if (io::is_picture_series(options.photo))
+      run_for_each(options, app.count("--output") == 0, run);
+    else
+      run();
+  });
 }
 
 int run_sample(CLI::App& app, int argc, char** argv, const std::function<void()>& run) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "io/file_name.hpp"
@@ -15,13 +17,15 @@ class App;
 namespace vellum::samples {
 
 struct RunOptions {
-  std::string photo;
-  std::string output;  // the picture to write
+  std::string photo;   // a picture; or several: a folder, a pattern or a video
+  std::string output;  // the picture to write; a folder for several
   std::string device;
   std::string cache_folder;
   StorageChoice storage = StorageChoice::automatic;
   Precision precision = Precision::fp32;
   bool reuse_table = false;
+  std::optional<io::Image> picture;  // the one of several that run_sample() runs the sample for
+  std::shared_ptr<std::optional<Device>> device_of_all = std::make_shared<std::optional<Device>>();
 };
 
 // Adds the photo as the next positional argument, and --output, --device, --cache, --storage, --precision and
@@ -35,7 +39,11 @@ void add_fraction(CLI::App& app, const char* name, float& value, const char* hel
 // models of the samples.
 Model load_model(const io::FileName& file);
 
-// Opens the device that --device names, or the best one, and prints its name.
+// Reads the photo.
+io::Image load_photo(const RunOptions& options);
+
+// Opens the device that --device names, or the best one, and prints its name. Returns the same device for all
+// of several photos.
 Device open_device(const RunOptions& options);
 
 // Makes a session with these options and prints its warnings. `shapes`: of inputs that the model leaves open.
@@ -56,5 +64,8 @@ void write_photo(const io::Image& image, const RunOptions& options);
 // Parses the command line and runs the sample. Returns the exit status: 0 done, 1 the work failed (one line
 // on stderr), 2 usage.
 int run_sample(CLI::App& app, int argc, char** argv, const std::function<void()>& run);
+// Does the same for a sample with add_photo_options(): `run` is called for each of several photos. One that
+// cannot be read is named, and makes the exit status 1 at the end.
+int run_sample(CLI::App& app, int argc, char** argv, RunOptions& options, const std::function<void()>& run);
 
 }  // namespace vellum::samples

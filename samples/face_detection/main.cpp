@@ -38,7 +38,7 @@ void print_and_draw(const std::vector<Face>& faces, io::Image& image) {
 }
 
 void detect_faces(const Options& options) {
-  io::Image image = io::load_image(options.run.photo);
+  io::Image image = load_photo(options.run);
   const Device device = open_device(options.run);
   FaceDetector detector(device, options.model, options.run);
   print_and_draw(detector.find(image, options.thresholds), image);
@@ -60,5 +60,5 @@ int main(int argc, char** argv) {
   add_fraction(app, "--threshold", options.thresholds.score, "least score of a face, 0..1");
   add_fraction(app, "--overlap", options.thresholds.overlap,
                "overlap (intersection over union) from which two boxes are one face");
-  return run_sample(app, argc, argv, [&] { detect_faces(options); });
+  return run_sample(app, argc, argv, options.run, [&] { detect_faces(options); });
 }

@@ -43,7 +43,7 @@ void print_and_draw(const Mesh& mesh, const Region& region, io::Image& image) {
 }
 
 void find_meshes(const Options& options) {
-  io::Image image = io::load_image(options.run.photo);
+  io::Image image = load_photo(options.run);
   const io::Image photo = image;
   const Device device = open_device(options.run);
   const std::vector<Face> faces =
@@ -82,5 +82,5 @@ int main(int argc, char** argv) {
   add_photo_options(app, options.run, "meshes.png");
   add_fraction(app, "--threshold", options.thresholds.score, "least score of a detected face, 0..1");
   add_fraction(app, "--presence", options.presence, "least score that the mesh gives the face, 0..1");
-  return run_sample(app, argc, argv, [&] { find_meshes(options); });
+  return run_sample(app, argc, argv, options.run, [&] { find_meshes(options); });
 }

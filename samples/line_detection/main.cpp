@@ -36,7 +36,7 @@ void print_and_draw(const std::vector<Line>& lines, io::Image& image) {
 }
 
 void detect_lines(const Options& options) {
-  io::Image image = io::load_image(options.run.photo);
+  io::Image image = load_photo(options.run);
   const Model model = load_model(options.model);
   const int side = square_input_side(model, 4, "M-LSD");  // 320 (tiny) or 512 (large)
   const std::string input = model.inputs()[0].name;
@@ -65,5 +65,5 @@ int main(int argc, char** argv) {
   add_fraction(app, "--length", options.thresholds.length, "least length, as a fraction of the photo's side",
                1.5);
   app.add_option("--lines", options.thresholds.lines, "the most lines, best first")->capture_default_str();
-  return run_sample(app, argc, argv, [&] { detect_lines(options); });
+  return run_sample(app, argc, argv, options.run, [&] { detect_lines(options); });
 }

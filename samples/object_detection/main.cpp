@@ -75,7 +75,7 @@ void print_and_draw(const std::vector<Object>& objects, const std::vector<std::s
 }
 
 void detect_objects(const Options& options) {
-  io::Image image = io::load_image(options.run.photo);
+  io::Image image = load_photo(options.run);
   const std::vector<std::string> labels = io::read_lines(options.labels);
   const Model model = load_model(options.model);
   const int side = square_input_side(model, 3, "SSD");
@@ -107,5 +107,5 @@ int main(int argc, char** argv) {
   add_fraction(app, "--threshold", options.threshold, "least score of an object, 0..1");
   add_fraction(app, "--overlap", options.overlap,
                "overlap (intersection over union) from which the better of two boxes stands alone");
-  return run_sample(app, argc, argv, [&] { detect_objects(options); });
+  return run_sample(app, argc, argv, options.run, [&] { detect_objects(options); });
 }

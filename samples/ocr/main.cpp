@@ -138,7 +138,7 @@ io::Image marked(const io::Image& photo, const std::vector<TextLine>& lines) {
 }
 
 void read_text(const Options& options) {
-  const io::Image photo = io::load_image(options.run.photo);
+  const io::Image photo = load_photo(options.run);
   const Device device = open_device(options.run);
   const std::vector<TextLine> lines = detect(device, options, photo);
   std::printf("%zu line%s of text found\n", lines.size(), lines.size() == 1 ? "" : "s");
@@ -171,5 +171,5 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   add_fraction(app, "--threshold", options.thresholds.line, "least score of a line, 0..1");
   add_fraction(app, "--confidence", options.confidence, "least confidence of its text, 0..1");
-  return run_sample(app, argc, argv, [&] { read_text(options); });
+  return run_sample(app, argc, argv, options.run, [&] { read_text(options); });
 }

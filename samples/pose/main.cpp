@@ -55,7 +55,7 @@ void print_and_draw(const Pose& pose, float visibility, io::Image& image) {
 }
 
 void find_poses(const Options& options) {
-  io::Image image = io::load_image(options.run.photo);
+  io::Image image = load_photo(options.run);
   const io::Image photo = image;
   const Device device = open_device(options.run);
   const MemoryPool pool(device);
@@ -94,5 +94,5 @@ int main(int argc, char** argv) {
   add_fraction(app, "--presence", options.presence,
                "least score that the landmark network gives the person, 0..1");
   add_fraction(app, "--visibility", options.visibility, "least visibility of a landmark that is drawn, 0..1");
-  return run_sample(app, argc, argv, [&] { find_poses(options); });
+  return run_sample(app, argc, argv, options.run, [&] { find_poses(options); });
 }

@@ -76,7 +76,7 @@ io::Image make_background(const io::Image& photo, const Options& options) {
 }
 
 void replace(const Options& options) {
-  const io::Image photo = io::load_image(options.run.photo);
+  const io::Image photo = load_photo(options.run);
   const io::Image background = make_background(photo, options);
   const Matte person = find_person(photo, options);
   std::printf("the person covers %.2f%% of the photo\n", 100 * person.mean());
@@ -101,5 +101,5 @@ int main(int argc, char** argv) {
   app.add_option("--blur", options.blur, "or blur the photo by about this many pixels")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
-  return run_sample(app, argc, argv, [&] { replace(options); });
+  return run_sample(app, argc, argv, options.run, [&] { replace(options); });
 }

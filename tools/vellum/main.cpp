@@ -21,7 +21,7 @@ using namespace vellum::cli;
 // The line on stderr; with --json also a document, for programs that read stdout alone.
 int fail(int status, std::string_view code, const std::string& message, bool json) {
   std::cerr << "vellum: " + one_line(message) + "\n";
-  if (json) print_json({{"error", {{"code", code}, {"message", one_line(message)}}}});
+  if (json) print_json_line({{"error", {{"code", code}, {"message", one_line(message)}}}});
   return status;
 }
 

@@ -86,6 +86,10 @@ void print_json(const nlohmann::json& document) {
   print(document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
+void print_json_line(const nlohmann::json& document) {
+  print(document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
 void print_warnings(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) std::cerr << "vellum: warning: " + one_line(warning) + "\n";
 }

@@ -41,6 +41,8 @@ class Table {
 // Writes to stdout. Throws Error(io) if that fails, e.g. on a full disk.
 void print(std::string_view text);
 void print_json(const nlohmann::json& document);
+// Writes the document as one line.
+void print_json_line(const nlohmann::json& document);
 // Writes one line to stderr for each warning.
 void print_warnings(const std::vector<std::string>& warnings);
 

@@ -128,11 +128,13 @@ PictureFrame frame_for(const Model& model, const TensorInfo& input, const io::Pi
   return result;
 }
 
-// One picture for one input: what it becomes of PictureInputs.
-void add_picture(PictureInputs& result, const std::string& name, const std::string& file, InputShapes& shapes,
-                 const PictureOptions& options) {
+}  // namespace
+
+void add_picture(PictureInputs& result, const std::string& name, const std::string& file, io::Picture picture,
+                 InputShapes& shapes, const PictureOptions& options) {
+  if (result.inputs.contains(name))
+    throw Error(ErrorCode::invalid_argument, "input '" + name + "' is given twice");
   const TensorInfo input = *std::ranges::find(result.model.inputs(), name, &TensorInfo::name);
-  io::Picture picture = io::load_picture(file);
   const auto [frame, first, classifier] = frame_for(result.model, input, picture, shapes, options);
   if (picture.has_alpha && frame.network_shape[first ? 1 : 3] != 4)
     result.warnings.push_back(file + ": the network takes no alpha; its colours are read as if opaque");
@@ -147,8 +149,6 @@ void add_picture(PictureInputs& result, const std::string& name, const std::stri
   result.names_classes = is_classifier(result.model);
 }
 
-}  // namespace
-
 PictureInputs read_pictures(const Model& model, std::vector<std::string>& arguments, InputShapes& shapes,
                             const PictureOptions& options) {
   PictureInputs result{model, {}, {}};
@@ -159,9 +159,7 @@ PictureInputs read_pictures(const Model& model, std::vector<std::string>& argume
       others.push_back(argument);
       continue;
     }
-    if (result.inputs.contains(name))
-      throw Error(ErrorCode::invalid_argument, "input '" + name + "' is given twice");
-    add_picture(result, name, file, shapes, options);
+    add_picture(result, name, file, io::load_picture(file), shapes, options);
   }
   arguments = std::move(others);
   return result;

@@ -7,6 +7,7 @@
 
 #include "inputs.hpp"
 #include "io/labels.hpp"
+#include "io/picture_file.hpp"
 
 namespace CLI {
 class App;
@@ -38,9 +39,14 @@ struct PictureInputs {
 PictureInputs read_pictures(const Model& model, std::vector<std::string>& arguments, InputShapes& shapes,
                             const PictureOptions& options);
 
-// Returns the value of input `name` that a picture file makes, for a model without frames. The CPU computes it.
-Tensor picture_values(const Model& model, const std::string& name, const std::string& file, InputShapes shapes,
-                      const PictureOptions& options);
+// Does the same with a picture that was read, for input `name`. `file` names it in warnings.
+void add_picture(PictureInputs& result, const std::string& name, const std::string& file, io::Picture picture,
+                 InputShapes& shapes, const PictureOptions& options);
+
+// Returns the value of input `name` that a picture file makes, for a model without frames. The CPU computes
+// it.
+Tensor picture_values(const Model& model, const std::string& name, const std::string& file,
+                      InputShapes shapes, const PictureOptions& options);
 
 // Returns whether the model has one output of floats that is a list: one score for each class.
 bool is_classifier(const Model& model);

@@ -6,10 +6,13 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "commands.hpp"
 #include "inputs.hpp"
 #include "io/file_name.hpp"
+#include "io/picture_series.hpp"
+#include "io/terminal.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "picture.hpp"
@@ -23,7 +26,7 @@ struct RunArguments {
   TuneArguments tune;
   std::string model;
   std::vector<std::string> inputs;
-  std::string folder = ".";
+  std::optional<std::string> folder;
   PictureOptions picture;
 };
 
@@ -49,77 +52,206 @@ void check_file_names(const std::vector<TensorInfo>& outputs) {
   }
 }
 
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure)
+    throw Error(ErrorCode::io,
+                "the folder " + io::FileName(folder).text() + " cannot be made: " + failure.message());
+}
+
+// A picture of several, for one input.
+struct SeriesPicture {
+  std::string input, file;
+  io::Picture picture;
+};
+
 std::string class_line(const NamedClass& named) {
   char percent[16];
   std::snprintf(percent, sizeof percent, "%5.1f%%  ", 100 * named.score.probability);
   return "  " + std::string(percent) + named.label + "\n";
 }
 
-void run(const RunArguments& arguments) {
-  const Model loaded = load_model(arguments.model, arguments.options);
-  check_file_names(loaded.outputs());
-  SessionOptions options = session_options(arguments.options, arguments.model);
-  std::vector<std::string> files = arguments.inputs;
-  PictureInputs pictures = read_pictures(loaded, files, options.input_shapes, arguments.picture);
-  const Model& model = pictures.model;
-  Inputs& inputs = pictures.inputs;
-  read_inputs(loaded, files, inputs);
-  take_shapes_of(model, inputs, options);
-  inputs.insert(options.input_values.begin(), options.input_values.end());
-  begin_variables(model, inputs);
-  require_all(model, inputs);
-
-  const OpenedDevice device(arguments.options);
-  tune_if_asked(arguments.tune, arguments.options, device.device(), model, options);
-  Session session(device.device(), model, options);
-  const std::map<std::string, Tensor> results = session.run(inputs);
-  device.check_validation();
-
-  std::error_code failure;
-  const std::filesystem::path folder = io::FileName(arguments.folder).path();
-  std::filesystem::create_directories(folder, failure);
-  if (failure)
-    throw Error(ErrorCode::io, "the folder " + arguments.folder + " cannot be made: " + failure.message());
-  nlohmann::json list = nlohmann::json::array();
+// What one inference gave.
+struct Outcome {
+  nlohmann::json document;
   std::string text;
-  for (const TensorInfo& output : session.outputs()) {
-    const Tensor& tensor = results.at(output.name);
-    const std::string file = io::FileName(folder / file_name(output.name)).text();
-    write_tensor(file, tensor);
-    list.push_back(
-        {{"name", output.name}, {"dtype", name(tensor.dtype())}, {"shape", tensor.shape()}, {"file", file}});
-    text += file + "  " + std::string(name(tensor.dtype())) + " " + to_string(tensor.shape()) + "\n";
+  std::vector<std::string> warnings;
+};
+
+class Runner {
+ public:
+  explicit Runner(const RunArguments& arguments)
+      : arguments_(arguments), model_(load_model(arguments.model, arguments.options)) {
+    check_file_names(model_.outputs());
   }
-  nlohmann::json document{{"outputs", list}};
-  if (!pictures.warnings.empty()) document["warnings"] = pictures.warnings;
-  if (pictures.names_classes) {
-    document["classes"] = nlohmann::json::array();
-    for (const NamedClass& named : best_classes(results.begin()->second, arguments.picture)) {
-      const auto& [index, probability] = named.score;
-      document["classes"].push_back({{"index", index}, {"label", named.label}, {"probability", probability}});
-      text += class_line(named);
+
+  const Model& model() const { return model_; }
+
+  // Runs with these NAME=FILE arguments, writes the outputs to `folder` unless it is empty, and returns their
+  // names and the classes. `series`: a picture for one more input; those of one size share a session.
+  Outcome run(std::vector<std::string> files, const std::string& folder,
+              const SeriesPicture* series = nullptr) {
+    SessionOptions options = session_options(arguments_.options, arguments_.model);
+    PictureInputs pictures = read_pictures(model_, files, options.input_shapes, arguments_.picture);
+    if (series)
+      add_picture(pictures, series->input, series->file, series->picture, options.input_shapes,
+                  arguments_.picture);
+    read_inputs(model_, files, pictures.inputs);
+    take_shapes_of(pictures.model, pictures.inputs, options);
+    pictures.inputs.insert(options.input_values.begin(), options.input_values.end());
+    begin_variables(pictures.model, pictures.inputs);
+    require_all(pictures.model, pictures.inputs);
+    prepare(pictures.model, options, series);
+    const std::map<std::string, Tensor> results = session_->run(pictures.inputs);
+    device_->check_validation();
+    Outcome outcome{{}, {}, std::move(pictures.warnings)};
+    describe_outputs(results, folder, pictures.names_classes, outcome);
+    if (pictures.names_classes) describe_classes(results.begin()->second, outcome);
+    return outcome;
+  }
+
+ private:
+  void prepare(const Model& model, const SessionOptions& options, const SeriesPicture* series) {
+    std::string size;
+    if (series)
+      size = std::to_string(series->picture.width) + "x" + std::to_string(series->picture.height) +
+             (series->picture.is_deep() ? "x16" : "");
+    if (session_ && size == size_) return;
+    if (!device_) {
+      device_.emplace(arguments_.options);
+      tune_if_asked(arguments_.tune, arguments_.options, device_->device(), model, options);
+    }
+    // The earlier session lives until then, and with it the weights that both use.
+    session_ = std::make_unique<Session>(device_->device(), model, options);
+    size_ = size;
+  }
+
+  void describe_outputs(const std::map<std::string, Tensor>& results, const std::string& folder_name,
+                        bool names_classes, Outcome& outcome) const {
+    const std::filesystem::path folder = io::FileName(folder_name).path();
+    if (!folder_name.empty()) make_folder(folder);
+    outcome.document["outputs"] = nlohmann::json::array();
+    for (const TensorInfo& output : session_->outputs()) {
+      const Tensor& tensor = results.at(output.name);
+      nlohmann::json& entry = outcome.document["outputs"].emplace_back();
+      entry = {{"name", output.name}, {"dtype", name(tensor.dtype())}, {"shape", tensor.shape()}};
+      std::string shown = one_line(output.name);
+      if (!folder_name.empty()) {
+        shown = io::FileName(folder / file_name(output.name)).text();
+        write_tensor(shown, tensor);
+        entry["file"] = shown;
+      }
+      if (folder_name.empty() && names_classes) continue;  // the classes say it all
+      outcome.text +=
+          shown + "  " + std::string(name(tensor.dtype())) + " " + to_string(tensor.shape()) + "\n";
     }
   }
-  if (arguments.options.json)
-    print_json(document);
+
+  void describe_classes(const Tensor& scores, Outcome& outcome) const {
+    nlohmann::json& classes = outcome.document["classes"] = nlohmann::json::array();
+    for (const NamedClass& named : best_classes(scores, arguments_.picture)) {
+      const auto& [index, probability] = named.score;
+      classes.push_back({{"index", index}, {"label", named.label}, {"probability", probability}});
+      outcome.text += class_line(named);
+    }
+  }
+
+  const RunArguments& arguments_;
+  const Model model_;
+  std::optional<OpenedDevice> device_;
+  std::unique_ptr<Session> session_;
+  std::string size_;  // of the picture that the session reads
+};
+
+void run_once(Runner& runner, const RunArguments& arguments) {
+  Outcome outcome = runner.run(arguments.inputs, arguments.folder.value_or("."));
+  if (!arguments.options.json) {
+    print(outcome.text);
+    return print_warnings(outcome.warnings);
+  }
+  if (!outcome.warnings.empty()) outcome.document["warnings"] = outcome.warnings;
+  print_json(outcome.document);
+}
+
+// One line of JSON, or some of text, for each picture. A picture that cannot be read does not end the run.
+void run_series(Runner& runner, const RunArguments& arguments, const std::vector<std::string>& others,
+                const InputFile& series_input) {
+  io::PictureSeries series(series_input.file);
+  std::optional<ProgressLine> progress;
+  if (!io::stdout_is_terminal()) progress.emplace();  // the lines themselves show it otherwise
+  std::size_t done = 0, failed = 0;
+  while (const std::optional<io::PictureSeries::Item> item = series.next()) {
+    const std::string place =
+        std::to_string(++done) + (series.count() > 0 ? "/" + std::to_string(series.count()) : "");
+    if (progress) progress->show("run " + place + " " + item->file);
+    nlohmann::json line{{"input", item->file}};
+    if (item->frame > 0) line["frame"] = item->frame;
+    const std::string title = item->frame > 0 ? "frame " + std::to_string(item->frame) : item->file;
+    io::Picture picture;
+    try {
+      picture = series.load();
+    } catch (const Error& error) {
+      ++failed;
+      line["error"] = {{"code", to_string(error.code())}, {"message", one_line(error.what())}};
+      arguments.options.json ? print_json_line(line) : print_warnings({error.what()});
+      continue;
+    }
+    const std::string folder = arguments.folder ? *arguments.folder + "/" + item->label : "";
+    const SeriesPicture given{series_input.name, title, std::move(picture)};
+    const Outcome outcome = runner.run(others, folder, &given);
+    if (!outcome.warnings.empty()) line["warnings"] = outcome.warnings;
+    line.update(outcome.document);
+    if (arguments.options.json) {
+      print_json_line(line);
+    } else {
+      print(place + "  " + one_line(title) + "\n" + outcome.text);
+      print_warnings(outcome.warnings);
+    }
+  }
+  if (failed > 0)
+    throw Error(ErrorCode::invalid_argument,
+                std::to_string(failed) + " of " + std::to_string(done) + " pictures cannot be read");
+}
+
+void run(const RunArguments& arguments) {
+  Runner runner(arguments);
+  std::vector<std::string> others;
+  std::optional<InputFile> series;
+  for (const std::string& argument : arguments.inputs) {
+    const InputFile input = split_input(runner.model(), argument);
+    if (!io::is_picture_series(input.file)) {
+      others.push_back(argument);
+    } else if (series) {
+      throw Error(ErrorCode::invalid_argument, "the inputs '" + series->name + "' and '" + input.name +
+                                                   "' both have several pictures; one may");
+    } else {
+      series = input;
+    }
+  }
+  if (series)
+    run_series(runner, arguments, others, *series);
   else
-    print(text);
-  if (!arguments.options.json) print_warnings(pictures.warnings);
+    run_once(runner, arguments);
 }
 
 }  // namespace
 
 Command add_run(CLI::App& app) {
   auto arguments = std::make_shared<RunArguments>();
-  CLI::App* command = app.add_subcommand("run", "Run one inference and write every output as a .npy file");
+  CLI::App* command = app.add_subcommand(
+      "run", "Run one inference, or one for each of several pictures, and write every output as a .npy file");
   add_model(*command, arguments->model)->required();
   command
       ->add_option("-i,--input", arguments->inputs,
-                   "NAME=FILE: an input of the model, .npy, PNG, JPEG or BMP; repeatable")
+                   "NAME=FILE: an input of the model, .npy, PNG, JPEG or BMP; repeatable. One may be several "
+                   "pictures: a folder, a pattern such as 'photos/*.jpg', or a video (needs ffmpeg)")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("-o,--output", arguments->folder, "folder for the outputs, made if it is missing")
-      ->capture_default_str();
+  command->add_option(
+      "-o,--output", arguments->folder,
+      "folder for the outputs, made if it is missing (default: this one; nothing is written of "
+      "several pictures)");
   add_picture_options(*command, arguments->picture);
   add_tune_options(*command, arguments->tune);
   add_options(*command, arguments->options,
@@ -129,9 +261,11 @@ Command add_run(CLI::App& app) {
       "'_'.\n"
       "A picture is resized, normalised and put in the input's order of dimensions on the device. Of a "
       "classifier the\n"
-      "most likely classes are printed.\n"
+      "most likely classes are printed. For several pictures --json prints one line each, and -o has a "
+      "folder for each.\n"
       "Examples:\n  vellum run model.onnx -i image=values.npy -o results\n"
-      "  vellum run classifier.onnx -i image=photo.jpg --labels imagenet.txt");
+      "  vellum run classifier.onnx -i image=photo.jpg --labels imagenet.txt\n"
+      "  vellum run classifier.onnx -i image=photos --labels imagenet.txt --json");
   return {command, [arguments] { run(*arguments); }};
 }
 

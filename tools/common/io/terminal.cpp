@@ -23,12 +23,14 @@ void prepare_output() {
   for (const int stream : {1, 2}) _setmode(stream, _O_BINARY);
 }
 
+bool stdout_is_terminal() { return _isatty(1) != 0; }
 bool stderr_is_terminal() { return _isatty(2) != 0; }
 
 #else
 
 void prepare_output() {}
 
+bool stdout_is_terminal() { return isatty(1) != 0; }
 bool stderr_is_terminal() { return isatty(2) != 0; }
 
 #endif

@@ -7,7 +7,8 @@ namespace vellum::io {
 // main() calls it first.
 void prepare_output();
 
-// Returns whether stderr is a terminal.
+// Return whether stdout, or stderr, is a terminal.
+bool stdout_is_terminal();
 bool stderr_is_terminal();
 
 }  // namespace vellum::io
