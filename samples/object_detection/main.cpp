@@ -1,4 +1,5 @@
-// Names and boxes the things in a photo with SSD-MobileNetV2, on Vellum's public API alone.
+// Names and boxes the things in a photo with SSD-MobileNetV2 or a detector of PicoDet's kind, on Vellum's
+// public API alone.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -12,6 +13,7 @@
 #include "common/text.hpp"
 #include "io/files.hpp"
 #include "io/photo.hpp"
+#include "object_detection/gfl.hpp"
 #include "object_detection/ssd.hpp"
 
 namespace vellum::samples {
@@ -74,21 +76,64 @@ void print_and_draw(const std::vector<Object>& objects, const std::vector<std::s
   }
 }
 
-void detect_objects(const Options& options) {
-  io::Image image = load_photo(options.run);
-  const std::vector<std::string> labels = io::read_lines(options.labels);
-  const Model model = load_model(options.model);
+std::vector<Object> detect_with_ssd(const Model& model, const io::Image& image, std::size_t labels,
+                                    const Options& options) {
   const int side = square_input_side(model, 3, "SSD");
   const std::string input = model.inputs()[0].name;
   const Device device = open_device(options.run);
   Session session = open_session(device, with_frames(model, input, ssd_frame(image, side)), options.run);
   const std::map<std::string, Tensor> outputs = session.run({{input, io::photo_bytes(image)}});
-  const std::vector<Anchor> anchors = ssd_anchors(side);
-  const std::vector<Object> objects =
-      decode_ssd(output_of(outputs, anchors.size(), 4), output_of(outputs, anchors.size(), labels.size()),
-                 anchors, options.threshold);
-  print_and_draw(suppress_overlapping(objects, options.overlap), labels, image);
   print_reuse_table(session, options.run);
+  const std::vector<Anchor> anchors = ssd_anchors(side);
+  return decode_ssd(output_of(outputs, anchors.size(), 4), output_of(outputs, anchors.size(), labels),
+                    anchors, options.threshold);
+}
+
+// Whether the only input is [1, 3, height, width], as that of PicoDet; SSD's channels come last.
+bool has_channels_first(const Model& model) {
+  const std::vector<TensorInfo>& inputs = model.inputs();
+  return inputs.size() == 1 && inputs[0].dtype == DType::f32 && inputs[0].shape.size() == 4 &&
+         inputs[0].shape[1] == 3 && is_known(inputs[0].shape);
+}
+
+// The photo stretched to the input, with ImageNet's mean and deviation.
+FrameInput gfl_frame(const io::Image& photo, int height, int width) {
+  static constexpr float mean[] = {0.485f, 0.456f, 0.406f}, deviation[] = {0.229f, 0.224f, 0.225f};
+  FrameInput frame = io::photo_frame(photo);
+  for (std::size_t channel = 0; channel < 3; ++channel) {
+    frame.mean[channel] = 255 * mean[channel];
+    frame.scale[channel] = 1 / (255 * deviation[channel]);
+  }
+  frame.transform =
+      FrameTransform::stretch(io::size_of(photo), {static_cast<double>(width), static_cast<double>(height)});
+  return frame;
+}
+
+std::vector<Object> detect_with_gfl(const Model& model, const io::Image& image, std::size_t labels,
+                                    const Options& options) {
+  const TensorInfo& input = model.inputs()[0];
+  const auto height = static_cast<int>(input.shape[2]), width = static_cast<int>(input.shape[3]);
+  const Device device = open_device(options.run);
+  Session session =
+      open_session(device, with_frames(model, input.name, gfl_frame(image, height, width)), options.run);
+  const std::map<std::string, Tensor> outputs = session.run({{input.name, io::photo_bytes(image)}});
+  print_reuse_table(session, options.run);
+  std::vector<Object> objects;
+  for (const GflGrid& grid : find_gfl_grids(outputs, height, width, labels)) {
+    const std::vector<Object> found = decode_gfl(grid, labels, options.threshold);
+    objects.insert(objects.end(), found.begin(), found.end());
+  }
+  return objects;
+}
+
+void detect_objects(const Options& options) {
+  io::Image image = load_photo(options.run);
+  const std::vector<std::string> labels = io::read_lines(options.labels);
+  const Model model = load_model(options.model);
+  std::vector<Object> objects = has_channels_first(model)
+                                    ? detect_with_gfl(model, image, labels.size(), options)
+                                    : detect_with_ssd(model, image, labels.size(), options);
+  print_and_draw(suppress_overlapping(std::move(objects), options.overlap), labels, image);
   write_photo(image, options.run);
 }
 
@@ -98,10 +143,13 @@ void detect_objects(const Options& options) {
 int main(int argc, char** argv) {
   using namespace vellum::samples;
   Options options;
-  CLI::App app("Names the things in a photo with SSD-MobileNetV2 and marks them in a copy of it.",
+  CLI::App app("Names the things in a photo with SSD-MobileNetV2 or PicoDet and marks them in a copy of it.",
                "object_detection");
-  app.add_option("model", options.model, "SSD-MobileNetV2 as TFLite")->required();
-  app.add_option("labels", options.labels, "text file with one label a line; the first stands for no object")
+  app.add_option("model", options.model,
+                 "SSD-MobileNetV2 as TFLite, or PicoDet as ONNX without its last layers")
+      ->required();
+  app.add_option("labels", options.labels,
+                 "text file with one label a line; SSD's first stands for no object")
       ->required();
   add_photo_options(app, options.run, "objects.png");
   add_fraction(app, "--threshold", options.threshold, "least score of an object, 0..1");
