@@ -110,6 +110,7 @@ print(vellum.Session(mask, memory_budget="1MiB").run({})["scores"].shape, vellum
 vellum.PictureOutput("heat")  # type: ignore[arg-type]
 PYTHON
 "$python" -m mypy --strict use.py
+"$python" "$here/tests/docs_types.py"
 
 if [[ -n $torch ]]; then
   step "torch"

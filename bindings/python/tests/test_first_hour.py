@@ -46,6 +46,7 @@ def test_misspelt_names_are_told_beside_the_right_one(session: vellum.Session, f
 def test_arrays_are_made_for_inputs(session: vellum.Session, face: vellum.Model) -> None:
     zeros = session.inputs[0].zeros()
     assert zeros.shape == (1, 128, 128, 3) and zeros.dtype == np.float32 and not zeros.any()
+    assert session.inputs[0].known_shape == (1, 128, 128, 3)
     with pytest.raises(vellum.Error, match="open dimensions"):
         vellum.TensorInfo("x", (None, 3), np.dtype("float32")).zeros()
 

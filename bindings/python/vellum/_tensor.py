@@ -43,12 +43,17 @@ class TensorInfo:
         """Whether no dimension is open."""
         return None not in self.shape
 
-    def zeros(self) -> np.ndarray[Any, Any]:
-        """An array of zeros, to fill. Raises Error(INVALID_ARGUMENT) if a dimension is open."""
-        dims = [dim for dim in self.shape if dim is not None]
+    @property
+    def known_shape(self) -> tuple[int, ...]:
+        """The shape, for what takes no None. Raises Error(INVALID_ARGUMENT) if a dimension is open."""
+        dims = tuple(dim for dim in self.shape if dim is not None)
         if len(dims) < len(self.shape):
             raise Error(ErrorCode.INVALID_ARGUMENT, f"'{self.name}' of shape {self.shape} has open dimensions")
-        return np.zeros(dims, self.dtype)
+        return dims
+
+    def zeros(self) -> np.ndarray[Any, Any]:
+        """An array of zeros, to fill. Raises Error(INVALID_ARGUMENT) if a dimension is open."""
+        return np.zeros(self.known_shape, self.dtype)
 
 
 def read_infos(count: Callable[[Any], int], get: Callable[..., int], handle: Any) -> tuple[TensorInfo, ...]:
