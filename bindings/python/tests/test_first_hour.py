@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -72,3 +74,15 @@ def test_lists_of_devices_are_tables() -> None:
 def test_a_memory_report_in_a_notebook_is_no_wall_of_names(session: vellum.Session) -> None:
     page = session.memory()._repr_html_().split("</svg>")[1]
     assert len(page) < 300 * (len(session.memory().objects) + 2), page
+
+
+def test_the_first_program_frames_the_face(face_file: Path, tmp_path: Path) -> None:
+    pytest.importorskip("PIL")
+    page = (Path(__file__).parents[3] / "docs" / "first_hour.md").read_text(encoding="utf-8")
+    program = page.split("```python\n")[1].split("```")[0]
+    photo = Path(os.environ["VELLUM_TEST_DATA"], "photos", "astronaut.png")
+    ran = subprocess.run([sys.executable, "-c", program, face_file, photo], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    corners = np.array([float(number) for number in re.findall(r"[\d.]+", ran.stdout.splitlines()[-1])])
+    assert np.abs(corners - [179, 82, 271, 175]).max() <= 2, ran.stdout
+    assert (tmp_path / "face.png").stat().st_size > 100_000
