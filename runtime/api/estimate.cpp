@@ -15,7 +15,7 @@ namespace {
 MemoryEstimate estimate_memory(const Model& model, SessionOptions options, const Target& target,
                                const DeviceCaps& caps) {
   const Graph& graph = impl(model)->graph;
-  options = by_tensor_name(model.inputs(), std::move(options));
+  options = by_tensor_name(model, std::move(options));
   std::shared_ptr<const CompiledModel> compiled;
   if (options.memory_budget) {  // as the session would be made
     FittedModel fitted = fit_budget(target, model, options);

@@ -50,6 +50,7 @@ void check_options(const LargePictureOptions& options) {
   };
   if (options.session.weights_budget > 0) refuse("weights_budget has no use; give a memory_budget");
   if (options.session.memory_pool.valid()) refuse("a memory_pool has no use");
+  if (!options.session.state.empty()) refuse("tiles have no state");
   if (options.session.profile) refuse("tiles have no profile");
   if (options.session.check_finite)
     refuse("check_finite has no use; check the values that are read and written");
@@ -97,7 +98,7 @@ struct LargePicture::Impl {
         model(std::move(loaded)),
         options(std::move(picture_options)),
         target(&device) {
-    options.session = by_tensor_name(model.inputs(), options.session);
+    options.session = by_tensor_name(model, options.session);
     check_options(options);
     check_choices(options.session);  // also those that have no effect here
     check_memory_budget(options.session);

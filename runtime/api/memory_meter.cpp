@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <string>
+
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "api/run_with_zeros.hpp"
@@ -8,16 +11,27 @@
 
 namespace vellum {
 
+namespace {
+
+bool is_state(const Session& session, const std::string& name) {
+  return std::ranges::any_of(
+      session.states(), [&](const StateInfo& state) { return state.input == name || state.output == name; });
+}
+
+}  // namespace
+
 void run_with_zeros(Session& session) {
   for (const TensorInfo& input : session.inputs()) {
     if (!is_known(input.shape))
       throw Error(ErrorCode::invalid_argument, "the model leaves the shape of input '" + input.name +
                                                    "' open (" + to_string(input.shape) + "); give one");
-    if (!input.decides_shapes) session.set_input(input.name, Tensor(input.dtype, input.shape));
+    if (!input.decides_shapes && !is_state(session, input.name))
+      session.set_input(input.name, Tensor(input.dtype, input.shape));
   }
   session.run();
   session.run();
-  for (const TensorInfo& output : session.outputs()) session.output(output.name);
+  for (const TensorInfo& output : session.outputs())
+    if (!is_state(session, output.name)) session.output(output.name);
 }
 
 namespace {
@@ -29,6 +43,7 @@ VulkanMemory vulkan_memory(const gpu::Context& context) {
   const auto peak = [&](MemoryCategory category) { return statistics.of(category).peak_bytes; };
   return {.weights = peak(MemoryCategory::weights),
           .in_out = peak(MemoryCategory::in_out),
+          .state = peak(MemoryCategory::state),
           .intermediates = peak(MemoryCategory::intermediates) + peak(MemoryCategory::workspace),
           .staging = peak(MemoryCategory::staging) + peak(MemoryCategory::other),
           .peak = statistics.total.peak_bytes};
@@ -44,11 +59,12 @@ MemoryUse use_of(const VulkanMemory& vulkan, const MemoryEstimate& estimate) {
   MemoryUse use;
   use.weights = tight(vulkan.weights, estimate.vulkan.weights, estimate.use.weights);
   use.in_out = tight(vulkan.in_out, estimate.vulkan.in_out, estimate.use.in_out);
+  use.state = tight(vulkan.state, estimate.vulkan.state, estimate.use.state);
   use.workspace = estimate.use.workspace;
   use.intermediates = more_than(tight(vulkan.intermediates, estimate.vulkan.intermediates,
                                       estimate.use.intermediates + estimate.use.workspace),
                                 use.workspace);
-  use.staging = more_than(vulkan.peak, vulkan.weights + vulkan.in_out + vulkan.intermediates);
+  use.staging = more_than(vulkan.peak, vulkan.weights + vulkan.in_out + vulkan.state + vulkan.intermediates);
   return use;
 }
 

@@ -227,7 +227,7 @@ PackSummary write_bundle(Imported& model, const packfile::TakePieces& take, cons
   stored.process.reset();  // bundles do not depend on the machine that they are made on
   contents.caps = to_json(stored);
   const Model whole = Handles::model(std::make_shared<Model::Impl>(model.graph));
-  const SessionOptions named = by_tensor_name(whole.inputs(), options);
+  const SessionOptions named = by_tensor_name(whole, options);
   KernelsByText kernels;
   for (const Graph& variant : variant_graphs(whole, variants)) {
     for (const Program& program : possible_programs(variant, device, named)) {

@@ -55,7 +55,8 @@ Session::Impl::Impl(const Device& target, const Model& source, const SessionOpti
                     Progress* creation)
     : device(target),
       model(source),
-      options(by_tensor_name(model.inputs(), session_options)),
+      options(by_tensor_name(model, session_options)),
+      states(state_pairs(impl(model)->graph, options.state)),
       memory_budget(options.memory_budget ? std::make_shared<gpu::MemoryBudget>(options.memory_budget)
                                           : nullptr),
       weights(memory_budget ? nullptr : impl(device)->weights_for(model, options)),
@@ -83,6 +84,8 @@ Session::Impl::Impl(const Device& target, const Model& source, const SessionOpti
                 "weights that come to the device layer by layer serve one run at a time: leave out "
                 "weights_budget, or in_flight");
   check_memory_budget(options);
+  check_state_options();
+  update_state_infos();
   pools = make_pools(impl(device)->context, options, memory_budget);
   check_input_shapes(impl(model)->graph, options.input_shapes);
   vellum::check_input_values(impl(model)->graph, impl(model)->shape_inputs, options.input_values);
@@ -134,6 +137,7 @@ Request& Session::Impl::own(const RequestQueue::Lock& lock) {
 }
 
 const Executor& Session::Impl::finished_run(size_t output) const {
+  require_no_state_output(output);
   first_executor();
   if (!own_request || !own_request->succeeded())
     throw Error(ErrorCode::invalid_argument,
@@ -151,13 +155,15 @@ const Executor& Session::Impl::finished_run(size_t output) const {
 void Session::Impl::release_own_request(const RequestQueue::Lock& lock, const InputKey& next) {
   if (!own_request) return;
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (own_request->has_input(i) && inputs[i].shape == next.shapes[i] && !inputs[i].decides_shapes)
+    if (!is_state_input(i) && own_request->has_input(i) && inputs[i].shape == next.shapes[i] &&
+        !inputs[i].decides_shapes)
       staged.emplace(i, own_request->executor().input(i));  // unless a newer value is there
   queue->release(lock, *std::exchange(own_request, nullptr));
 }
 
 bool Session::Impl::has_input(size_t index) const {
-  return staged.contains(index) || (own_request && own_request->has_input(index)) || has_known_values(index);
+  return is_state_input(index) || staged.contains(index) || (own_request && own_request->has_input(index)) ||
+         has_known_values(index);
 }
 
 void Session::Impl::set_shape_input(size_t index, const Tensor& tensor) {
@@ -173,6 +179,7 @@ void Session::Impl::set_shape_input(size_t index, const Tensor& tensor) {
 }
 
 void Session::Impl::set_input(const RequestQueue::Lock& lock, size_t index, const Tensor& tensor) {
+  require_no_state_input(index);
   const TensorInfo& declared = model.inputs()[index];
   check_holds_values(declared.name, tensor);
   if (tensor.dtype() != declared.dtype)
@@ -289,6 +296,7 @@ void Session::set_input(std::string_view name, std::span<const std::byte> values
   guard([&] {
     const SessionUses::Exclusive use(checked().uses);
     const size_t index = position(checked().inputs, name, "input");
+    checked().require_no_state_input(index);
     checked().check_input_values(index, values);
     const TensorInfo& input = checked().inputs[index];
     if (input.decides_shapes) {
@@ -347,7 +355,9 @@ std::map<std::string, Tensor> Session::run(const std::map<std::string, Tensor>& 
     for (const auto& [name, tensor] : by_tensor_name(checked().inputs, inputs)) set_input(name, tensor);
     run();
     std::map<std::string, Tensor> results;
-    for (const TensorInfo& info : checked().outputs) results[info.name] = output(info.name);
+    for (size_t i = 0; i < checked().outputs.size(); ++i)
+      if (const std::string& output_name = checked().outputs[i].name; !checked().is_state_output(i))
+        results[output_name] = output(output_name);
     return results;
   });
 }
@@ -362,6 +372,7 @@ MemoryReport Session::memory() const {
       report.in_out_bytes += executor->allocated().in_out;
     const std::set<std::shared_ptr<ArenaPool>> pools(checked().pools.begin(), checked().pools.end());
     for (const auto& pool : pools) report.allocated_bytes += pool->bytes();
+    report.state_bytes = checked().state ? checked().state->bytes() : 0;
     report.in_flight = checked().options.in_flight;
     report.weights_bytes = checked().weights_bytes();
     report.peak_weights_bytes = report.weights_bytes;  // all weights stay for as long as the session lives

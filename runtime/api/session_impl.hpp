@@ -16,6 +16,8 @@
 #include "api/tensor_names.hpp"
 #include "exec/executor.hpp"
 #include "exec/request_queue.hpp"
+#include "exec/state_memory.hpp"
+#include "graph/state_pairs.hpp"
 #include "platform/progress.hpp"
 #include "vellum/vulkan.hpp"
 
@@ -39,6 +41,11 @@ struct Session::Impl {
   Device device;
   Model model;
   SessionOptions options;
+  // The states, as positions in `inputs` and `outputs`, and as states() lists them.
+  std::vector<StatePair> states;
+  std::vector<StateInfo> state_infos;
+  // Their memory, made with the first executors. Null without states.
+  std::shared_ptr<StateMemory> state;
   // Counts everything that the session allocates from Vulkan. Null without SessionOptions::memory_budget.
   std::shared_ptr<gpu::MemoryBudget> memory_budget;
   // With a memory budget null until the session is ready, because the input shapes decide how the budget is
@@ -90,8 +97,8 @@ struct Session::Impl {
   // Returns the key of the next run(). Throws Error(invalid_argument) if the values of an input that decides
   // shapes are missing.
   InputKey wanted_key() const;
-  Executors make_executors(const InputKey& key) const;
-  Executors make_executors(const std::shared_ptr<const CompiledModel>& compiled) const;
+  Executors make_executors(const InputKey& key);
+  Executors make_executors(const std::shared_ptr<const CompiledModel>& compiled);
   Executors make_executors_within_budget(const RequestQueue::Lock& lock, const InputKey& key);
   Executors make_executors_or_free_others(const RequestQueue::Lock& lock, const InputKey& key);
   // Strong guarantee: if it throws, only cached executors have changed. Requires that no request is in
@@ -107,6 +114,20 @@ struct Session::Impl {
   // Releases own_request. Inputs that keep their shapes are staged.
   void release_own_request(const RequestQueue::Lock& lock, const InputKey& next);
   bool has_input(size_t index) const;
+  bool is_state_input(size_t index) const;
+  bool is_state_output(size_t index) const;
+  // Throw Error(invalid_argument) for an input or output that is state.
+  void require_no_state_input(size_t index) const;
+  void require_no_state_output(size_t index) const;
+  // Throws Error(invalid_argument) for options that exclude state.
+  void check_state_options() const;
+  // Makes the memory of the states for the first program, or checks that a later one fits it.
+  void prepare_state(const Program& program);
+  void reset_state();
+  void update_state_infos();
+  // Returns the index of a state. Throws Error(not_found) for a name that is none, Error(invalid_argument)
+  // before the session is prepared.
+  size_t state_position(std::string_view name) const;
   void set_input(const RequestQueue::Lock& lock, size_t index, const Tensor& tensor);
   // Does the same for an input that decides shapes.
   void set_shape_input(size_t index, const Tensor& tensor);

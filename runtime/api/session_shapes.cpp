@@ -74,7 +74,7 @@ InputKey Session::Impl::wanted_key() const {
 }
 
 // Tuned kernels may take more memory than the device has left: Winograd's weights are several times as large.
-Session::Impl::Executors Session::Impl::make_executors(const InputKey& key) const {
+Session::Impl::Executors Session::Impl::make_executors(const InputKey& key) {
   CompileOptions compile_options = impl(device)->compile_options(options);
   compile_options.progress = progress;
   for (size_t i = 0; i < inputs.size(); ++i) compile_options.input_shapes[inputs[i].name] = key.shapes[i];
@@ -96,8 +96,7 @@ Session::Impl::Executors Session::Impl::make_executors(const InputKey& key) cons
   }
 }
 
-Session::Impl::Executors Session::Impl::make_executors(
-    const std::shared_ptr<const CompiledModel>& compiled) const {
+Session::Impl::Executors Session::Impl::make_executors(const std::shared_ptr<const CompiledModel>& compiled) {
   const std::shared_ptr<gpu::Context>& context = impl(device)->context;
   RunRegion run_region;
   if (has_regions(compiled->program)) {
@@ -108,6 +107,7 @@ Session::Impl::Executors Session::Impl::make_executors(
     run_region = [runner = std::make_shared<RegionRunner>(device, options)](
                      const DeviceRegion& region, HostInputs values) { return runner->run(region, values); };
   }
+  prepare_state(compiled->program);
   Executors made;
   while (made.size() < options.in_flight)
     made.push_back(std::make_unique<Executor>(context, compiled,
@@ -116,6 +116,7 @@ Session::Impl::Executors Session::Impl::make_executors(
                                                               .progress = progress,
                                                               .pool = pools[made.size()],
                                                               .memory_budget = memory_budget,
+                                                              .state = state,
                                                               .run_region = run_region},
                                               weights));
   for (const std::string& warning : compiled->program.warnings) context->log(LogLevel::warning, warning);
@@ -172,6 +173,7 @@ void Session::Impl::switch_to(const RequestQueue::Lock& lock, const InputKey& ke
   }
   for (size_t i = 0; i < outputs.size(); ++i) outputs[i].signature_name = model.outputs()[i].signature_name;
   warnings = program.warnings;
+  update_state_infos();
 }
 
 }  // namespace vellum

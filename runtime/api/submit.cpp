@@ -53,7 +53,7 @@ bool Session::Impl::is_prepared_for(std::span<const InputValues> values) const {
   if (!is_ready()) return false;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const InputValues* given = find_if_given(values, inputs[i]);
-    if (!given && has_known_values(i)) continue;
+    if (!given && (is_state_input(i) || has_known_values(i))) continue;
     const std::span<const int64_t> shape = find(values, inputs[i]).shape;
     if (!shape.empty() && !std::ranges::equal(shape, inputs[i].shape)) return false;
     if (inputs[i].decides_shapes && !is_prepared_for(i, given->values)) return false;
@@ -67,7 +67,7 @@ InputKey Session::Impl::key_of(std::span<const InputValues> values) const {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const TensorInfo& input = inputs[i];
     const InputValues* given = find_if_given(values, input);
-    if (!given && !has_known_values(i)) find(values, input);
+    if (!given && !is_state_input(i) && !has_known_values(i)) find(values, input);
     const Shape shape =
         given && !given->shape.empty() ? Shape(given->shape.begin(), given->shape.end()) : input.shape;
     by_name[input.name] = shape;
@@ -82,6 +82,7 @@ InputKey Session::Impl::key_of(std::span<const InputValues> values) const {
 void Session::Impl::check_values(std::span<const InputValues> values) const {
   for (auto input = values.begin(); input != values.end(); ++input) {
     const size_t index = position(model.inputs(), input->name, "input");
+    require_no_state_input(index);
     if (std::any_of(values.begin(), input,
                     [&](const InputValues& other) { return model.inputs()[index].has_name(other.name); }))
       throw Error(ErrorCode::invalid_argument, "input '" + std::string(input->name) + "' is given twice");
@@ -132,6 +133,7 @@ void Session::Impl::set_targets(Request& request, std::span<const OutputValues> 
   const Program& program = request.executor().program();
   for (const OutputValues& target : targets) {
     const size_t index = position(model.outputs(), target.name, "output");
+    require_no_state_output(index);
     const Port& port = program.outputs[index];
     if (request.writes_output(index))
       throw Error(ErrorCode::invalid_argument, "output '" + port.name + "' is given twice");
@@ -149,7 +151,8 @@ void Session::Impl::submit(Request& request, std::span<const InputValues> values
   try {
     const Program& program = request.executor().program();
     for (size_t i = 0; i < program.inputs.size(); ++i)
-      if (find_if_given(values, model.inputs()[i]) || !program.inputs[i].constant)
+      if (find_if_given(values, model.inputs()[i]) ||
+          (!program.inputs[i].constant && !program.inputs[i].is_state))
         request.set_input(i, find(values, model.inputs()[i]).values);
     set_targets(request, targets);
     if (keep_outputs) request.keep_outputs();

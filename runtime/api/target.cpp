@@ -43,6 +43,7 @@ std::string chosen_inputs(const Model& model, const CompileOptions& options) {
 Graph graph_for_shapes(const Model& model, const DeviceCaps& caps, CompileOptions options) {
   options.input_shapes = by_tensor_name(model.inputs(), options.input_shapes);
   options.input_values = by_tensor_name(model.inputs(), options.input_values);
+  options.state = by_tensor_name(model, options.state);
   check_input_shapes(impl(model)->graph, options.input_shapes);
   check_input_values(impl(model)->graph, impl(model)->shape_inputs, options.input_values);
   check_pass_names(options.disabled_passes);
@@ -93,6 +94,7 @@ CompileOptions compile_options(const SessionOptions& options) {
   check_choices(options);
   return {.input_shapes = options.input_shapes,
           .input_values = options.input_values,
+          .state = options.state,
           .disabled_passes = options.debug.disabled_passes,
           .weights_budget = options.weights_budget,
           .precision = options.precision,

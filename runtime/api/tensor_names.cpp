@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "graph/state_pairs.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -52,9 +53,21 @@ InputTensors by_tensor_name(const std::vector<TensorInfo>& inputs, const InputTe
   return by_name(inputs, tensors);
 }
 
-SessionOptions by_tensor_name(const std::vector<TensorInfo>& inputs, SessionOptions options) {
-  options.input_shapes = by_name(inputs, options.input_shapes);
-  options.input_values = by_tensor_name(inputs, options.input_values);
+std::string by_tensor_name(const Model& model, const std::string& state) {
+  if (state == "auto") return state;
+  std::string result;
+  for (const auto& [input, output] : state_names(state)) {
+    if (!result.empty()) result += ';';
+    result += model.inputs()[position(model.inputs(), input, "input")].name + '=' +
+              model.outputs()[position(model.outputs(), output, "output")].name;
+  }
+  return result;
+}
+
+SessionOptions by_tensor_name(const Model& model, SessionOptions options) {
+  options.input_shapes = by_name(model.inputs(), options.input_shapes);
+  options.input_values = by_tensor_name(model.inputs(), options.input_values);
+  options.state = by_tensor_name(model, options.state);
   return options;
 }
 

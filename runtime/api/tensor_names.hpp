@@ -1,6 +1,7 @@
 // Names of inputs and outputs. Callers may use a tensor's name or its name in the model's signature.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +16,10 @@ size_t position(const std::vector<TensorInfo>& infos, std::string_view name, con
 // mean one input.
 InputShapes by_tensor_name(const std::vector<TensorInfo>& inputs, const InputShapes& shapes);
 InputTensors by_tensor_name(const std::vector<TensorInfo>& inputs, const InputTensors& tensors);
-SessionOptions by_tensor_name(const std::vector<TensorInfo>& inputs, SessionOptions options);
+// Does the same in SessionOptions::state. Throws Error(not_found) for unknown names, Error(invalid_argument)
+// for a text that lists no pairs.
+std::string by_tensor_name(const Model& model, const std::string& state);
+SessionOptions by_tensor_name(const Model& model, SessionOptions options);
 
 // Throws Error(invalid_argument) for a tensor that was moved from or default-constructed.
 void check_holds_values(const std::string& input, const Tensor& tensor);

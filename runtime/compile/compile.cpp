@@ -33,7 +33,8 @@ LoweringOptions lowering_options(const Graph& graph, const CompileOptions& optio
                            .arithmetic = options.arithmetic,
                            .tuning = options.tuning.get(),
                            .wrong = options.wrong_kernels.get(),
-                           .wrong_nodes = options.wrong_nodes};
+                           .wrong_nodes = options.wrong_nodes,
+                           .states = state_pairs(graph, options.state)};
   if (options.tuning && options.storage == StorageChoice::automatic)
     lowering.value_storages = tuned_storages(*options.tuning, graph, options.precision);
   return lowering;

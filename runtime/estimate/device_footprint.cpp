@@ -69,6 +69,7 @@ DeviceFootprint device_footprint(const EstimateInputs& in) {
   device.weights = weight_footprint(in, constants);
   device.inputs = of_each_run(persistent_footprint(in, roots(program, TensorRole::input)), in);
   device.outputs = of_each_run(persistent_footprint(in, roots(program, TensorRole::output)), in);
+  device.state = persistent_footprint(in, roots(program, TensorRole::state));
   device.planned = of_each_run(planned_footprint(in.model.plan), in);
   device.run_staging = device.weights.run_staging + host_staging(in);
   device.in_flight = in.in_flight;
@@ -77,16 +78,18 @@ DeviceFootprint device_footprint(const EstimateInputs& in) {
 
 VulkanMemory DeviceFootprint::vulkan() const {
   // Weights are uploaded when the first run has its inputs and outputs, and nothing else.
-  const uint64_t upload = weights.allocated + in_out() / in_flight + weights.upload_staging;
+  const uint64_t upload = weights.allocated + in_out() / in_flight + state.allocated + weights.upload_staging;
   return {.weights = weights.allocated,
           .in_out = in_out(),
+          .state = state.allocated,
           .intermediates = planned.allocated,
           .staging = std::max(weights.upload_staging, run_staging),
           .peak = std::max(upload, lasting() + run_staging)};
 }
 
 uint64_t DeviceFootprint::most() const {
-  return std::max(weights.allocated + in_out() + weights.upload_staging, lasting() + run_staging);
+  return std::max(weights.allocated + in_out() + state.allocated + weights.upload_staging,
+                  lasting() + run_staging);
 }
 
 }  // namespace vellum

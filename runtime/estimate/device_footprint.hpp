@@ -11,12 +11,13 @@ namespace vellum {
 struct DeviceFootprint {
   WeightFootprint weights;
   Footprint inputs, outputs, planned;  // for all runs in flight; planned: intermediates and workspace
+  Footprint state;                     // one for all runs
   uint64_t run_staging = 0;
   uint32_t in_flight = 1;
 
   uint64_t in_out() const { return inputs.allocated + outputs.allocated; }
   // Returns the bytes that stay allocated as long as the session: without staging.
-  uint64_t lasting() const { return weights.allocated + in_out() + planned.allocated; }
+  uint64_t lasting() const { return weights.allocated + in_out() + state.allocated + planned.allocated; }
   VulkanMemory vulkan() const;
   // Returns the peak at any time. It exceeds vulkan().peak if weights are uploaded again after
   // Session::trim(), because the inputs and outputs of several runs in flight then exist beside the upload's

@@ -38,12 +38,13 @@ MemoryEstimate estimate_model(const EstimateInputs& in) {
   estimate.vulkan = device.vulkan();
   estimate.use.weights = device.weights.tight;
   estimate.use.in_out = device.inputs.tight + device.outputs.tight;
+  estimate.use.state = device.state.tight;
   estimate.use.workspace = in.in_flight * workspace_bytes(in.model.plan, in.program());
   estimate.use.intermediates = device.planned.tight - estimate.use.workspace;
   estimate.use.staging = estimate.vulkan.peak - device.lasting();
   estimate.warnings = in.program().warnings;
-  estimate.resident.padding =
-      device.lasting() - estimate.use.weights - estimate.use.in_out - device.planned.tight;
+  estimate.resident.padding = device.lasting() - estimate.use.weights - estimate.use.in_out -
+                              device.state.tight - device.planned.tight;
   estimate.resident.host = device.weights.host;
   add_host_memory(in, estimate);
   return estimate;

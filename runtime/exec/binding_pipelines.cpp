@@ -33,7 +33,7 @@ void add_frame_keys(const Graph& graph, const Program& program, std::vector<gpu:
 void add_output_keys(const DeviceCaps& caps, const Program& program, std::vector<gpu::PipelineKey>& keys) {
   for (const Port& port : program.outputs) {
     const bool has_pixels = port.type.dtype == DType::f32 || port.type.dtype == DType::u8;
-    if (port.tensor == kNoTensor || !has_pixels) continue;
+    if (port.tensor == kNoTensor || port.is_state || !has_pixels) continue;
     const ElementType element = program.tensors[program.root(port.tensor)].desc.element;
     for (const ImagePixels& pixels : readings_as_image(port.type.shape))
       for (const char* const qualifier : gpu::storage_qualifiers())

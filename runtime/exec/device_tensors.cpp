@@ -1,5 +1,6 @@
 #include "exec/device_tensors.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
@@ -38,11 +39,15 @@ MemoryRules device_rules(const std::shared_ptr<gpu::Context>& context) {
 }
 
 DeviceTensors::DeviceTensors(std::shared_ptr<gpu::Context> context, const Program& program,
-                             const MemoryPlan& plan, std::shared_ptr<gpu::MemoryBudget> memory_budget)
+                             const MemoryPlan& plan, std::shared_ptr<gpu::MemoryBudget> memory_budget,
+                             std::shared_ptr<StateMemory> state)
     : context_(std::move(context)),
       program_(&program),
       plan_(&plan),
-      memory_budget_(std::move(memory_budget)) {
+      memory_budget_(std::move(memory_budget)),
+      state_(std::move(state)) {
+  if (!state_ && !program.states.empty())
+    state_ = std::make_shared<StateMemory>(context_, program, memory_budget_);
   make_inputs_and_outputs();
 }
 
@@ -86,7 +91,12 @@ std::shared_ptr<gpu::Arena> DeviceTensors::in_out_arena() const {
 
 const DeviceSlot& DeviceTensors::slot(TensorId id) const {
   const uint32_t object = plan_->object_of[id];
-  const DeviceSlot& slot = object != kNoObject ? objects_->at(object) : own_->at(program_->root(id));
+  const TensorId root = program_->root(id);
+  if (program_->tensors[root].role == TensorRole::state) {
+    const auto state = std::ranges::find(program_->states, root, &StateTensor::tensor);
+    return state_->slot(static_cast<size_t>(state - program_->states.begin()));
+  }
+  const DeviceSlot& slot = object != kNoObject ? objects_->at(object) : own_->at(root);
   if (!slot.buffer && !slot.image)
     throw Error(ErrorCode::internal, "tensor '" + program_->tensors[id].name + "' has no memory");
   return slot;

@@ -9,6 +9,7 @@
 
 #include "exec/device_slot.hpp"
 #include "exec/program_weights.hpp"
+#include "exec/state_memory.hpp"
 #include "plan/memory_plan.hpp"
 
 namespace vellum {
@@ -19,9 +20,11 @@ MemoryRules device_rules(const std::shared_ptr<gpu::Context>& context);
 // Copies have the same objects, and keep them alive.
 class DeviceTensors {
  public:
-  // Creates and binds inputs and outputs. memory_budget: the budget that they count against, or null.
+  // Creates and binds inputs and outputs. memory_budget: the budget that they count against, or null. state:
+  // the memory of the program's states; null: memory of their own.
   DeviceTensors(std::shared_ptr<gpu::Context> context, const Program& program, const MemoryPlan& plan,
-                std::shared_ptr<gpu::MemoryBudget> memory_budget = nullptr);
+                std::shared_ptr<gpu::MemoryBudget> memory_budget = nullptr,
+                std::shared_ptr<StateMemory> state = nullptr);
   // Sets the weights; null releases them.
   void set_weights(std::shared_ptr<ProgramWeights> weights) { weights_ = std::move(weights); }
   // Creates the shared objects in arenas that are at least as large as the plan's.
@@ -42,6 +45,7 @@ class DeviceTensors {
   uint64_t in_out_bytes() const { return in_out_bytes_; }
   const std::shared_ptr<gpu::MemoryBudget>& memory_budget() const { return memory_budget_; }
   const std::shared_ptr<ProgramWeights>& weights() const { return weights_; }
+  const std::shared_ptr<StateMemory>& state() const { return state_; }  // null without states
 
  private:
   void make_inputs_and_outputs();
@@ -54,6 +58,7 @@ class DeviceTensors {
   const MemoryPlan* plan_;
   std::shared_ptr<gpu::MemoryBudget> memory_budget_;
   std::shared_ptr<ProgramWeights> weights_;
+  std::shared_ptr<StateMemory> state_;
   std::shared_ptr<const Slots> objects_;  // per shared object
   std::shared_ptr<const Slots> own_;      // per tensor: inputs, outputs
   uint64_t in_out_bytes_ = 0;

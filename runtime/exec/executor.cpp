@@ -36,7 +36,7 @@ Executor::Executor(std::shared_ptr<gpu::Context> context, std::shared_ptr<const 
       weights_(weights ? std::move(weights) : std::make_shared<WeightStore>(context_)),
       options_(options),
       pool_(options.pool ? options.pool : std::make_shared<ArenaPool>(context_)),
-      tensors_(context_, program(), model_->plan, options.memory_budget),
+      tensors_(context_, program(), model_->plan, options.memory_budget, options.state),
       has_input_(std::make_shared<InputFlags>(program().inputs.size())) {
   auto pipelines = make_pipelines();
   // Before the intermediates, so that by then the staging memory of their upload is free.
@@ -160,7 +160,8 @@ void Executor::record(Step& step, bool first, bool host_follows) {
   if (queries_ && first) queries_->reset(commands);
   const bool labels = context_->has_debug_labels();
   const TaskRecorder tasks{*model_, tensors_, pipelines_, *sets_, dispatch_of_task_, queries_.get(), labels};
-  const bool after_others = first && pool_->is_shared();
+  // An earlier run may have written the states.
+  const bool after_others = first && (pool_->is_shared() || !program().states.empty());
   for (size_t t = step.first_task; t < step.first_task + step.task_count; ++t)
     tasks.record(commands, t, after_others && t == step.first_task);
   if (host_follows) commands.barrier(gpu::kComputeWrite, gpu::kHostRead);
@@ -189,6 +190,7 @@ void Executor::set_input(size_t index, const HostTensor& tensor) {
 
 void Executor::set_input(size_t index, std::span<const std::byte> values) {
   const Port& port = program().inputs.at(index);
+  if (port.is_state) throw Error(ErrorCode::internal, "input '" + port.name + "' is state");
   check_byte_size("input", port.name, port.type, values.size());
   (*has_input_)[index] = true;
   if (port.constant) {
@@ -366,7 +368,7 @@ void Executor::finish() {
 
 void Executor::invalidate_outputs() const {
   for (const Port& port : program().outputs)
-    if (port.tensor != kNoTensor) tensors_.buffer(port.tensor).invalidate();
+    if (port.tensor != kNoTensor && !port.is_state) tensors_.buffer(port.tensor).invalidate();
 }
 
 void Executor::run_streamed(WeightStream& stream) {

@@ -34,6 +34,8 @@ struct ExecutorOptions {
   // The budget that inputs, outputs and staging memory count against, or null. `pool` and the source of
   // weights have their own references to a budget.
   std::shared_ptr<gpu::MemoryBudget> memory_budget = nullptr;
+  // The memory of the program's states. Null: the executor allocates its own.
+  std::shared_ptr<StateMemory> state = nullptr;
   // Runs the layers that follow operators with data-dependent shapes. Empty: the host runs them.
   RunRegion run_region = {};
 };
@@ -88,7 +90,7 @@ class Executor final : private ArenaPool::Tenant {
   // Returns the value that was set last.
   HostTensor input(size_t index) const;
   // Returns whether the input was set since forget_inputs().
-  bool has_input(size_t index) const { return (*has_input_)[index]; }
+  bool has_input(size_t index) const { return (*has_input_)[index] || program().inputs[index].is_state; }
   void forget_inputs();
   std::shared_ptr<const InputFlags> input_flags() const { return has_input_; }
 

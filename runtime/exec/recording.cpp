@@ -133,6 +133,7 @@ void check_recordable(const Executor& executor) {
     throw Error(ErrorCode::unsupported,
                 "the inference cannot be recorded: " + why + "; use run() or submit()");
   };
+  if (!executor.program().states.empty()) refuse("it has state (SessionOptions::state)");
   if (executor.streams_weights()) refuse("its weights stream to the device (weights_budget)");
   for (const Task& task : executor.program().tasks)
     if (task.host)

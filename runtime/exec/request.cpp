@@ -31,13 +31,14 @@ void Request::copy_outputs() {
   if (reusable_) return;  // they stay in the executor
   const std::vector<Port>& outputs = executor_->program().outputs;
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (keeps_outputs_ || (outputs[i].host_output && !writes_output(i)))
+    if (!outputs[i].is_state && (keeps_outputs_ || (outputs[i].host_output && !writes_output(i))))
       kept_.emplace_back(outputs[i].name, executor_->output(i));
 }
 
 void Request::check_finite_outputs() const {
   const std::vector<Port>& outputs = executor_->program().outputs;
   for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].is_state) continue;
     const HostTensor output = executor_->output(i);
     check_finite("output '" + outputs[i].name + "'", output.dtype(), {output.data(), output.byte_size()});
   }

@@ -222,7 +222,7 @@ std::vector<TensorId> Program::owners() const {
 std::string to_text(const Program& program) {
   std::ostringstream out;
   for (const Port& port : program.inputs)
-    out << "input  " << port.name << " " << to_string(port.type.shape) << "\n";
+    out << (port.is_state ? "state  " : "input  ") << port.name << " " << to_string(port.type.shape) << "\n";
   for (size_t i = 0; i < program.tasks.size(); ++i) {
     const Task& task = program.tasks[i];
     out << i << "  ";

@@ -94,7 +94,8 @@ std::array<int64_t, 4> nchw(const Shape& shape);
 using TensorId = uint32_t;
 inline constexpr TensorId kNoTensor = UINT32_MAX;
 
-enum class TensorRole : uint8_t { input, output, intermediate, workspace, weight };
+// state: an input and output that stay on the device between runs, in memory of the session.
+enum class TensorRole : uint8_t { input, output, intermediate, workspace, weight, state };
 
 // How the bytes of a weight are made from its sources. unchanged: the source's elements in their order, in
 // the desc's element type and layout. unknown: weights are compared by their bytes.
@@ -221,6 +222,13 @@ struct Port {
   // For an output of the last task, if that is a host partition with run-time shapes: its position in the
   // outputs of the partition's graph. `type` then has unknown dimensions.
   std::optional<size_t> host_output = std::nullopt;
+  bool is_state = false;  // `tensor` is that of a state, which the host does not reach
+};
+
+// A state: runs read it as an input, and leave in it the value of an output, for the next run.
+struct StateTensor {
+  size_t input = 0, output = 0;  // positions in Program::inputs and outputs
+  TensorId tensor = kNoTensor;   // linear
 };
 
 // A part of the network that the host computes with the operators' host references: an operator without a
@@ -248,6 +256,7 @@ struct Program {
   std::deque<VirtualTensor> tensors;  // references stay valid while tensors are added
   std::vector<Task> tasks;
   std::vector<Port> inputs, outputs;
+  std::vector<StateTensor> states;
   std::vector<std::string> warnings;  // e.g. operators that run on the host
 
   // Returns whether the last task computes outputs with run-time shapes on the host.

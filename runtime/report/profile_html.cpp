@@ -92,10 +92,14 @@ json memory_json(const MemoryReport& report) {
 }
 
 json categories_json(const MemoryReport& memory) {
-  return json::array(
+  json categories = json::array(
       {{{"name", "weights"}, {"bytes", memory.weights_bytes}, {"hint", "as packed for the kernels"}},
        {{"name", "intermediates"}, {"bytes", memory.allocated_bytes}, {"hint", "with workspace"}},
        {{"name", "inputs, outputs"}, {"bytes", memory.in_out_bytes}, {"hint", "host-visible"}}});
+  if (memory.state_bytes > 0)
+    categories.push_back(
+        {{"name", "state"}, {"bytes", memory.state_bytes}, {"hint", "kept from run to run"}});
+  return categories;
 }
 
 // A row for each pipeline, with the figures of the executable that runs: of several, the last.

@@ -16,6 +16,8 @@ std::string_view name(MemoryCategory category) {
       return "workspace";
     case MemoryCategory::staging:
       return "staging";
+    case MemoryCategory::state:
+      return "state";
     case MemoryCategory::other:
       break;
   }

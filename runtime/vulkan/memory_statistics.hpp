@@ -8,8 +8,8 @@
 
 namespace vellum::gpu {
 
-enum class MemoryCategory : uint8_t { weights, in_out, intermediates, workspace, staging, other };
-inline constexpr size_t kMemoryCategories = 6;
+enum class MemoryCategory : uint8_t { weights, in_out, intermediates, workspace, staging, other, state };
+inline constexpr size_t kMemoryCategories = 7;
 
 std::string_view name(MemoryCategory category);
 

@@ -101,7 +101,7 @@ LayerTimes layer_times(const Device& device, const Model& model, SessionOptions 
                        const Inputs& inputs) {
   options.profile = true;
   Session session(device, model, options);
-  for (const auto& [name, tensor] : inputs) session.set_input(name, tensor);
+  set_inputs(session, inputs);
   return measure_layers(session, kReportedRuns, "bench");
 }
 
@@ -134,8 +134,8 @@ void bench(const BenchArguments& arguments) {
   Session session(device.device(), model, options);
   times.load += since(making);
 
-  fill_with_random(session.inputs(), inputs, arguments.seed);
-  for (const auto& [name, tensor] : inputs) session.set_input(name, tensor);
+  fill_with_random(host_inputs(session), inputs, arguments.seed);
+  set_inputs(session, inputs);
   measure(session, arguments, times);
   std::optional<Throughput> throughput;
   if (options.in_flight > 1)

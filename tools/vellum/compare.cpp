@@ -65,8 +65,8 @@ void measure(Row& row, const Model& model, const SessionOptions& options, const 
   if (row.ways != (row.mode == MemoryMode::naive ? &kNoWays : &kAll)) return;
   Session session(device, model, options);
   Inputs inputs;
-  fill_with_random(session.inputs(), inputs, 1);
-  for (const auto& [name, tensor] : inputs) session.set_input(name, tensor);
+  fill_with_random(host_inputs(session), inputs, 1);
+  set_inputs(session, inputs);
   row.median_ms = median_milliseconds(session);
   row.memory = session.memory();
 }

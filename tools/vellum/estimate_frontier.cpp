@@ -48,8 +48,8 @@ MeasuredPoint measure(const Device& device, const Model& model, SessionOptions o
   options.memory_budget = budget;
   Session session(device, model, options);
   Inputs inputs;
-  fill_with_random(session.inputs(), inputs, 1);
-  for (const auto& [name, tensor] : inputs) session.set_input(name, tensor);
+  fill_with_random(host_inputs(session), inputs, 1);
+  set_inputs(session, inputs);
   session.run();  // drivers compile at the first dispatch
   MeasuredPoint measured;
   for (size_t i = 0; i < kMeasuredRuns; ++i) {

@@ -18,6 +18,7 @@ constexpr struct {
   uint64_t MemoryUse::*bytes;
 } kCategories[] = {{"weights", "weights", &MemoryUse::weights},
                    {"in_out", "inputs and outputs", &MemoryUse::in_out},
+                   {"state", "state", &MemoryUse::state},
                    {"intermediates", "intermediate tensors", &MemoryUse::intermediates},
                    {"workspace", "workspace", &MemoryUse::workspace},
                    {"staging", "staging", &MemoryUse::staging},
@@ -28,6 +29,7 @@ constexpr struct {
   uint64_t VulkanMemory::*bytes;
 } kAllocations[] = {{"weights", "weights", &VulkanMemory::weights},
                     {"in_out", "inputs and outputs", &VulkanMemory::in_out},
+                    {"state", "state", &VulkanMemory::state},
                     {"intermediates", "intermediate tensors, workspace", &VulkanMemory::intermediates},
                     {"staging", "staging", &VulkanMemory::staging},
                     {"peak", "at most at any time", &VulkanMemory::peak}};

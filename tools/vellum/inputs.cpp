@@ -139,4 +139,23 @@ void fill_with_random(const std::vector<TensorInfo>& wanted, Inputs& inputs, uin
   }
 }
 
+std::vector<TensorInfo> host_inputs(const Session& session) {
+  std::vector<TensorInfo> inputs = session.inputs();
+  std::erase_if(inputs, [&](const TensorInfo& input) { return is_state(session, input.name); });
+  return inputs;
+}
+
+void set_inputs(Session& session, const Inputs& inputs) {
+  for (const auto& [name, tensor] : inputs)
+    if (is_state(session, name))
+      session.set_state(name, tensor);
+    else
+      session.set_input(name, tensor);
+}
+
+bool is_state(const Session& session, const std::string& name) {
+  return std::ranges::any_of(
+      session.states(), [&](const StateInfo& state) { return state.input == name || state.output == name; });
+}
+
 }  // namespace vellum::cli

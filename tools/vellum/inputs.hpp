@@ -39,5 +39,11 @@ void take_shapes_of(const Model& model, const Inputs& inputs, SessionOptions& op
 // Adds values for missing inputs that decide no shapes: the initial value of a variable, otherwise random
 // values (floats in [0, 1), other numbers 0 or 1). The values depend only on the seed.
 void fill_with_random(const std::vector<TensorInfo>& wanted, Inputs& inputs, uint32_t seed);
+// Returns whether an input or output is state of the session.
+bool is_state(const Session& session, const std::string& name);
+// Returns the inputs that are no state.
+std::vector<TensorInfo> host_inputs(const Session& session);
+// Sets inputs, and the states that are among them.
+void set_inputs(Session& session, const Inputs& inputs);
 
 }  // namespace vellum::cli

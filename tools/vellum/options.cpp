@@ -46,6 +46,7 @@ constexpr std::string_view kWithoutFlag[] = {
     "wait_limit_ms",          // --wait-limit, in seconds
     "in_flight",              // add_in_flight()
     "profile",                // `vellum profile`
+    "state",                  // one flag for each pair
     "cached_shapes",          // a command runs one combination of shapes
 };
 
@@ -100,6 +101,12 @@ void add_common_options(CLI::App& command, Options& options) {
               "NAME=1x3x224x224: shape of an input that the model leaves open; repeatable");
   flags.value("--value", options.values,
               "NAME=224,224: values of an input that decides shapes (`vellum inspect` marks it); repeatable");
+  flags
+      .value("--state", options.states,
+             "INPUT=OUTPUT: an input that stays on the device as state, and gets the value of the output in "
+             "each run; repeatable. auto: the pairs that names show, such as past_key_values.0.key and "
+             "present.0.key")
+      ->allow_extra_args(false);
   flags.flag("json", options.json, "print one JSON document and nothing else");
 }
 
@@ -262,6 +269,7 @@ SessionOptions session_options(const Options& options, const std::string& model_
     throw Error(ErrorCode::invalid_argument, "--value is for commands about one model");
   if (!options.values.empty()) session.input_values = input_values(options, load_model(model_file, options));
   session.input_shapes = input_shapes(options);
+  session.state = CLI::detail::join(options.states, ";");
   return session;
 }
 

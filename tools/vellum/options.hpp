@@ -21,7 +21,7 @@ struct Options {
   DeviceOptions device;
   SessionOptions session;
   std::string limits;
-  std::vector<std::string> shapes, values;
+  std::vector<std::string> shapes, values, states;
   double wait_limit = DeviceOptions().wait_limit_ms / 1e3;  // seconds
   std::vector<std::string> load_limits;                     // NAME=N
   std::string signature;                                    // empty: the file's default

@@ -82,6 +82,7 @@ nlohmann::json to_json(const MemoryReport& memory, const LayerTimes& measured, c
           {"total_weights_bytes", memory.total_weights_bytes},
           {"streamed_weights_bytes", memory.streamed_weights_bytes},
           {"in_out_bytes", memory.in_out_bytes},
+          {"state_bytes", memory.state_bytes},
           {"memory_budget", memory.memory_budget},
           {"budget_used_bytes", memory.budget_used_bytes},
           {"budget_peak_bytes", memory.budget_peak_bytes},
@@ -136,6 +137,7 @@ std::string totals(const MemoryReport& memory) {
     table.row({grouped(memory.streamed_weights_bytes),
                "of weights streamed to the device in every run, of " + grouped(memory.total_weights_bytes)});
   table.row({grouped(memory.in_out_bytes), "allocated for inputs and outputs"});
+  if (memory.state_bytes > 0) table.row({grouped(memory.state_bytes), "allocated for state"});
   if (memory.memory_budget > 0)
     table.row({grouped(memory.budget_peak_bytes),
                "allocated at most at a time, of a memory budget of " + grouped(memory.memory_budget)});
@@ -210,8 +212,8 @@ void profile(const ProfileArguments& arguments) {
   options.profile = true;
   tune_if_asked(arguments.tune, arguments.options, device.device(), model, options);
   Session session(device.device(), model, options);
-  fill_with_random(session.inputs(), inputs, arguments.seed);
-  for (const auto& [name, tensor] : inputs) session.set_input(name, tensor);
+  fill_with_random(host_inputs(session), inputs, arguments.seed);
+  set_inputs(session, inputs);
   const LayerTimes measured = measure_layers(session, arguments.runs, "profile");
   device.check_validation();
 

@@ -72,6 +72,15 @@ std::string class_line(const NamedClass& named) {
   return "  " + std::string(percent) + named.label + "\n";
 }
 
+// The outputs of the last run, states among them.
+std::map<std::string, Tensor> results_of(const Session& session) {
+  std::map<std::string, Tensor> results;
+  for (const TensorInfo& output : session.outputs())
+    results.emplace(output.name,
+                    is_state(session, output.name) ? session.state(output.name) : session.output(output.name));
+  return results;
+}
+
 // What one inference gave.
 struct Outcome {
   nlohmann::json document;
@@ -101,9 +110,11 @@ class Runner {
     take_shapes_of(pictures.model, pictures.inputs, options);
     pictures.inputs.insert(options.input_values.begin(), options.input_values.end());
     begin_variables(pictures.model, pictures.inputs);
-    require_all(pictures.model, pictures.inputs);
+    if (options.state.empty()) require_all(pictures.model, pictures.inputs);
     prepare(pictures.model, options, series);
-    const std::map<std::string, Tensor> results = session_->run(pictures.inputs);
+    set_inputs(*session_, pictures.inputs);
+    session_->run();
+    const std::map<std::string, Tensor> results = results_of(*session_);
     device_->check_validation();
     Outcome outcome{{}, {}, std::move(pictures.warnings)};
     describe_outputs(results, folder, pictures.names_classes, outcome);

@@ -19,11 +19,12 @@ namespace vellum {
 struct MemoryUse {
   uint64_t weights = 0;        // prepacked
   uint64_t in_out = 0;         // inputs and outputs
+  uint64_t state = 0;          // inputs and outputs that stay on the device (SessionOptions::state)
   uint64_t intermediates = 0;  // as planned
   uint64_t workspace = 0;      // temporary tensors of one operator, beyond the intermediates
   uint64_t staging = 0;        // for copies between host and device, as far as it raises the overall peak
   uint64_t resident = 0;       // everything else, see ResidentMemory
-  uint64_t total() const { return weights + in_out + intermediates + workspace + staging + resident; }
+  uint64_t total() const { return weights + in_out + state + intermediates + workspace + staging + resident; }
 };
 
 struct ResidentMemory {
@@ -40,7 +41,7 @@ struct ResidentMemory {
 
 // The bytes passed to vkAllocateMemory.
 struct VulkanMemory {
-  uint64_t weights = 0, in_out = 0;
+  uint64_t weights = 0, in_out = 0, state = 0;
   uint64_t intermediates = 0;  // intermediates and workspace
   uint64_t staging = 0;        // peak of staging
   uint64_t peak = 0;           // peak of the sum

@@ -48,6 +48,7 @@ struct MemoryReport {
   uint64_t total_weights_bytes = 0;     // all weights, even if they stream, without padding
   uint64_t streamed_weights_bytes = 0;  // weights copied to the device in every run; 0 if none stream
   uint64_t in_out_bytes = 0;            // inputs and outputs, allocated from Vulkan
+  uint64_t state_bytes = 0;             // states of the session, allocated from Vulkan
   uint32_t in_flight = 1;               // runs in flight; each has its own objects
   // SessionOptions::memory_budget, and the bytes that the session has allocated from Vulkan, now and at the
   // peak, staging included. 0 without a budget.

@@ -37,6 +37,7 @@ struct OutputValues {
 class Request;
 class RequestQueue;
 class Session;
+class StateMemory;
 
 // An inference that Session::submit() has begun. It may outlive its session: the destructor of a session
 // waits for its runs, and the runs keep their results. Runs of one session may be used on different threads,
@@ -84,6 +85,26 @@ class VELLUM_API Run {
 };
 
 class SessionCreation;
+
+// An input of a session that is state, and the output that each run leaves in it (SessionOptions::state).
+struct StateInfo {
+  std::string input, output;  // tensor names
+  DType dtype = DType::f32;
+  Shape shape;  // open dimensions are -1 before the session is prepared
+};
+
+// A copy of all states of a session, in device memory of its own: Session::save_state(). Copies of this
+// object share the memory.
+class VELLUM_API SavedState {
+ public:
+  SavedState() = default;  // not valid()
+  bool valid() const { return memory_ != nullptr; }
+  uint64_t bytes() const;  // of device memory; 0 if not valid()
+
+ private:
+  friend class Session;
+  std::shared_ptr<const StateMemory> memory_;
+};
 
 // The memory that Session::trim() frees.
 enum class TrimLevel : uint8_t {
@@ -206,6 +227,26 @@ class VELLUM_API Session {
   // Return how buffers must be made for the current input shapes. Throw the errors of record().
   BufferLayout input_buffer(std::string_view name) const;
   BufferLayout output_buffer(std::string_view name) const;
+
+  // Return the states, in the order of SessionOptions::state, or of the inputs for "auto". They are listed by
+  // inputs() and outputs() too, but set_input(), submit() and output() refuse them, and run() and Run omit
+  // them: state never passes through the host. It begins with the initial value that the model declares, else
+  // with zeros, and all input shapes of the session share it. After a run that failed it is undefined until
+  // it is set or reset.
+  const std::vector<StateInfo>& states() const;
+  // Return to the initial values.
+  void reset_state();
+  // Copy one state to and from the host, by the name of its input or output. A tensor has the dtype and shape
+  // of the state. Throw Error(not_found) for a name that is no state, and Error(invalid_argument) before the
+  // session is prepared.
+  Tensor state(std::string_view name) const;
+  void set_state(std::string_view name, const Tensor& tensor);
+  // Copies all states on the device. The copy is no part of memory() and counts against no budget.
+  SavedState save_state() const;
+  // Copies them back on the device, also to another session of the same device whose states have the same
+  // types and shapes: both then go on from there, each with its own state. Throws Error(invalid_argument) for
+  // any other session.
+  void restore_state(const SavedState& saved);
 
   // Returns the memory for the input shapes of the last run; weights are counted for all shapes. Empty before
   // the session is prepared.

@@ -45,6 +45,13 @@ struct SessionOptions {
   // set; estimates, plans and bundles need all of them. The session keeps the values until others are set.
   // Error(invalid_argument) for an input that decides no shapes.
   InputTensors input_values;
+  // Inputs that stay on the device as state of the session: a run reads an input and leaves the value of an
+  // output in it for the next run (Session::states()). "INPUT=OUTPUT;INPUT=OUTPUT" lists pairs, which must
+  // have equal types and shapes. "auto": the pairs that the names show (past_key_values.0.key and
+  // present.0.key, h_in and h_out, a TFLite variable NAME and NAME.next). Empty: none. The shape of a state
+  // is that of the first shapes that the session is prepared for. Not with in_flight above 1, because each
+  // run needs the state of the run before.
+  std::string state;
   // Memory for intermediate tensors that several sessions share. Not valid(): the session allocates its own.
   MemoryPool memory_pool;
   // Number of combinations of input shapes and of values that decide shapes for which a session stays
@@ -82,7 +89,8 @@ struct SessionOptions {
   // sessions, and stays prepared for one combination of input shapes. Error(invalid_argument) with a
   // weights_budget or a memory_pool. Memory of the driver, such as that of pipelines, is not counted.
   uint64_t memory_budget = 0;
-  // With a memory_budget: allows Precision::fp16 where it is predicted to be faster than all that fits in fp32.
+  // With a memory_budget: allows Precision::fp16 where it is predicted to be faster than all that fits in
+  // fp32.
   bool budget_allows_fp16 = false;
   // Winograd convolutions, which trade memory for speed. Off with a weights_budget.
   Winograd winograd = Winograd::automatic;

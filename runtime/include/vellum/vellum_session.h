@@ -97,6 +97,7 @@ typedef struct vellum_session_options {
                                               them; a session takes missing ones from its first run */
   size_t input_value_count;
   int32_t host_fallback;       /* 0: a model with operators that have no kernel is VELLUM_UNSUPPORTED; else they run on the host */
+  const char* state;           /* SessionOptions::state: "INPUT=OUTPUT;INPUT=OUTPUT" or "auto"; NULL or empty: none */
 } vellum_session_options;
 
 /* The defaults. */

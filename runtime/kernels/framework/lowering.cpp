@@ -128,6 +128,11 @@ void Lowering::alias(size_t output, size_t input) {
                       builder_.make_alias(read(input, Layout::linear), value.type.shape, value.name));
 }
 
+TensorId Lowering::update_state(size_t input, size_t output) {
+  if (!has_output(output)) return kNoTensor;
+  return builder_.update_state(node_.inputs.at(input), node_.outputs.at(output));
+}
+
 bool Lowering::alias_same_bytes() {
   return builder_.alias_same_bytes(node_.outputs.at(0), node_.inputs.at(0));
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "caps/device_caps.hpp"
+#include "graph/state_pairs.hpp"
 #include "kernels/framework/candidate.hpp"
 #include "kernels/framework/choice.hpp"
 #include "kernels/framework/kernel_id.hpp"
@@ -47,6 +48,8 @@ struct LoweringOptions {
   const WholeLayers* whole_layers = nullptr;
   // The kernels to use, per node; takes precedence over whole_layers. Null: the best candidates.
   const ChosenKernels* chosen = nullptr;
+  // Inputs and outputs that are state. Throws Error(invalid_argument) where their types differ.
+  std::vector<StatePair> states = {};
 };
 
 class ProgramBuilder;
@@ -133,6 +136,10 @@ class Lowering {
   // Declares that an output is the linear data of an input under another shape, without a dispatch. The node
   // must have the output.
   void alias(size_t output, size_t input);
+  // Where output `output` is the next value of the state that is input `input`, and nothing else reads that
+  // input: makes the output the state's linear tensor, which the node then updates in place, and returns it.
+  // Returns kNoTensor where the node must write a tensor of its own.
+  TensorId update_state(size_t input, size_t output);
 
   // Where output 0 is stored in bytes and input 0 is so on the same grid: makes the output the input's
   // tensors, without a dispatch, and returns true.

@@ -83,7 +83,11 @@ ProgramBuilder::ProgramBuilder(const Graph& graph, const DeviceCaps& caps, const
       is_read_by_node_(graph.values.size(), false),
       may_use_images_(storage_choice(kNoValue) != StorageChoice::buffer || !options.value_storages.empty()) {
   if (stores_bytes(options)) grids_ = value_grids(graph);
-  for (ValueId id : graph.outputs) is_output_[id] = is_read_[id] = true;
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    const auto is_state = [&](const StatePair& pair) { return pair.output == i; };
+    is_read_[graph.outputs[i]] = true;
+    if (std::ranges::none_of(options_.states, is_state)) is_output_[graph.outputs[i]] = true;
+  }
   for (const Node& node : graph.nodes)
     for (ValueId id : node.inputs)
       if (id != kNoValue) is_read_[id] = is_read_by_node_[id] = true;
@@ -103,9 +107,16 @@ Program ProgramBuilder::build() {
 }
 
 void ProgramBuilder::add_inputs() {
-  for (ValueId id : graph_.inputs) {
+  program_.states.resize(options_.states.size());
+  for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+    const ValueId id = graph_.inputs[i];
     const Value& value = graph_.values[id];
     check_input(graph_, value);
+    const auto state = std::ranges::find(options_.states, i, &StatePair::input);
+    if (state != options_.states.end()) {
+      add_state(static_cast<size_t>(state - options_.states.begin()), id);
+      continue;
+    }
     if (value.constant) {
       program_.inputs.push_back({value.name, value.type, kNoTensor, value.constant});
       continue;

@@ -42,6 +42,8 @@ class ProgramBuilder {
   TensorId write(ValueId value, Layout layout);
   TensorId make_alias(TensorId tensor, Shape shape, std::string tensor_name);
   void set_tensor(ValueId value, Layout layout, TensorId id);
+  // Lowering::update_state().
+  TensorId update_state(ValueId input, ValueId output);
   // Lowering::alias_same_bytes().
   bool alias_same_bytes(ValueId value, ValueId source);
   TensorId add_tensor(VirtualTensor tensor);
@@ -117,6 +119,10 @@ class ProgramBuilder {
   void add_inputs();
   void lower_node(const Node& node);
   void lower_node_once(const Node& node);
+  // Makes the tensor of a state's input. `state`: its position in LoweringOptions::states.
+  void add_state(size_t state, ValueId input);
+  // Copies to the states what no node has written in place.
+  void store_states();
   void add_outputs();
   void add_outputs_and_tail(const HostTail& tail);
   void add_tail_partition(const HostTail& tail, std::vector<Port> inputs);

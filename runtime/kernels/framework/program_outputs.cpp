@@ -26,7 +26,18 @@ void refuse_layers(const Graph& tail) {
 
 void ProgramBuilder::add_outputs() {
   if (graph_.tail) return add_outputs_and_tail(*graph_.tail);
-  for (ValueId id : graph_.outputs) program_.outputs.push_back(output_port(id));
+  for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+    const auto state = std::ranges::find(program_.states, i, &StateTensor::output);
+    if (state == program_.states.end()) {
+      program_.outputs.push_back(output_port(graph_.outputs[i]));
+      continue;
+    }
+    const Value& value = graph_.values[graph_.outputs[i]];
+    Port port{value.name, value.type, state->tensor, std::nullopt};
+    port.is_state = true;
+    program_.outputs.push_back(std::move(port));
+  }
+  store_states();
 }
 
 Port ProgramBuilder::output_port(ValueId id) {

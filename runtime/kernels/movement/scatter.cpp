@@ -45,8 +45,12 @@ void scatter_into_data(Lowering& lowering, const IndexedLoops& loops, ScatterRed
   }
   const Shape& shape = lowering.output_type().shape;
   const TensorId data = lowering.read(0, Layout::linear), indices = lowering.read(1, Layout::linear),
-                 updates = lowering.read(2, Layout::linear), y = lowering.write(0, Layout::linear);
-  strided_copy(lowering, data, y, {shape, {row_major_strides(shape)}}, 0);
+                 updates = lowering.read(2, Layout::linear);
+  TensorId y = lowering.update_state(0, 0);
+  if (y == kNoTensor) {
+    y = lowering.write(0, Layout::linear);
+    strided_copy(lowering, data, y, {shape, {row_major_strides(shape)}}, 0);
+  }
   scatter(lowering, indices, updates, y, loops, name_of(reduction), false);
 }
 

@@ -35,6 +35,7 @@ public final class SessionOptions {
   private long memoryBudget;
   private boolean budgetAllowsFp16;
   private boolean hostFallback;
+  private String state;
   // End of generated fields.
   private String[] shapeNames = {};
   private long[][] shapes = {};
@@ -186,6 +187,15 @@ public final class SessionOptions {
    */
   public @NotNull SessionOptions hostFallback(boolean hostFallback) {
     this.hostFallback = hostFallback;
+    return this;
+  }
+
+  /**
+   * Inputs that stay on the device as state and get the value of an output in each run: INPUT=OUTPUT;INPUT=OUTPUT, or auto: the
+   * pairs that names show, such as past.0.key and present.0.key.
+   */
+  public @NotNull SessionOptions state(@Nullable String state) {
+    this.state = state;
     return this;
   }
   // End of generated setters.
