@@ -45,6 +45,9 @@ Recording Session::bind(const NetworkBindings& bindings) {
       throw Error(
           ErrorCode::unsupported,
           "the inference cannot be recorded: check_finite checks values on the host; use run() or submit()");
+    if (checked().options.repeat_every > 0)
+      throw Error(ErrorCode::unsupported,
+                  "the inference cannot be recorded: repeat_every repeats runs; use run() or submit()");
     check_recordable(executor);
     Recording recording;
     recording.network_ = std::make_shared<RecordedNetwork>(

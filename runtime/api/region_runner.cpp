@@ -65,6 +65,7 @@ RegionRunner::RegionRunner(Device device, const SessionOptions& options)
   options_.cached_shapes = kCachedShapes;
   options_.memory_budget = options_.weights_budget = 0;
   options_.profile = options_.check_finite = false;
+  options_.repeat_every = 0;
   options_.state.clear();
 }
 

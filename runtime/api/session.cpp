@@ -133,6 +133,7 @@ Request& Session::Impl::own(const RequestQueue::Lock& lock) {
   first_executor();
   if (!own_request) own_request = queue->try_begin_reusable(lock);
   if (options.check_finite) own_request->check_outputs();
+  own_request->repeat_every(options.repeat_every);
   return *own_request;  // an executor was free, since no request is in flight
 }
 

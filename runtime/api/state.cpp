@@ -34,6 +34,9 @@ void Session::Impl::check_state_options() const {
   if (options.in_flight > 1)
     throw Error(ErrorCode::invalid_argument,
                 "with state each run needs the state of the run before: in_flight must be 1");
+  if (options.repeat_every > 0)
+    throw Error(ErrorCode::invalid_argument,
+                "with state a run cannot be repeated: it changes what it reads; repeat_every must be 0");
   for (const StatePair& pair : states)
     if (model.inputs()[pair.input].decides_shapes)
       throw Error(ErrorCode::invalid_argument, "input '" + model.inputs()[pair.input].name +

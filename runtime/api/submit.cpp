@@ -157,6 +157,7 @@ void Session::Impl::submit(Request& request, std::span<const InputValues> values
     set_targets(request, targets);
     if (keep_outputs) request.keep_outputs();
     if (options.check_finite) request.check_outputs();
+    request.repeat_every(options.repeat_every);
   } catch (...) {
     queue->discard(request);
     throw;
@@ -192,6 +193,9 @@ Run Session::submit(std::span<const InputValues> inputs, std::span<const OutputV
   return guard([&] {
     const SessionUses::Shared use(checked().uses);
     check_semaphores(semaphores);
+    if (checked().options.repeat_every > 0 && !semaphores.signal.empty())
+      throw Error(ErrorCode::unsupported,
+                  "a run that signals a semaphore cannot be repeated: repeat_every must be 0");
     Request& request = checked().begin_request(inputs);
     checked().submit(request, inputs, outputs, false, semaphores);
     return Run(checked().queue, &request);

@@ -1,6 +1,7 @@
 #include "exec/request.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
@@ -44,9 +45,26 @@ void Request::check_finite_outputs() const {
   }
 }
 
+void Request::require_same_outputs_again() {
+  const std::vector<Port>& outputs = executor_->program().outputs;
+  std::vector<HostTensor> first;
+  for (size_t i = 0; i < outputs.size(); ++i) first.push_back(executor_->output(i));
+  executor_->run();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const HostTensor again = executor_->output(i);
+    if (again.byte_size() != first[i].byte_size() ||
+        std::memcmp(again.data(), first[i].data(), again.byte_size()) != 0)
+      throw Error(ErrorCode::internal,
+                  "output '" + outputs[i].name +
+                      "' has other bits when the run is repeated: the device or its driver computes "
+                      "unreliably; `vellum doctor --thorough` may name the operator");
+  }
+}
+
 void Request::complete() {
   try {
     executor_->finish();
+    if (is_repeated()) require_same_outputs_again();
     if (checks_outputs_) check_finite_outputs();
     copy_outputs();
     succeeded_ = true;
@@ -64,6 +82,7 @@ void Request::reset() {
   kept_.clear();
   error_.reset();
   in_use_ = reusable_ = keeps_outputs_ = checks_outputs_ = succeeded_ = false;
+  repeat_every_ = 0;
 }
 
 }  // namespace vellum

@@ -46,6 +46,8 @@ class Request {
   void keep_outputs() { keeps_outputs_ = true; }
   // Makes NaN or infinities in outputs an error of the request.
   void check_outputs() { checks_outputs_ = true; }
+  // Runs every so many requests twice, the first among them: another result is an error of the request.
+  void repeat_every(uint32_t requests) { repeat_every_ = requests; }
 
   // Returns whether the last submit completed without an error, so that the executor holds its outputs.
   bool succeeded() const { return succeeded_; }
@@ -59,6 +61,8 @@ class Request {
   void check_type(size_t output) const;
   void copy_outputs();
   void check_finite_outputs() const;
+  bool is_repeated() const { return repeat_every_ > 0 && number_ % repeat_every_ == 0; }
+  void require_same_outputs_again();
   void reset();
 
   Executor* executor_ = nullptr;
@@ -69,6 +73,7 @@ class Request {
   bool keeps_outputs_ = false;
   bool checks_outputs_ = false;
   bool succeeded_ = false;
+  uint32_t repeat_every_ = 0;
   std::vector<std::pair<size_t, std::span<std::byte>>> targets_;
   KeptOutputs kept_;
   std::optional<Error> error_;

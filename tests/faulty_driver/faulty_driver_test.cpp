@@ -50,7 +50,8 @@ std::string network() {
   return model.bytes();
 }
 
-Device open(const FaultyDriver& driver, const std::filesystem::path& folder, const LogCallback& log) {
+Device open(const FaultyDriver& driver, const std::filesystem::path& folder, const LogCallback& log,
+            SelfCheck self_check = SelfCheck::on) {
   gpu::ContextOptions options;
   options.get_instance_proc_addr = driver.get_instance_proc_addr();
   options.cache_folder = folder;
@@ -58,7 +59,7 @@ Device open(const FaultyDriver& driver, const std::filesystem::path& folder, con
   // Long, because lavapipe compiles a shader while it is waited for; the driver that hangs says so at once.
   options.wait_limit = std::chrono::seconds(60);
   auto impl = std::make_shared<Device::Impl>();
-  impl->self_check = SelfCheck::on;
+  impl->self_check = self_check;
   impl->context = gpu::Context::create(options);
   return Handles::device(std::move(impl));
 }
@@ -282,6 +283,39 @@ TEST(FaultyDriver, WhatCrashedCanBeForgotten) {
   const Outcome after = start_process(DriverFault::none, "none", folder.path());
   expect_right(after);
   EXPECT_EQ(after.log, "");
+}
+
+// A fault of some runs, which no check before the first one finds.
+TEST(FaultyDriver, ARunThatIsRepeatedTellsOfAFault) {
+  const std::string bytes = network();
+  const Model model = Model::load(std::as_bytes(std::span(bytes)));
+  const auto runs_until_error = [&](DriverFault fault, uint32_t repeat_every) {
+    const TempFolder folder;
+    const FaultyDriver driver(fault, kPointwise);
+    const Device device = open(driver, folder.path(), {}, SelfCheck::off);
+    Session session(device, model, {.storage = StorageChoice::buffer, .repeat_every = repeat_every});
+    constexpr uint32_t kMost = 12;
+    for (uint32_t run = 0; run < kMost; ++run) {
+      const HostTensor x = random_tensor({1, 6, 10, 12}, run);
+      Tensor input(DType::f32, x.shape());
+      std::memcpy(input.mutable_data(), x.data(), input.byte_size());
+      session.set_input("x", input);
+      try {
+        session.run();
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::internal);
+        EXPECT_NE(std::string(error.what()).find("output 'y' has other bits when the run is repeated"),
+                  std::string::npos)
+            << error.what();
+        return run;
+      }
+    }
+    return kMost;
+  };
+  EXPECT_EQ(runs_until_error(DriverFault::none, 1), 12u);
+  EXPECT_EQ(runs_until_error(DriverFault::skips_some_runs, 0), 12u) << "nobody looks";
+  EXPECT_LT(runs_until_error(DriverFault::skips_some_runs, 1), 4u);
+  EXPECT_LT(runs_until_error(DriverFault::skips_some_runs, 2), 8u);
 }
 
 // Another process that compiles at the same time is no crash.

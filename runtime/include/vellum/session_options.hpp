@@ -106,6 +106,10 @@ struct SessionOptions {
   // which names it. Without the check they follow IEEE 754 only as far as the device does: Vulkan lets
   // drivers assume that there are none, so a NaN may give any number (docs/using.md).
   bool check_finite = false;
+  // Repeat every so many runs, the first among them, and compare the bits of the outputs: a difference is
+  // Error(internal), which names the output. That finds devices whose results depend on heat, power or chance
+  // (docs/using.md). 0: none. Not with state, nor for runs that signal a semaphore or are recorded.
+  uint32_t repeat_every = 0;
   // Whether operators without a kernel may run on the host, of which Session::warnings() tells. False: a
   // model with such operators is Error(unsupported), which names one; so is a model with an operator whose
   // result has a shape that only a run determines (NonMaxSuppression, NonZero), for that always needs the

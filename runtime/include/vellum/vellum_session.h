@@ -98,6 +98,7 @@ typedef struct vellum_session_options {
   size_t input_value_count;
   int32_t host_fallback;       /* 0: a model with operators that have no kernel is VELLUM_UNSUPPORTED; else they run on the host */
   const char* state;           /* SessionOptions::state: "INPUT=OUTPUT;INPUT=OUTPUT" or "auto"; NULL or empty: none */
+  uint32_t repeat_every;       /* repeat every so many runs: outputs with other bits are VELLUM_INTERNAL; 0: none. Not with state */
 } vellum_session_options;
 
 /* The defaults. */
