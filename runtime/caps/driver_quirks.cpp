@@ -13,6 +13,8 @@ constexpr bool kOnArm = true;
 constexpr bool kOnArm = false;
 #endif
 
+constexpr uint32_t kVulkan1_1_87 = (1u << 22) | (1u << 12) | 87;  // as VK_MAKE_API_VERSION()
+
 }  // namespace
 
 void apply_driver_quirks(DeviceCaps& caps) {
@@ -22,6 +24,9 @@ void apply_driver_quirks(DeviceCaps& caps) {
   caps.max_loop_iterations = is_lavapipe ? 65535 : kNoLoopLimit;
   // Adreno drivers without 16-bit storage compute wrong results in fp16.
   if (caps.vendor_id == kQualcomm && !caps.fp16_buffer_storage) caps.fp16_arithmetic = false;
+  // Adreno drivers before 1.1.87 read zeros from an image that was just copied to (ncnn, src/gpu.cpp).
+  if (caps.vendor_id == kQualcomm && caps.api_version < kVulkan1_1_87)
+    caps.rgba32f_images = caps.rgba16f_images = false;
   // Some Mali drivers report 0 for the subgroup size and yet claim subgroup operations.
   if (caps.subgroup_size == 0)
     caps.subgroup_arithmetic = caps.subgroup_broadcast = caps.full_subgroups = false;
@@ -48,5 +53,13 @@ bool ends_in_cooperative_query(const DeviceCaps& caps) {
 bool must_stay_loaded(const DeviceCaps& caps) {
   return caps.vendor_id == kNvidia && caps.driver.starts_with("NVIDIA");
 }
+
+// Qualcomm's own driver does not support it (eden's DriverBugs.md).
+bool waits_in_turn(const DeviceCaps& caps) {
+  return caps.vendor_id == kQualcomm && !caps.driver.starts_with("turnip");
+}
+
+// Apple's GPUs lose barriers where a workgroup has at most 32 (MoltenVK#2711).
+uint32_t least_workgroup_with_barriers(const DeviceCaps& caps) { return caps.portability_driver ? 64 : 1; }
 
 }  // namespace vellum

@@ -15,4 +15,10 @@ bool ends_in_cooperative_query(const DeviceCaps& caps);
 // Whether the driver fails once it was unloaded and loaded again a few dozen times.
 bool must_stay_loaded(const DeviceCaps& caps);
 
+// Whether only one thread may wait for fences at a time.
+bool waits_in_turn(const DeviceCaps& caps);
+
+// The fewest invocations of a workgroup with barriers.
+uint32_t least_workgroup_with_barriers(const DeviceCaps& caps);
+
 }  // namespace vellum

@@ -56,6 +56,7 @@ struct Context::Impl {
   LockedQueue queue;
   std::optional<LockedQueue> transfer_queue;
   std::mutex queue_mutex;  // for both queues, which may be the same
+  std::mutex wait_mutex;   // where threads must wait for fences in turn
   vk::raii::Sampler nearest_sampler;
   YcbcrSamplers ycbcr_samplers;
   MemoryLedger memory;
@@ -79,6 +80,9 @@ struct Context::Impl {
     const std::lock_guard shared(used);
     use(used.handle);
   }
+
+  // Waits for the fence, as vkWaitForFences() does; in turn with other threads where the driver wants it.
+  vk::Result wait_for_fence(vk::Fence fence, uint64_t nanoseconds);
 
   uint32_t queue_family(QueueKind kind) const {
     return kind == QueueKind::transfer ? physical.transfer_family.value_or(physical.queue_family)

@@ -1,13 +1,32 @@
 // Fences and submits of commands.hpp.
 #include <algorithm>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "caps/driver_quirks.hpp"
 #include "vulkan/commands.hpp"
 #include "vulkan/context_impl.hpp"
 
 namespace vellum::gpu {
+
+vk::Result Context::Impl::wait_for_fence(vk::Fence fence, uint64_t nanoseconds) {
+  if (!waits_in_turn(caps)) return device.waitForFences(fence, VK_TRUE, nanoseconds);
+  // For a short time in turn, so that no thread waits for what another one's work must come before.
+  constexpr uint64_t kTurn = 1'000'000;
+  for (uint64_t left = nanoseconds;;) {
+    const uint64_t turn = std::min(left, kTurn);
+    {
+      const std::lock_guard lock(wait_mutex);
+      const vk::Result result = device.waitForFences(fence, VK_TRUE, turn);
+      if (result != vk::Result::eTimeout || left == turn) return result;
+    }
+    std::this_thread::yield();
+    left -= turn;
+  }
+}
 
 struct Fence::Impl {
   std::shared_ptr<Context> context;
@@ -61,11 +80,9 @@ void Fence::wait(std::optional<std::chrono::nanoseconds> limit) {
   const std::string& name = context.caps.name;
   vk::Result result = vk::Result::eTimeout;
   try {
-    result = translated([&] { return "waiting for " + name; },
-                        [&] {
-                          return context.device.waitForFences(*impl_->fence, VK_TRUE,
-                                                              static_cast<uint64_t>(timeout.count()));
-                        });
+    result = translated(
+        [&] { return "waiting for " + name; },
+        [&] { return context.wait_for_fence(*impl_->fence, static_cast<uint64_t>(timeout.count())); });
   } catch (const Error& error) {
     if (error.code() != ErrorCode::device_lost) impl_->doubt();
     throw;
@@ -87,8 +104,7 @@ bool Fence::wait_for(std::chrono::nanoseconds timeout) const {
   if (!impl_->pending) return true;
   const auto nanoseconds = static_cast<uint64_t>(std::max(timeout, std::chrono::nanoseconds::zero()).count());
   return translated("waiting for the device", [&] {
-    return impl_->context->impl().device.waitForFences(*impl_->fence, VK_TRUE, nanoseconds) ==
-           vk::Result::eSuccess;
+    return impl_->context->impl().wait_for_fence(*impl_->fence, nanoseconds) == vk::Result::eSuccess;
   });
 }
 

@@ -1,5 +1,6 @@
 #include "faulty_driver/faulty_driver.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -44,6 +45,7 @@ struct FaultyState {
   std::set<VkCommandBuffer> dispatching;  // these run such a pipeline
   uint32_t submits = 0;                   // with them
   std::set<VkFence> fences;               // of their submits
+  std::atomic<uint32_t> waits{0};         // under way
   // What each descriptor set binds last, which is what its dispatch writes: a buffer and an offset, or a
   // view.
   using Written = std::pair<uint64_t, uint64_t>;
@@ -212,6 +214,13 @@ VkResult answer_for(uint32_t count, const VkFence* fences) {
 
 VKAPI_ATTR VkResult VKAPI_CALL wait_for_faulty_fences(VkDevice device, uint32_t count, const VkFence* fences,
                                                       VkBool32 all, uint64_t timeout) {
+  if (faulty().fault == DriverFault::refuses_concurrent_waits) {
+    const bool is_alone = faulty().waits++ == 0;
+    const VkResult result =
+        is_alone ? faulty().wait_for_fences(device, count, fences, all, timeout) : VK_ERROR_DEVICE_LOST;
+    --faulty().waits;
+    return result;
+  }
   const VkResult answer = answer_for(count, fences);
   const VkResult truth = faulty().wait_for_fences(device, count, fences, all, timeout);
   return answer == VK_SUCCESS ? truth : answer;

@@ -16,9 +16,10 @@ enum class DriverFault {
   ends_in_stored_cache,    // reads a pipeline cache that it wrote itself
   ends_in_matrices_query,  // is asked for its cooperative matrices
   // The driver reports the error.
-  refuses_pipeline,  // VK_ERROR_UNKNOWN for the shader
-  loses_device,      // in a dispatch of the shader
-  hangs,             // in a dispatch of the shader: its fence is never signalled
+  refuses_pipeline,          // VK_ERROR_UNKNOWN for the shader
+  loses_device,              // in a dispatch of the shader
+  hangs,                     // in a dispatch of the shader: its fence is never signalled
+  refuses_concurrent_waits,  // VK_ERROR_DEVICE_LOST for a fence while another thread waits; any shader
   // Nothing is reported.
   computes_nothing,  // dispatches of the shader write nothing
   skips_some_runs,   // every fifth submit with the shader does nothing

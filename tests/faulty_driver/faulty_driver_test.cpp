@@ -18,6 +18,7 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "api/impl.hpp"
@@ -50,17 +51,22 @@ std::string network() {
   return model.bytes();
 }
 
-Device open(const FaultyDriver& driver, const std::filesystem::path& folder, const LogCallback& log,
-            SelfCheck self_check = SelfCheck::on) {
+gpu::ContextOptions context_options(const FaultyDriver& driver, const std::filesystem::path& folder,
+                                    const LogCallback& log) {
   gpu::ContextOptions options;
   options.get_instance_proc_addr = driver.get_instance_proc_addr();
   options.cache_folder = folder;
   options.log = log;
   // Long, because lavapipe compiles a shader while it is waited for; the driver that hangs says so at once.
   options.wait_limit = std::chrono::seconds(60);
+  return options;
+}
+
+Device open(const FaultyDriver& driver, const std::filesystem::path& folder, const LogCallback& log,
+            SelfCheck self_check = SelfCheck::on) {
   auto impl = std::make_shared<Device::Impl>();
   impl->self_check = self_check;
-  impl->context = gpu::Context::create(options);
+  impl->context = gpu::Context::create(context_options(driver, folder, log));
   return Handles::device(std::move(impl));
 }
 
@@ -283,6 +289,34 @@ TEST(FaultyDriver, WhatCrashedCanBeForgotten) {
   const Outcome after = start_process(DriverFault::none, "none", folder.path());
   expect_right(after);
   EXPECT_EQ(after.log, "");
+}
+
+// Row 21 of docs/drivers.md: Qualcomm's driver.
+TEST(FaultyDriver, ThreadsWaitInTurnWhereTheDriverWantsIt) {
+  const TempFolder folder;
+  const FaultyDriver driver(DriverFault::refuses_concurrent_waits, "none");
+  gpu::ContextOptions options = context_options(driver, folder.path(), {});
+  options.adjust_caps = [](DeviceCaps caps) {
+    caps.vendor_id = 0x5143;
+    return caps;
+  };
+  auto impl = std::make_shared<Device::Impl>();
+  impl->context = gpu::Context::create(options);
+  const Device device = Handles::device(std::move(impl));
+  std::vector<std::string> errors(2);
+  {
+    std::vector<std::jthread> threads;
+    for (std::string& error : errors)
+      threads.emplace_back([&] {
+        try {
+          std::vector<std::string> warnings;
+          for (int i = 0; i < 4; ++i) run_network(device, warnings);
+        } catch (const Error& thrown) {
+          error = thrown.what();
+        }
+      });
+  }
+  EXPECT_EQ(errors, std::vector<std::string>(2));
 }
 
 // A fault of some runs, which no check before the first one finds.

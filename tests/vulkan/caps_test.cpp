@@ -108,6 +108,28 @@ TEST(Caps, SwiftShadersHalvesAreMadeOfIntegers) {
   EXPECT_TRUE(others.packs_halves && others.rgba16f_images);
 }
 
+TEST(Caps, OldAdrenoDriversHaveNoImages) {
+  DeviceCaps adreno;
+  adreno.vendor_id = 0x5143;
+  adreno.api_version = VK_MAKE_API_VERSION(0, 1, 1, 86);
+  DeviceCaps newer = adreno;
+  newer.api_version = VK_MAKE_API_VERSION(0, 1, 1, 87);
+  apply_driver_quirks(adreno);
+  EXPECT_FALSE(adreno.rgba32f_images || adreno.rgba16f_images);
+  apply_driver_quirks(newer);
+  EXPECT_TRUE(newer.rgba32f_images && newer.rgba16f_images);
+}
+
+TEST(Caps, QualcommsOwnDriverIsWaitedForInTurn) {
+  DeviceCaps caps;
+  EXPECT_FALSE(waits_in_turn(caps));
+  caps.vendor_id = 0x5143;
+  caps.driver = "Qualcomm Technologies Inc. Adreno Vulkan Driver";
+  EXPECT_TRUE(waits_in_turn(caps));
+  caps.driver = "turnip Mesa driver Mesa 25.0";
+  EXPECT_FALSE(waits_in_turn(caps));
+}
+
 TEST(Caps, NvidiasDriverStaysLoaded) {
   DeviceCaps caps;
   caps.vendor_id = 0x10DE;

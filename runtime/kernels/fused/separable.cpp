@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "caps/cooperative_matrix.hpp"
+#include "caps/driver_quirks.hpp"
 #include "cost/device_rates.hpp"
 #include "cost/device_traits.hpp"
 #include "cost/dispatch_time.hpp"
@@ -101,7 +102,8 @@ bool fits(const DeviceCaps& caps, const SeparableTile& tile, const SeparableDema
   constexpr int64_t kMostShared = 32 << 10, kMostInvocations = 256;
   const int64_t most_invocations = std::min(device_traits(caps).most_full_register_group, kMostInvocations);
   const int64_t columns = tile.invocations() / tile.split_k;
-  return tile.invocations() <= std::min<int64_t>(most_invocations, caps.max_workgroup_invocations) &&
+  return tile.invocations() >= least_workgroup_with_barriers(caps) &&
+         tile.invocations() <= std::min<int64_t>(most_invocations, caps.max_workgroup_invocations) &&
          columns <= caps.max_workgroup_size[0] && tile.split_k <= caps.max_workgroup_size[1] &&
          tile.shared_bytes(demand) <= std::min<int64_t>(kMostShared, caps.max_shared_memory_bytes);
 }
@@ -302,7 +304,8 @@ void emit_separable(Lowering& lowering, const SeparableProblem& problem, size_t 
   for (size_t i = 0; i < tiles.size(); ++i) add(tiles[i].tile, 0.5 + 0.1 * static_cast<double>(i));
   const int64_t most = std::min<int64_t>(caps.max_shared_memory_bytes, 16 << 10);
   if (tiles.empty() && is_separable(problem) && binds_few_buffers(problem, caps) &&
-      has_workgroups(problem, caps, kAnyTile) && kAnyTile.shared_bytes(problem.demand()) <= most)
+      has_workgroups(problem, caps, kAnyTile) && kAnyTile.shared_bytes(problem.demand()) <= most &&
+      kAnyTile.invocations() >= least_workgroup_with_barriers(caps))
     add(kAnyTile, kOnlyIfMeasured);
   candidates.push_back({{"layers apart"}, 1, [problem, weights, emit_first](Lowering& node) {
                           emit_layers_apart(node, problem, weights, emit_first);

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "caps/driver_quirks.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
@@ -98,7 +99,7 @@ Grid a_workgroup_to_each_walk(const DeviceCaps& caps, int64_t walks, int64_t hid
   Grid grid = workgroups_in_a_row(caps, walks);
   const auto most = std::min({256u, caps.max_workgroup_invocations, caps.max_workgroup_size[0]});
   const auto wanted = static_cast<uint32_t>(std::min<int64_t>((hidden + 31) / 32 * 32, 256));
-  grid.workgroup_size = {std::min(most, wanted), 1, 1};
+  grid.workgroup_size = {std::min(most, std::max(wanted, least_workgroup_with_barriers(caps))), 1, 1};
   return grid;
 }
 
