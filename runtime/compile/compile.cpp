@@ -43,12 +43,16 @@ LoweringOptions lowering_options(const Graph& graph, const CompileOptions& optio
 // The largest tile of a kernel has four slices of channels, and one more is read ahead.
 constexpr int64_t kTileChannels = 20;
 
+// A run reads a few rows of a table: streaming larger tables would take longer than a partition on the host.
+constexpr uint64_t kLargestStreamedTable = 1 << 20;
+
 // Weights are bound whole. Within a budget, a part is on the device together with the part before it, which
 // still computes while this one arrives.
 LayerLimits layer_limits(const DeviceCaps& caps, const CompileOptions& options) {
   const uint64_t most = caps.max_storage_buffer_range, budget = options.weights_budget;
-  if (budget == 0) return {most, most, kTileChannels};
-  return {std::min(most, budget), std::min(most, budget / 2), budget / 2 < most ? 0 : kTileChannels};
+  if (budget == 0) return {most, most, kTileChannels, most};
+  return {std::min(most, budget), std::min(most, budget / 2), budget / 2 < most ? 0 : kTileChannels,
+          kLargestStreamedTable};
 }
 
 // Whether images may fold. Not where compilers make scalar loads of weights, which are in buffers for that:

@@ -51,7 +51,8 @@ std::optional<PackedWeight> unchanged(const VirtualTensor& weight) {
   const HostTensor& source = weight.origin.sources.front();
   const bool same_type = (source.dtype() == DType::f32 && weight.desc.element == ElementType::f32) ||
                          (source.dtype() == DType::f16 && weight.desc.element == ElementType::f16) ||
-                         (source.dtype() == DType::i32 && weight.desc.element == ElementType::i32);
+                         (source.dtype() == DType::i32 && weight.desc.element == ElementType::i32) ||
+                         (size_of(source.dtype()) == 1 && weight.desc.element == ElementType::u8);
   if (!same_type || source.byte_size() != weight.desc.byte_size()) return std::nullopt;
   const auto owner = std::make_shared<const HostTensor>(source);
   return PackedWeight{{owner->data(), owner->byte_size()}, owner, nullptr};

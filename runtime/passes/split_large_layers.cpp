@@ -9,7 +9,9 @@
 
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/elementwise/binary.hpp"
+#include "graph/operators/matmul/block_product.hpp"
 #include "graph/operators/matmul/matmul.hpp"
+#include "graph/operators/movement/block_gather.hpp"
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/reduction/pool.hpp"
 #include "graph/operators/reduction/squeeze_excite.hpp"
@@ -91,6 +93,11 @@ HostTensor slice(const HostTensor& tensor, size_t axis, int64_t first, int64_t c
   return part;
 }
 
+// Runs [first, first + count) of a tensor of `runs` equal runs of bytes, without a copy.
+HostTensor slice_of_runs(const HostTensor& tensor, int64_t runs, int64_t first, int64_t count) {
+  return slice(tensor.reshaped({runs, tensor.elements() / runs}), 0, first, count);
+}
+
 class Splitter {
  public:
   Splitter(Graph& graph, const LayerLimits& limits, uint64_t element_bytes)
@@ -108,6 +115,9 @@ class Splitter {
   void split_if_large(size_t index) {
     if (match_node<SqueezeExcite>(editor_, index) && is_large_excitation(index))
       return split_excitation(index);
+    if (const auto table = match_node<BlockGather>(editor_, index)) return keep_on_host(index, *table.op);
+    if (const auto product = match_node<BlockProduct>(editor_, index))
+      return split_block_product(index, *product.op);
     const std::optional<Layer> layer = as_splittable(editor_.graph(), editor_.node(index));
     const int64_t part = layer ? part_channels(*layer) : 0;
     if (part == 0) return;
@@ -131,6 +141,51 @@ class Splitter {
       bytes += bytes_of(weights->shape()[0], (weights->shape()[1] + 3) / 4 * 4);
     }
     return bytes > limits_.layer;
+  }
+
+  void keep_on_host(size_t index, const BlockGather& rows) {
+    const HostTensor* table = editor_.constant_input(index, 0);
+    const auto bytes = static_cast<uint64_t>(element_count(table->shape())) *
+                       static_cast<uint64_t>(rows.bits == 4 && !rows.packed_pairs ? 1 : 2) / 2;
+    if (bytes <= limits_.table) return;
+    auto on_host = std::make_shared<BlockGather>(rows);
+    on_host->on_host = true;
+    editor_.set_operator(index, std::move(on_host));
+  }
+
+  // The weights, scales and zero points of a column follow one another in each constant.
+  void split_block_product(size_t index, const BlockProduct& product) {
+    const int64_t columns = product.weights.columns;
+    uint64_t bytes = 0;
+    for (size_t i = 1; i < editor_.node(index).inputs.size(); ++i)
+      if (const HostTensor* constant = editor_.constant_input(index, i)) bytes += constant->byte_size();
+    if (bytes <= limits_.layer) return;
+    const auto of_column = std::max<uint64_t>(bytes / static_cast<uint64_t>(columns), 1);
+    const auto most = static_cast<int64_t>(limits_.part / of_column) / 4 * 4;
+    if (most <= 0 || most >= columns) return;
+    const int64_t parts = (columns + most - 1) / most, part = ((columns + parts - 1) / parts + 3) / 4 * 4;
+    const Node node = editor_.node(index);
+    std::vector<ValueId> results;
+    for (int64_t first = 0; first < columns; first += part) {
+      const int64_t count = std::min(part, columns - first);
+      const std::string suffix = "/part" + std::to_string(first / part);
+      auto op = std::make_shared<BlockProduct>(product);
+      op->weights.columns = count;
+      std::vector<ValueId> inputs = node.inputs;
+      for (size_t i = 1; i < inputs.size(); ++i) {
+        if (inputs[i] == kNoValue) continue;
+        HostTensor slice = slice_of_runs(*editor_.constant(inputs[i]), columns, first, count);
+        if (i == 4) slice = slice.reshaped({count});
+        inputs[i] = editor_.add_constant(name_of(inputs[i]) + suffix, std::move(slice));
+      }
+      TensorType type = editor_.type(node.outputs[0]);
+      type.shape.back() = count;
+      results.push_back(editor_.add_value(name_of(node.outputs[0]) + suffix, type));
+      editor_.insert_before(index, {node.name + suffix, std::move(op), std::move(inputs), {results.back()}});
+    }
+    auto concat = std::make_shared<Concat>();
+    concat->axis = static_cast<int64_t>(editor_.type(node.outputs[0]).shape.size()) - 1;
+    editor_.replace(index, std::move(concat), std::move(results));
   }
 
   // The means and the two products, each of which may be split in turn.

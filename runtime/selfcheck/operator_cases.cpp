@@ -6,6 +6,8 @@
 
 #include "graph/operators/conv/scaled_conv.hpp"
 #include "graph/operators/elementwise/unary.hpp"
+#include "graph/operators/matmul/block_product.hpp"
+#include "graph/operators/movement/block_gather.hpp"
 #include "graph/operators/reduction/pool.hpp"
 #include "graph/operators/reduction/squeeze_excite.hpp"
 #include "kernels/fused/branches.hpp"
@@ -159,6 +161,37 @@ void add_products(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Attention with a mask", "Attention",
                                 {computed({1, 4, 20, 16}), computed({1, 4, 20, 16}, 2),
                                  computed({1, 4, 20, 16}, 3), masked({20, 20})}));
+}
+
+// Bytes of any value, as packed weights have.
+Operand octets(Shape shape, uint32_t seed) {
+  HostTensor tensor(DType::u8, std::move(shape));
+  uint32_t state = seed;
+  for (uint8_t& byte : tensor.mutable_as<uint8_t>()) {
+    state = state * 1664525u + 1013904223u;
+    byte = static_cast<uint8_t>(state >> 24);
+  }
+  return {std::move(tensor), true};
+}
+
+// Products and tables with packed weights, which MatMulNBits and GatherBlockQuantized become.
+void add_packed_weights(std::vector<SmallOperator>& list) {
+  for (const int64_t rows : {1, 9})
+    for (const int64_t bits : {4, 8}) {
+      auto op = std::make_shared<BlockProduct>();
+      op->weights.rows = 72, op->weights.columns = 13, op->weights.bits = bits, op->weights.block = 32;
+      list.push_back(small_operator(
+          "MatMulNBits of " + std::to_string(bits) + " bits" + (rows == 1 ? ", one row" : ""), "BlockProduct",
+          {computed({rows, 72}), octets({13, 3, 4 * bits}, 2), as_constant(positive({39}, 3)),
+           octets({13, (3 * bits + 7) / 8}, 4), weights({13}, 5)},
+          std::move(op)));
+    }
+  auto rows = std::make_shared<BlockGather>();
+  rows->bits = 4, rows->block = 16, rows->packed_pairs = rows->is_centred = true;
+  list.push_back(small_operator(
+      "GatherBlockQuantized", "BlockGather",
+      {octets({9, 18}, 2), small_integers({3}), as_constant(positive({9, 3}, 3)), octets({9, 2}, 4)},
+      std::move(rows)));
 }
 
 void add_reductions(std::vector<SmallOperator>& list) {
@@ -337,6 +370,7 @@ std::vector<SmallOperator> small_operators() {
   add_pool_nodes(list);
   add_mean_nodes(list);
   add_products(list);
+  add_packed_weights(list);
   add_reductions(list);
   add_elementwise(list);
   add_integers(list);

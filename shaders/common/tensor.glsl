@@ -18,6 +18,8 @@
 //                          in a loop vec4 load_in_row_<name>(int x, int row), where row_of_<name>(y, width) is before it
 //   WORDS_OF_TEXELS(name)  after TEXELS_IN of Q8: uint load_word_<name>(int x, int y, int width), the four bytes of a texel
 //   LINEAR_IN(name)        float load_<name>(int i)  and  vec4 load4_<name>(int i4): elements 4*i4 ... 4*i4+3
+//   LINEAR_WORDS_IN(name)  uint word_<name>(int i): four bytes of a linear tensor of U8, from byte 4*i on
+//   LINEAR_WORDS4_IN(name) uvec4 words_<name>(int i4): sixteen bytes of it, from byte 16*i4 on
 //   QUADS_IN(name)         load4_<name> alone, of floats: one load where LINEAR_IN may need four
 //   LINEAR_OUT(name)       void store_<name>(int i4, vec4 v)   elements 4*i4 ... 4*i4+3
 //   LINEAR_INOUT(name)     load4_<name> and store_<name>
@@ -357,6 +359,10 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
     return (float(byte) - GRID_(name).y) * GRID_(name).x;                                       \
   }                                                                                             \
   vec4 LOAD4_FN_(name)(int i4) { return UNPACKED_(name, DATA_(name)[i4]); }
+#define LINEAR_WORDS_IN(name) \
+  BUFFER_DECL_(name, readonly, uint) uint CAT(word_, name)(int i) { return DATA_(name)[i]; }
+#define LINEAR_WORDS4_IN(name) \
+  BUFFER_DECL_(name, readonly, uvec4) uvec4 CAT(words_, name)(int i4) { return DATA_(name)[i4]; }
 // Buffers read as texels of four elements.
 #define IN_LINEAR_TEXEL(name)                                         \
   TEXEL_BUFFER_DECL_(name)                                            \

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "graph/operators/conv/conv.hpp"
+#include "graph/operators/matmul/block_product.hpp"
+#include "graph/operators/movement/block_gather.hpp"
 #include "passes/pass_harness.hpp"
 
 namespace vellum::test {
@@ -38,8 +40,8 @@ TEST(SplitLargeLayers, ConvolutionsIntoPartsThatFitInPairs) {
 TEST(SplitLargeLayers, IntoPartsThatAreAsEqualAsFoursOfChannelsAllow) {
   const LayerLimits four_groups{4 * kFourChannels, 4 * kFourChannels};
   const auto channels_of_parts = [&](int64_t channels) {
-    const Graph graph = after([&](Graph& g) { split_large_layers(g, four_groups, 4); },
-                              with_conv({}, {channels, 6, 3, 3}));
+    const Graph graph =
+        after([&](Graph& g) { split_large_layers(g, four_groups, 4); }, with_conv({}, {channels, 6, 3, 3}));
     Shape parts;
     for (const ValueId id : graph.nodes.back().inputs) parts.push_back(graph.values[id].type.shape[1]);
     return parts;
@@ -159,6 +161,60 @@ TEST(SplitLargeLayers, SqueezeAndExcitationIsTakenApart) {
   EXPECT_EQ(types(split_block(1800)), "SqueezeExcite Mul");
   EXPECT_EQ(types(split_block(1100)), "GlobalAveragePool Conv Conv Mul");
   EXPECT_EQ(types(split_block(800)), "GlobalAveragePool Conv Conv Conv Conv Conv Concat Mul");
+}
+
+// A product with 22 columns of 4 bits, which take 16 bytes, scales and zero points 9 more, and the bias 4.
+Graph with_packed_weights() {
+  auto op = std::make_shared<BlockProduct>();
+  op->weights.rows = 30, op->weights.columns = 22, op->weights.bits = 4, op->weights.block = 16;
+  Graph graph;
+  graph.inputs = {graph.add_value("x", {DType::f32, {2, 3, 30}}, true)};
+  HostTensor packed(DType::u8, {22, 2, 8}), zeros(DType::u8, {22, 1});
+  for (size_t i = 0; i < packed.byte_size(); ++i)
+    packed.mutable_as<uint8_t>()[i] = static_cast<uint8_t>(i * 37);
+  for (size_t i = 0; i < zeros.byte_size(); ++i)
+    zeros.mutable_as<uint8_t>()[i] = static_cast<uint8_t>(i * 51);
+  Node node{"product", std::move(op), {graph.inputs[0], graph.add_constant("w", packed)}, {}};
+  node.inputs.push_back(graph.add_constant("s", random_tensor({44}, 2)));
+  node.inputs.push_back(graph.add_constant("z", zeros));
+  node.inputs.push_back(graph.add_constant("b", random_tensor({22}, 3)));
+  node.outputs = {graph.add_value("y", {DType::f32, {2, 3, 22}}, true)};
+  graph.outputs = node.outputs;
+  graph.nodes.push_back(std::move(node));
+  return graph;
+}
+
+TEST(SplitLargeLayers, ProductsWithPackedWeightsByTheirOwnBytes) {
+  const Graph whole = with_packed_weights();
+  Graph graph = whole;
+  split_large_layers(graph, {22 * 29, 22 * 29}, 4);
+  EXPECT_EQ(types(graph), "BlockProduct");
+  split_large_layers(graph, {600, 300}, 4);
+  EXPECT_EQ(types(graph), "BlockProduct BlockProduct BlockProduct Concat");
+  const HostTensor* part = graph.constant(graph.nodes[1].inputs[1]);
+  EXPECT_EQ(part->data(), whole.constant(whole.nodes[0].inputs[1])->data() + 8 * 16) << "nothing is copied";
+  const HostTensor x = random_tensor({2, 3, 30}, 1);
+  EXPECT_TRUE(close(evaluate(graph, std::vector{x})[0], evaluate(whole, std::vector{x})[0], 0.0));
+}
+
+TEST(SplitLargeLayers, LargeTablesStayInHostMemory) {
+  Graph graph;
+  graph.inputs = {graph.add_value("i", {DType::i64, {2}}, true)};
+  auto op = std::make_shared<BlockGather>();
+  op->bits = 8, op->block = 16;
+  Node node{
+      "rows", std::move(op), {graph.add_constant("t", HostTensor(DType::u8, {10, 16})), graph.inputs[0]}, {}};
+  node.inputs.push_back(graph.add_constant("s", random_tensor({10, 1}, 1)));
+  node.outputs = {graph.add_value("y", {DType::f32, {2, 16}}, true)};
+  graph.outputs = node.outputs;
+  graph.nodes.push_back(std::move(node));
+  const auto on_host = [&](uint64_t table) {
+    Graph split = graph;
+    split_large_layers(split, {.table = table}, 4);
+    return dynamic_cast<const BlockGather&>(*split.nodes[0].op).on_host;
+  };
+  EXPECT_FALSE(on_host(160));
+  EXPECT_TRUE(on_host(159));
 }
 
 TEST(SplitLargeLayers, LeavesWhatFits) { EXPECT_EQ(types(split(with_conv(), 5 * kFourChannels)), "Conv"); }

@@ -7,7 +7,8 @@
 #include "graph/composed.hpp"
 #include "graph/operators/contrib.hpp"
 #include "graph/operators/contrib_rows.hpp"
-#include "graph/operators/matmul/block_weights.hpp"
+#include "graph/operators/matmul/block_product.hpp"
+#include "graph/operators/movement/block_gather.hpp"
 
 namespace vellum {
 namespace {
@@ -204,17 +205,35 @@ int64_t bits_of_weights(const Attributes& attributes) {
   return bits;
 }
 
+// Returns whether input i is omitted or known before running.
+bool is_known_if_present(const Body& body, size_t i) {
+  return !body.has_input(i) || body.rule_inputs()[i].constant != nullptr;
+}
+
+// Returns whether the weights can stay packed: known, with their blocks in order.
+bool has_packed_kernel(const Body& body) {
+  return !body.has_input(4) && is_known_if_present(body, 1) && is_known_if_present(body, 2) &&
+         is_known_if_present(body, 3);
+}
+
 // Inputs A, packed B, scales, zero points, blocks of rows, bias.
 std::shared_ptr<const Operator> make_matmul_bits(const NodeSpec& spec) {
   const Attributes& a = *spec.attributes;
-  auto weights = std::make_shared<BlockWeights>();
-  weights->rows = dimension(a, "K");
-  weights->columns = dimension(a, "N");
-  weights->bits = bits_of_weights(a);
-  weights->block = block_size(a, 0);
+  auto packed = std::make_shared<BlockProduct>();
+  packed->weights.rows = dimension(a, "K");
+  packed->weights.columns = dimension(a, "N");
+  packed->weights.bits = bits_of_weights(a);
+  packed->weights.block = block_size(a, 0);
   a.ignore("accuracy_level");    // how exactly ONNX Runtime may compute
   a.ignore("weight_prepacked");  // a hint in files of its optimiser
-  return composed(spec, [weights = std::shared_ptr<const Operator>(weights)](Body& body) {
+  return composed(spec, [packed = std::shared_ptr<const BlockProduct>(packed)](Body& body) {
+    if (has_packed_kernel(body)) {
+      std::vector<ValueId> inputs{body.input(0, "A"), body.input(1, "B"), body.input(2, "scales"),
+                                  body.optional_input(3), body.optional_input(5)};
+      while (inputs.back() == kNoValue) inputs.pop_back();
+      return body.output(body.add(packed, inputs));
+    }
+    const auto weights = std::make_shared<BlockWeights>(packed->weights);
     const ValueId b = body.add(weights, {body.input(1, "B"), body.input(2, "scales"), body.optional_input(3),
                                          body.optional_input(4)});
     ValueId y = body.add("MatMul", {body.input(0, "A"), b});
@@ -252,6 +271,16 @@ bool holds_nibbles(const Body& body, int64_t block) {
   return std::ranges::any_of(bytes, [](uint8_t byte) { return byte > 15; });
 }
 
+// Returns whether the table can stay packed: a known matrix, whose rows are gathered and have the blocks.
+bool has_packed_rows(const Body& body, int64_t axis, int64_t quantize_axis) {
+  for (const size_t i : {0, 2, 3})
+    if (!is_known_if_present(body, i)) return false;
+  const TensorType& data = input_type(body.rule_inputs(), 0, "data");
+  const bool is_bytes = data.dtype == DType::u8 || data.dtype == DType::i8;
+  return is_bytes && data.shape.size() == 2 && normalize_axis(axis, 2) == 0 &&
+         normalize_axis(quantize_axis, 2) == 1;
+}
+
 // Inputs data, indices, scales, zero points: rows of a table of blocks, as floats.
 std::shared_ptr<const Operator> make_gather_block_quantized(const NodeSpec& spec) {
   const Attributes& a = *spec.attributes;
@@ -262,6 +291,14 @@ std::shared_ptr<const Operator> make_gather_block_quantized(const NodeSpec& spec
     ValueId data = body.input(0, "data"), zero = body.optional_input(3);
     const ValueId scales = body.input(2, "scales");
     const bool packed = bits == 4 && holds_nibbles(body, block);
+    if (has_packed_rows(body, axis, quantize_axis)) {
+      auto rows = std::make_shared<BlockGather>();
+      rows->bits = bits, rows->block = block, rows->packed_pairs = packed;
+      rows->is_centred = packed || bits == 8;
+      std::vector<ValueId> inputs{data, body.input(1, "indices"), scales};
+      if (zero != kNoValue) inputs.push_back(zero);
+      return body.output(body.add(std::move(rows), inputs));
+    }
     // The packed zero points of an odd number of blocks have one too many.
     if (packed && zero != kNoValue) zero = body.slice(nibbles(body, zero), -1, 0, body.shape(scales).back());
     if (packed) data = nibbles(body, data);

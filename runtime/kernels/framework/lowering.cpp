@@ -147,6 +147,24 @@ TensorId Lowering::weight(std::string name, TensorDesc desc, WeightValues values
        std::move(values.origin)});
 }
 
+TensorId Lowering::constant_as_stored(size_t i) {
+  const HostTensor tensor = *constant(i);
+  TensorDesc desc{tensor.shape(), ElementType::f32, Storage::buffer, Layout::linear};
+  if (tensor.dtype() == DType::f16) desc.element = ElementType::f16;
+  if (size_of(tensor.dtype()) == 1) desc.element = ElementType::u8;
+  VirtualTensor weight{graph().values[node_.inputs[i]].name, desc, TensorRole::weight, kNoTensor, {}};
+  if (tensor.dtype() == DType::f64)
+    weight.pack = [tensor, desc] { return pack(desc, tensor.to_floats()); };
+  else
+    weight.pack = [tensor, desc] {
+      std::vector<std::byte> bytes(tensor.data(), tensor.data() + tensor.byte_size());
+      bytes.resize(desc.byte_size());
+      return bytes;
+    };
+  weight.origin = {{PackingScheme::unchanged}, {tensor}};
+  return builder_.add_tensor(std::move(weight));
+}
+
 TensorId Lowering::integer_weight(std::string name, Shape shape, std::vector<int64_t> values) {
   TensorDesc desc{std::move(shape), ElementType::i32, Storage::buffer, Layout::linear};
   return builder_.add_tensor({std::move(name), desc, TensorRole::weight, kNoTensor,

@@ -148,6 +148,9 @@ class Lowering {
   // Returns a prepacked weight. An image falls back to a buffer if its extent exceeds the device's limits, so
   // check tensor(id).desc.storage. Describe the weight by texel_grid().
   TensorId weight(std::string name, TensorDesc desc, WeightValues values);
+  // Returns constant input i as a linear weight in its own type, in every precision: the bytes of the model
+  // file, which need no copy (8-bit integers, fp16 and fp32; fp64 becomes fp32).
+  TensorId constant_as_stored(size_t i);
   // Returns integers as a linear weight.
   TensorId integer_weight(std::string name, Shape shape, std::vector<int64_t> values);
   // Describes width x height texels of four elements. It is an image2d if the texels fit, the node's output

@@ -1,0 +1,71 @@
+// GatherBlockQuantized: rows of a table of 4 or 8 bits.
+#include "graph/operators/movement/block_gather.hpp"
+
+#include <string>
+#include <utility>
+
+#include "kernels/framework/elements.hpp"
+#include "program/divide.hpp"
+#include "shaders/movement/block_gather.h"
+
+namespace vellum {
+namespace {
+
+// Integers of four bits that the model stores in a byte each, two in a byte.
+std::vector<std::byte> in_pairs(const HostTensor& tensor, uint64_t bytes) {
+  const int64_t rows = tensor.shape()[0], columns = tensor.shape()[1], width = divide_up(columns, 2);
+  std::vector<std::byte> packed(bytes);
+  const auto integers = tensor.as<uint8_t>();
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column)
+      packed[static_cast<size_t>(row * width + column / 2)] |= std::byte(static_cast<uint8_t>(
+          (integers[static_cast<size_t>(row * columns + column)] & 15) << (column % 2 * 4)));
+  return packed;
+}
+
+// Input i, of integers, in as many bits as they have.
+TensorId packed_input(Lowering& lowering, const BlockGather& op, size_t i) {
+  if (op.bits == 8 || op.packed_pairs) return lowering.constant_as_stored(i);
+  const HostTensor tensor = *lowering.constant(i);
+  TensorDesc desc{
+      {tensor.shape()[0], divide_up(tensor.shape()[1], 2)}, ElementType::u8, Storage::buffer, Layout::linear};
+  WeightValues values([] { return std::vector<float>(); });
+  values.make_bytes = [tensor, bytes = desc.byte_size()] { return in_pairs(tensor, bytes); };
+  return lowering.weight(lowering.node().name + "/packed " + std::to_string(i), desc, std::move(values));
+}
+
+}  // namespace
+
+void lower_block_gather(Lowering& lowering) {
+  const auto& op = lowering.op<BlockGather>();
+  const Shape& table = lowering.input_type(0).shape;
+  if (op.on_host)
+    return lowering.run_on_host("a table of " + to_string(table) + " bytes stays in host memory");
+  const size_t buffers = 4 + size_t{lowering.has_input(3)};
+  if (buffers > lowering.caps().max_storage_buffers_per_stage)
+    return lowering.run_on_host("a table of blocks has more tensors than the device's buffers");
+  const DType dtype = lowering.input_type(0).dtype;
+  const int64_t columns = op.columns(table), blocks = divide_up(columns, op.block);
+  std::vector<Binding> bindings{reads("x", packed_input(lowering, op, 0)),
+                                reads("indices", lowering.read(1, Layout::linear)),
+                                reads("scales", lowering.constant_as_stored(2))};
+  if (lowering.has_input(3)) bindings.push_back(reads("zeros", packed_input(lowering, op, 3)));
+  bindings.push_back(writes("y", lowering.write(0, Layout::linear)));
+  const Shape& y = lowering.output_type().shape;
+  Dispatch dispatch =
+      make_dispatch("block_gather", grid_1d(lowering.caps(), groups_of_four(y)), std::move(bindings),
+                    BlockGatherParameters{.count = element_count(y),
+                                          .rows = table[0],
+                                          .columns = columns,
+                                          .row_bytes = divide_up(columns * op.bits, 8),
+                                          .blocks = blocks,
+                                          .zero_bytes = divide_up(blocks * op.bits, 8),
+                                          .block = op.block,
+                                          .default_zero = op.default_zero(dtype)});
+  define(dispatch, "BITS", std::to_string(op.bits));
+  define(dispatch, "HAS_ZEROS", lowering.has_input(3) ? "1" : "0");
+  if (dtype == DType::i8) define(dispatch, "SIGNED_BITS");
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace vellum
