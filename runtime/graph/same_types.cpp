@@ -70,6 +70,7 @@ constexpr SameTypes kSameTypes[] = {
     {"GRU", slots({0, 1, 2, 3, 5})},
     {"LSTM", slots({0, 1, 2, 3, 5, 6, 7})},
     {"Attention", slots({0, 1})},
+    {"TensorScatter", slots({0, 1})},
 };
 
 bool may_be_beside(DType a, DType b) {

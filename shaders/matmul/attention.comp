@@ -16,6 +16,11 @@
 // With KEY_BY_KEY a loop multiplies the values of one key after another, for compilers that would otherwise
 // load the values of all four keys at once and run out of registers.
 //
+// With CACHE they are linear tensors of their own, whose heads are whole slices of channels.
+//
+// With LENGTHS K and V have `lengths` valid tokens for each image, of which those of Q are the last. The loop over keys ends
+// there. With WINDOW a token of Q attends to that many tokens, its own included.
+//
 // With HALF_PRODUCTS the products with values are accumulated in fp16 over HALF_PRODUCTS times four keys, and each partial
 // sum is added to an fp32 accumulator. No partial sum of finite halves overflows: weights are at most 1, and are divided by
 // the number of terms, and again by two for rounding. Scores remain fp32, because Q and K are unbounded.
@@ -28,6 +33,8 @@
 
 #ifdef MATRICES
 #include "attention_matrices.h"
+#elif defined(CACHE)
+#include "attention_cache.h"
 #else
 #include "attention.h"
 #endif
@@ -58,6 +65,20 @@ OPERAND(v)
 #define PLACE_K PLACE_OF(k)
 #define PLACE_V PLACE_OF(v)
 #endif
+#elif defined(CACHE)
+LINEAR_IN(q)
+LINEAR_IN(k)
+LINEAR_IN(v)
+int q_first, k_first, v_first;  // slices before those of the image and head
+int locate_q(int token, int row) { return q_first + token * q_token_stride; }
+int locate_k(int token, int row) { return k_first + token * k_token_stride; }
+int locate_v(int token, int row) { return v_first + token * v_token_stride; }
+vec4 next_q(inout int place, int row) { return load4_q(place++); }
+vec4 next_k(inout int place, int row) { return load4_k(place++); }
+vec4 next_v(inout int place, int row) { return load4_v(place++); }
+#define PLACE_Q int
+#define PLACE_K int
+#define PLACE_V int
 #else
 TEXELS_IN(grid)
 ivec2 locate_q(int column, int row) { return ivec2(column, row); }
@@ -65,7 +86,7 @@ vec4 next_q(inout ivec2 place, int row) { return load_grid(place.x, place.y++, g
 #define PLACE_Q ivec2
 #endif
 // All three in one tensor.
-#ifndef SEPARATE
+#if !defined(SEPARATE) && !defined(CACHE)
 #define locate_k locate_q
 #define locate_v locate_q
 #define next_k next_q
@@ -75,6 +96,15 @@ vec4 next_q(inout ivec2 place, int row) { return load_grid(place.x, place.y++, g
 #endif
 #if defined(MASK)
 LINEAR_IN(mask)
+#endif
+#ifdef LENGTHS
+LINEAR_IN(lengths)
+int valid_keys;  // of the image
+int first_place;  // of the first token of Q among the keys
+#define PLACE(query) (query + first_place)
+#else
+#define valid_keys keys
+#define PLACE(query) query
 #endif
 #ifdef SPLIT_KEYS
 LINEAR_OUT(partial)
@@ -97,6 +127,9 @@ f16vec4 half_v(int column, int row) { return load_half_grid(column, row, grid_wi
 #endif
 const float RUN_SCALE = 8.0 * HALF_PRODUCTS;
 const int RUN_KEYS = 4 * HALF_PRODUCTS;
+#define FIRST_KEYS RUN_KEYS
+#else
+#define FIRST_KEYS 4
 #endif
 
 #define LOWEST -3.402823466e38  // initial largest score; unlike infinity, its differences are defined
@@ -126,7 +159,10 @@ vec4 masked(vec4 scores, int query, ivec4 key, int mask_base, vec4 end_mask) {
 #endif
 #endif
 #ifdef CAUSAL
-  scores = mix(scores, vec4(MINUS_INFINITY), greaterThan(key, ivec4(query)));
+  scores = mix(scores, vec4(MINUS_INFINITY), greaterThan(key, ivec4(PLACE(query))));
+#endif
+#ifdef WINDOW
+  scores = mix(scores, vec4(MINUS_INFINITY), lessThanEqual(key, ivec4(PLACE(query) - WINDOW)));
 #endif
   return scores + end_mask;
 }
@@ -143,14 +179,35 @@ void main() {
   int first_key = part_number * part_keys, end = min(first_key + part_keys, keys);
 #else
   if (image >= images) return;
+#ifdef WINDOW
+  int first_key = 0;
+#else
   const int first_key = 0;
+#endif
   int end = keys;
+#endif
+#ifdef LENGTHS
+  valid_keys = min(load_lengths(image), keys);
+  first_place = valid_keys - queries;
+#ifdef CAUSAL
+  end = min(end, PLACE(min(first + TILE_Q, queries)));  // after the last key that a token of Q sees
+#else
+  end = min(end, valid_keys);
+#endif
+#ifdef WINDOW
+  first_key = max(first_key, max(PLACE(first) - WINDOW, 0) / FIRST_KEYS * FIRST_KEYS);
+#endif
 #endif
   int kv_head = divide(head, heads_per_kv).x;
 #ifdef MATRICES
   int first_q = q_row + head * q_head_rows, first_k = k_row + kv_head * k_head_rows, first_v = v_row + kv_head * v_head_rows;
   int q_column = image * q_image_columns, q_step = q_token_columns;
   int k_column = image * kv_image_columns, k_step = kv_token_columns;
+#elif defined(CACHE)
+  const int first_q = 0, first_k = 0, first_v = 0, q_column = 0, k_column = 0, q_step = 1, k_step = 1;
+  q_first = image * q_image_stride + head * q_head_stride;
+  k_first = image * k_image_stride + kv_head * k_head_stride;
+  v_first = image * v_image_stride + kv_head * v_head_stride;
 #else
   int first_q = head * depth_slices, first_k = k_row + kv_head * depth_slices, first_v = v_row + kv_head * V_SLICES;
   int q_column = image * queries, k_column = image * keys;
@@ -175,8 +232,8 @@ void main() {
   for (int key = first_key; key < end; key += 4) {
     // Keys after the last one repeat it with weight 0.
     ivec4 next_keys = key + ivec4(0, 1, 2, 3);
-    ivec4 column = k_column + k_step * min(next_keys, ivec4(keys - 1));
-    vec4 end_mask = mix(vec4(0), vec4(MINUS_INFINITY), greaterThanEqual(next_keys, ivec4(keys)));
+    ivec4 column = k_column + k_step * min(next_keys, ivec4(valid_keys - 1));
+    vec4 end_mask = mix(vec4(0), vec4(MINUS_INFINITY), greaterThanEqual(next_keys, ivec4(valid_keys)));
     vec4 weight[TILE_Q];
     [[unroll]] for (int i = 0; i < TILE_Q; ++i) weight[i] = vec4(0);
     PLACE_K k0_at = locate_k(column.x, first_k), k1_at = locate_k(column.y, first_k);

@@ -1,7 +1,7 @@
 // Reduction of a linear tensor over any dimensions. An invocation, or several (cooperate.glsl), computes four
 // consecutive elements of y. With SEGMENTED each result is that of one segment of the loop; y has the
 // segments one after another, each of whole groups of four elements. A second dispatch, with OF_PARTS,
-// reduces y over the segments (reduce.glsl).
+// reduces y over the segments (reduce.glsl). INTEGER: x and y have integers, whose sum one invocation computes.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "subgroup_arithmetic.glsl"
@@ -10,6 +10,7 @@
 #include "tensor.glsl"
 #include "divide.glsl"
 #include "cooperate.glsl"
+#include "element.glsl"
 #include "reduce.glsl"
 
 LINEAR_IN(x)
@@ -25,9 +26,9 @@ int offset_of(int i, int first, int last) {
   return at;
 }
 
-vec4 load_part(ivec4 base, int k) {
+VECTOR load_part(ivec4 base, int k) {
   ivec4 at = base + offset_of(k, kept, rank);
-  return vec4(load_x(at.x), load_x(at.y), load_x(at.z), load_x(at.w));
+  return VECTOR(load_x(at.x), load_x(at.y), load_x(at.z), load_x(at.w));
 }
 
 void main() {
@@ -47,6 +48,11 @@ void main() {
   if (4 * i4 >= y_count) return;
   ivec4 base;
   for (int j = 0; j < 4; ++j) base[j] = offset_of(min(4 * i4 + j, y_count - 1), 0, kept);
+#ifdef INTEGER
+  ivec4 sum = ivec4(0);
+  for (int k = 0; k < parts; ++k) sum += load_part(base, k);
+  store_y(result, sum);
+#else
   vec4 shift = vec4(0);
 #ifdef LOG_SUM_EXP
   shift = vec4(-INFINITY);
@@ -63,4 +69,5 @@ void main() {
   total = mix(total, largest, is_inf(largest));  // exp(-infinity) need not be 0
 #endif
   if (FIRST_LANE == 0) store_y(result, total);
+#endif
 }

@@ -36,9 +36,10 @@ struct GroupQuery {
   Ints lengths;
   bool packed = false, turns = false, bias = false;
   AttributeValues attributes = {};
+  std::optional<int64_t> total = std::nullopt;  // the longest of the lengths
 
   std::vector<HostTensor> run() const {
-    const auto total = *std::ranges::max_element(lengths);
+    const int64_t all_tokens = total.value_or(*std::ranges::max_element(lengths));
     OptionalTensors inputs;
     if (packed)
       inputs = {eighths({batches, tokens, 128}, 1), std::nullopt, std::nullopt};
@@ -50,11 +51,11 @@ struct GroupQuery {
     Ints last = lengths;
     for (int64_t& length : last) --length;
     inputs.push_back(words({batches}, last));
-    inputs.push_back(words({}, {total}));
+    inputs.push_back(words({}, {all_tokens}));
     for (const int64_t seed : {6, 7})
       inputs.push_back(turns ? std::optional(eighths({32, 8}, seed)) : std::nullopt);
     inputs.push_back(std::nullopt);
-    inputs.push_back(bias ? std::optional(eighths({1, 1, tokens, total}, 8)) : std::nullopt);
+    inputs.push_back(bias ? std::optional(eighths({1, 1, tokens, all_tokens}, 8)) : std::nullopt);
     AttributeValues all = attributes;
     all.insert(all.end(),
                {{"num_heads", int64_t{4}}, {"kv_num_heads", int64_t{2}}, {"do_rotary", int64_t{turns}}});
@@ -105,6 +106,30 @@ TEST(GroupQueryAttention, InACacheOfFixedLength) {
   const Floats keys = fingerprint(results.at(1)), before = fingerprint(eighths({1, 2, 8, 16}, 4));
   const Floats now{-2.875f, 2.265625f, -1.09375f, -1.53125f, 1.7089844f};
   for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(keys[i], i < now.size() ? now[i] : before[i], 1e-5f) << i;
+}
+
+// A mask of fixed size gives the capacity as total_sequence_length; ONNX Runtime takes the length from
+// seqlens_k.
+TEST(GroupQueryAttention, TheLengthIsThatOfSeqlens) {
+  for (const int64_t tokens : {1, 3})
+    for (const int64_t window : {-1, 2})
+      for (const float softcap : {0.0f, 2.0f}) {
+        GroupQuery query{.tokens = tokens,
+                         .past = 8,
+                         .lengths = {5},
+                         .turns = true,
+                         .attributes = {{"local_window_size", window}, {"softcap", softcap}}};
+        const std::vector<HostTensor> exact = query.run();
+        query.total = 8;
+        const std::vector<HostTensor> fixed = query.run();
+        for (size_t i = 0; i < 3; ++i) EXPECT_EQ(fixed[i].to_floats(), exact[i].to_floats()) << i;
+      }
+  // One that is not full before it grows.
+  const std::vector<HostTensor> grown =
+      GroupQuery{.past = 4, .lengths = {4}, .turns = true, .total = 5}.run();
+  EXPECT_EQ(grown[1].shape(), (Shape{1, 2, 5, 16}));
+  EXPECT_EQ(grown[0].to_floats(),
+            (GroupQuery{.past = 4, .lengths = {4}, .turns = true}.run()[0].to_floats()));
 }
 
 TEST(GroupQueryAttention, WithAWindowACapAndABias) {

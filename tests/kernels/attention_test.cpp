@@ -81,6 +81,35 @@ TEST(Attention, MasksThatExclude) {
   check_operator(causal);
 }
 
+// Caches of which each image fills another part, over storages, windows, masks, and in three dimensions.
+TEST(Attention, LengthsOfCaches) {
+  struct Case {
+    int64_t queries, keys, heads, kv_heads, channels, window;
+    bool causal, has_mask, tokens_first;
+    std::vector<int64_t> lengths;
+  };
+  for (const Case& c : {Case{1, 67, 4, 2, 8, 0, true, false, false, {67, 1}},
+                        Case{5, 67, 4, 2, 8, 0, true, false, true, {34, 5}},
+                        Case{3, 30, 2, 2, 20, 4, true, false, false, {30, 7}},
+                        Case{2, 21, 2, 1, 6, 0, false, true, false, {0, 13}},
+                        Case{9, 40, 3, 3, 8, 9, true, true, true, {40, 22}}}) {
+    OperatorCase test =
+        c.tokens_first ? attention({2, c.queries, c.heads * c.channels}, {2, c.keys, c.kv_heads * c.channels},
+                                   {2, c.keys, c.kv_heads * c.channels})
+                       : attention({2, c.heads, c.queries, c.channels}, {2, c.kv_heads, c.keys, c.channels},
+                                   {2, c.kv_heads, c.keys, c.channels});
+    auto op = std::make_shared<Attention>();
+    op->causal = c.causal;
+    op->window = c.window;
+    op->q_heads = c.heads;
+    op->kv_heads = c.kv_heads;
+    test.op = op;
+    test.inputs.push_back(c.has_mask ? std::optional(random_tensor({c.queries, c.keys}, 4)) : std::nullopt);
+    test.inputs.push_back(HostTensor::i64({2}, c.lengths));
+    check_operator(test);
+  }
+}
+
 // Scores far past 65504, where a half would be infinite and the softmax NaN.
 TEST(Attention, LargeScoresDoNotOverflow) {
   OperatorCase test = attention({1, 1, 6, 64}, {1, 1, 10, 64}, {1, 1, 10, 8});

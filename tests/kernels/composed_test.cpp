@@ -157,6 +157,13 @@ TEST(Composed, TensorScatter) {
       composed_case("TensorScatter", 24,
                     {random_tensor({2, 3, 7, 4}, 1), random_tensor({2, 3, 2, 4}, 2), longs({2}, {6, 1})},
                     {{"mode", std::string("circular")}}));
+  check_operator(
+      {.type = "TensorScatter",
+       .inputs = {random_tensor({2, 3, 7, 4}, 1), random_tensor({2, 3, 2, 4}, 2), longs({2}, {5, 0})},
+       .opset = 24});
+  check_operator({.type = "TensorScatter",
+                  .inputs = {random_tensor({3, 9, 5}, 1), random_tensor({3, 4, 5}, 2), longs({3}, {2, 5, 0})},
+                  .opset = 24});
 }
 
 TEST(Composed, CausalConvWithState) {

@@ -42,6 +42,20 @@ TEST(Reduce, EveryAxisWithAndWithoutKeepingIt) {
       check_operator(reduce_case("ReduceMean", {2, 5, 3, 7}, axes, keep));
 }
 
+// Such as the length of a sequence, which is the sum of its mask.
+TEST(Reduce, SumsOfIntegers) {
+  for (const auto& [shape, axes] : {std::pair<Shape, Attributes::Ints>{{1, 67}, {1}}, {{3, 5, 2}, {0, 2}}}) {
+    std::vector<int64_t> values(static_cast<size_t>(element_count(shape)));
+    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(i * i % 23) - 7;
+    OperatorCase test{.type = "ReduceSum",
+                      .inputs = {HostTensor::i64(shape, values),
+                                 HostTensor::i64({static_cast<int64_t>(axes.size())}, axes)},
+                      .constants = {1}};
+    test.attributes.set("keepdims", int64_t{0});
+    check_operator(test);
+  }
+}
+
 TEST(Reduce, OtherRanks) {
   for (const bool keep : {true, false}) {
     check_operator(reduce_case("ReduceMax", {7}, {0}, keep));

@@ -14,6 +14,7 @@
 #include "kernels/matmul/key_split.hpp"
 #include "program/divide.hpp"
 #include "shaders/matmul/attention.h"
+#include "shaders/matmul/attention_cache.h"
 #include "shaders/matmul/attention_matrices.h"
 #include "shaders/matmul/attention_merge.h"
 #include "shaders/matmul/attention_pack.h"
@@ -116,6 +117,23 @@ struct MatrixOperands {
   bool separate = false;  // in three tensors
 };
 
+// The mask, the lengths and the result.
+uint32_t other_bindings(const Lowering& lowering) {
+  return (lowering.has_input(3) ? 1 : 0) + (lowering.has_input(4) ? 1 : 0) + 1;
+}
+
+// Whether the kernel reads K and V where they are: caches, which are long and of which it reads a part.
+bool reads_caches(const Lowering& lowering, const Attention::Operands& o) {
+  if (!lowering.has_input(4)) return false;
+  const auto has_whole_slices = [](const StridedView& view) {
+    const auto is_whole = [](int64_t count) { return count >= 0 && count % 4 == 0; };
+    return view.offset == 0 && view.strides[3] == 1 && view.shape[3] % 4 == 0 &&
+           std::all_of(view.strides.begin(), view.strides.begin() + 3, is_whole);
+  };
+  return has_whole_slices(o.q) && has_whole_slices(o.k) && has_whole_slices(o.v) &&
+         3 + other_bindings(lowering) <= lowering.caps().max_storage_buffers_per_stage;
+}
+
 // Nothing where they have to be packed, for their places or for the bindings that the device has.
 std::optional<MatrixOperands> in_matrices(const Lowering& lowering, const Attention::Operands& o) {
   const auto q = in_matrix(lowering, 0, o.q), k = in_matrix(lowering, 1, o.k),
@@ -124,7 +142,7 @@ std::optional<MatrixOperands> in_matrices(const Lowering& lowering, const Attent
   if (lowering.input_type(1).shape[0] != lowering.input_type(2).shape[0]) return std::nullopt;
   const auto& inputs = lowering.node().inputs;
   const bool separate = inputs[0] != inputs[1] || inputs[1] != inputs[2];
-  const uint32_t bindings = (separate ? 3 : 1) + (lowering.has_input(3) ? 1 : 0) + 1;
+  const uint32_t bindings = (separate ? 3 : 1) + other_bindings(lowering);
   if (bindings > lowering.caps().max_storage_buffers_per_stage) return std::nullopt;
   return MatrixOperands{*q, *k, *v, separate};
 }
@@ -240,6 +258,53 @@ void bind_operands(Lowering& lowering, Dispatch& dispatch, const Attention::Oper
                                                 .scale = o.scale};
 }
 
+// The strides of images, heads and tokens.
+std::vector<int64_t> slice_strides(const StridedView& view) {
+  return {view.strides[0] / 4, view.strides[1] / 4, view.strides[2] / 4};
+}
+
+void bind_caches(Lowering& lowering, Dispatch& dispatch, const Attention::Operands& o,
+                 const KeySplit& split) {
+  constexpr const char* names[] = {"q", "k", "v"};
+  for (size_t i = 0; i < 3; ++i)
+    dispatch.bindings.push_back(reads(names[i], lowering.read(i, Layout::linear)));
+  define(dispatch, "CACHE");
+  const CommonParameters common = common_parameters(lowering, o);
+  const std::vector<int64_t> q = slice_strides(o.q), k = slice_strides(o.k), v = slice_strides(o.v);
+  dispatch.push_constants = AttentionCacheParameters{.queries = common.queries,
+                                                     .heads = common.heads,
+                                                     .keys = common.keys,
+                                                     .images = common.images,
+                                                     .mask_image_stride = common.mask_strides[0],
+                                                     .mask_head_stride = common.mask_strides[1],
+                                                     .mask_query_stride = common.mask_strides[2],
+                                                     .mask_key_stride = common.mask_strides[3],
+                                                     .y_image_stride = common.y_strides[0],
+                                                     .y_head_stride = common.y_strides[1],
+                                                     .y_query_stride = common.y_strides[2],
+                                                     .q_image_stride = q[0],
+                                                     .q_head_stride = q[1],
+                                                     .q_token_stride = q[2],
+                                                     .k_image_stride = k[0],
+                                                     .k_head_stride = k[1],
+                                                     .k_token_stride = k[2],
+                                                     .v_image_stride = v[0],
+                                                     .v_head_stride = v[1],
+                                                     .v_token_stride = v[2],
+                                                     .heads_per_kv = common.heads_per_kv,
+                                                     .depth_slices = common.depth_slices,
+                                                     .key_parts = split.parts,
+                                                     .part_keys = split.keys,
+                                                     .scale = o.scale};
+}
+
+void bind_lengths(Lowering& lowering, Dispatch& dispatch) {
+  define(dispatch, "LENGTHS");
+  if (const int64_t window = lowering.op<Attention>().window; window > 0)
+    define(dispatch, "WINDOW", std::to_string(window));
+  dispatch.bindings.push_back(reads("lengths", lowering.read(4, Layout::linear)));
+}
+
 void bind_matrices(Lowering& lowering, Dispatch& dispatch, const Attention::Operands& o,
                    const MatrixOperands& m, const KeySplit& split) {
   constexpr const char* names[] = {"q", "k", "v"};
@@ -341,21 +406,25 @@ void lower_attention(Lowering& lowering) {
   if (element_count(o.output) == 0 || o.k.shape[2] == 0)
     return lowering.run_on_host("attention without elements has no kernel");
 
-  std::optional<MatrixOperands> matrices = in_matrices(lowering, o);
+  const bool caches = reads_caches(lowering, o);
+  std::optional<MatrixOperands> matrices = caches ? std::nullopt : in_matrices(lowering, o);
   const std::vector<ParameterCandidate<bool>> candidates{{.name = {"matrices"}, .parameters = true},
                                                          {{"packed"}, kOnlyIfMeasured, false}};
   if (matrices && !lowering.best_of(candidates)) matrices.reset();
   const AttentionTile tile = tile_of(lowering.caps(), o);
   const bool fits_registers =
       tile.queries * slices(channels) <= device_traits(lowering.caps()).most_fp16_sums;
-  const bool halves = fits_registers && should_multiply_bounded_halves(lowering);
+  const bool halves = !caches && fits_registers && should_multiply_bounded_halves(lowering);
   Dispatch dispatch = start(lowering, o, tile);
   if (halves) define_halves(dispatch, kRunOfKeys);
-  if (matrices)
+  if (caches)
+    bind_caches(lowering, dispatch, o, tile.split);
+  else if (matrices)
     bind_matrices(lowering, dispatch, o, *matrices, tile.split);
   else
     bind_operands(lowering, dispatch, o, tile.split);
   if (lowering.has_input(3)) bind_mask(lowering, dispatch);
+  if (lowering.has_input(4)) bind_lengths(lowering, dispatch);
   const TensorId y = lowering.write(0, matrices && gives_matrix(o) ? Layout::channels4 : Layout::linear);
   if (tile.split.is_split()) {
     Dispatch merge = merge_of_parts(lowering, dispatch, o, tile.split);

@@ -1,9 +1,10 @@
-// ScatterElements, Scatter, ScatterND and MaxUnpool.
+// ScatterElements, Scatter, ScatterND, TensorScatter and MaxUnpool.
 #include "graph/operators/movement/scatter.hpp"
 
 #include "graph/element.hpp"
 #include "graph/operators/movement/gather.hpp"
 #include "graph/operators/movement/max_unpool.hpp"
+#include "graph/operators/movement/tensor_scatter.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/indexed.hpp"
 
@@ -32,20 +33,23 @@ bool combines_exactly(DType dtype, ScatterReduction reduction) {
   return reduction == ScatterReduction::none || is_float(dtype) || dtype == DType::i32 || dtype == DType::i64;
 }
 
-void scatter_into_data(Lowering& lowering, const IndexedLoops& loops, ScatterReduction reduction) {
-  if (element_count(lowering.input_type(2).shape) == 0) return lowering.alias(0, 0);
+// of_updates: the input that has them; the other of inputs 1 and 2 has the indices.
+void scatter_into_data(Lowering& lowering, const IndexedLoops& loops, ScatterReduction reduction,
+                       size_t of_updates = 2) {
+  const size_t of_indices = 3 - of_updates;
+  if (element_count(lowering.input_type(of_updates).shape) == 0) return lowering.alias(0, 0);
   const std::string type(lowering.node().op->type());
   if (!fits_indexed(loops)) return lowering.run_on_host_for_rank();
   if (!combines_exactly(lowering.output_type().dtype, reduction))
     return lowering.run_on_host(type + " with a reduction of these integers has no kernel");
-  if (const HostTensor* indices = lowering.constant(1)) {
+  if (const HostTensor* indices = lowering.constant(of_indices)) {
     size_t i = 0;
     for (const int64_t index : indices->to_ints())
       checked_index(index, loops.sizes[i++ % loops.sizes.size()]);
   }
   const Shape& shape = lowering.output_type().shape;
-  const TensorId data = lowering.read(0, Layout::linear), indices = lowering.read(1, Layout::linear),
-                 updates = lowering.read(2, Layout::linear);
+  const TensorId data = lowering.read(0, Layout::linear), indices = lowering.read(of_indices, Layout::linear),
+                 updates = lowering.read(of_updates, Layout::linear);
   TensorId y = lowering.update_state(0, 0);
   if (y == kNoTensor) {
     y = lowering.write(0, Layout::linear);
@@ -74,6 +78,17 @@ void lower_scatter_nd(Lowering& lowering) {
     loops.steps.push_back(strides[axis]);
   }
   scatter_into_data(lowering, loops, lowering.op<ScatterND>().reduction);
+}
+
+// A position at which the update would leave the cache is out of range: there the update is not written.
+void lower_tensor_scatter(Lowering& lowering) {
+  const Shape& cache = lowering.input_type(0).shape;
+  const TensorScatter::Extents e = lowering.op<TensorScatter>().extents(cache, lowering.input_type(1).shape);
+  const int64_t row = e.capacity * e.inner;
+  const IndexedLoops loops{{{e.batch, e.outer, e.tokens * e.inner}, {{e.outer * row, row, 1}, {1, 0, 0}}},
+                           {e.capacity - e.tokens + 1},
+                           {e.inner}};
+  scatter_into_data(lowering, loops, ScatterReduction::none, 1);
 }
 
 void lower_max_unpool(Lowering& lowering) {

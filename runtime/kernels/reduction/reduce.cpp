@@ -185,17 +185,52 @@ LoopNest loops_over(const Shape& shape, const std::vector<bool>& reduced, bool w
   return collapse(nest);
 }
 
-void reduce_linear(Lowering& lowering, const std::string& function, const std::vector<bool>& reduced) {
-  const Shape& shape = lowering.input_type(0).shape;
-  LoopNest nest = loops_over(shape, reduced, false);
+// The loops over the axes that are kept, then those over the others.
+struct LinearReduction {
+  LoopNest nest;
+  int64_t kept = 0;         // loops
+  int64_t parts = 0;        // elements that become one
+  uint64_t iterations = 0;  // of the loops that find an element
+};
+
+LinearReduction linear_reduction(const Shape& shape, const std::vector<bool>& reduced) {
+  LinearReduction r{.nest = loops_over(shape, reduced, false)};
   const LoopNest inner = loops_over(shape, reduced, true);
-  const auto kept = static_cast<int64_t>(nest.dims.size());
-  nest.dims.insert(nest.dims.end(), inner.dims.begin(), inner.dims.end());
-  nest.strides[0].insert(nest.strides[0].end(), inner.strides[0].begin(), inner.strides[0].end());
+  r.kept = static_cast<int64_t>(r.nest.dims.size());
+  r.parts = element_count(inner.dims);
+  r.iterations = loop_iterations(static_cast<int64_t>(inner.dims.size()));
+  r.nest.dims.insert(r.nest.dims.end(), inner.dims.begin(), inner.dims.end());
+  r.nest.strides[0].insert(r.nest.strides[0].end(), inner.strides[0].begin(), inner.strides[0].end());
+  return r;
+}
+
+// Sums of few integers, such as the ones of a mask, by an invocation alone.
+void sum_integers(Lowering& lowering, const std::vector<bool>& reduced) {
+  const LinearReduction r = linear_reduction(lowering.input_type(0).shape, reduced);
+  if (r.nest.dims.size() > kMaxLoops) return lowering.run_on_host_for_rank();
+  const int64_t results = element_count(lowering.output_type().shape);
+  const SharedLoop loop{.results = (results + 3) / 4, .length = r.parts, .iterations = 1 + r.iterations};
+  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
+  Dispatch dispatch = loop_dispatch(lowering.caps(), "reduce_linear", loop, LoopBy::invocation,
+                                    {reads("x", x), writes("y", y)},
+                                    ReduceLinearParameters{.y_count = results,
+                                                           .parts = r.parts,
+                                                           .kept = r.kept,
+                                                           .rank = r.nest.dims.size(),
+                                                           .dims = r.nest.dims,
+                                                           .strides = r.nest.strides[0],
+                                                           .count = static_cast<float>(r.parts),
+                                                           .segment = 0});
+  define_reduction(dispatch, "ReduceSum", ReductionStep::whole);
+  define(dispatch, "INTEGER");
+  lowering.dispatch(std::move(dispatch));
+}
+
+void reduce_linear(Lowering& lowering, const std::string& function, const std::vector<bool>& reduced) {
+  const auto [nest, kept, parts, of_offset] = linear_reduction(lowering.input_type(0).shape, reduced);
   if (nest.dims.size() > kMaxLoops) return lowering.run_on_host_for_rank();
   const int64_t results = element_count(lowering.output_type().shape);
-  const int64_t parts = element_count(inner.dims), groups = (results + 3) / 4;
-  const uint64_t of_offset = loop_iterations(static_cast<int64_t>(inner.dims.size()));
+  const int64_t groups = (results + 3) / 4;
   const SharedLoop loop{
       .results = groups, .length = parts, .iterations = loops_of(function) * (1 + of_offset)};
   const Segments segments = split_loop(lowering.caps(), loop);
@@ -264,8 +299,12 @@ PlaneStatistics reduce_planes(Lowering& lowering) {
 }
 
 void reduce(Lowering& lowering, const std::string& function, const std::vector<bool>& reduced) {
-  if (!is_float(lowering.input_type(0).dtype))
-    return lowering.run_on_host(function + " of integers has no kernel");
+  const DType dtype = lowering.input_type(0).dtype;
+  constexpr int64_t kMostIntegers = 1 << 16;
+  if (function == "ReduceSum" && (dtype == DType::i32 || dtype == DType::i64) &&
+      element_count(lowering.input_type(0).shape) <= kMostIntegers)
+    return sum_integers(lowering, reduced);
+  if (!is_float(dtype)) return lowering.run_on_host(function + " of integers has no kernel");
   if (!lives_in_channels4(lowering, 0)) return reduce_linear(lowering, function, reduced);
   const TexelReduction r = texel_reduction(lowering, function, reduced);
   if (nchw(r.kept) == nchw(lowering.output_type().shape))

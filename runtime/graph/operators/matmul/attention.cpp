@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "graph/operators/matmul/attention_forms.hpp"
+#include "graph/operators/movement/gather.hpp"
 
 namespace vellum {
 
@@ -78,6 +79,12 @@ std::vector<TensorType> Attention::infer(Inputs inputs) const {
       refuse_model("attn_mask of shape " + to_string(mask.shape) + " does not broadcast to " +
                    to_string(scores));
   }
+  if (has_input(inputs, 4)) {
+    const TensorType& lengths = input_type(inputs, 4, "lengths");
+    require_indices(lengths);
+    if (lengths.shape != Shape{o.q.shape[0]})
+      refuse_model("lengths of shape " + to_string(lengths.shape) + " has not one element for each batch");
+  }
   return {{dtype, o.output}};
 }
 
@@ -115,6 +122,7 @@ std::vector<HostTensor> Attention::evaluate(HostInputs inputs) const {
   const int64_t heads = o.q.shape[1], queries = o.q.shape[2], keys = o.k.shape[2], depth = o.q.shape[3],
                 width = o.v.shape[3], per_kv_head = heads / o.k.shape[1];
   const auto mask = addends(inputs.size() > 3 ? inputs[3] : nullptr, {o.q.shape[0], heads, queries, keys});
+  const Ints lengths = inputs.size() > 4 && inputs[4] ? inputs[4]->to_ints() : Ints();
   HostTensor y(DType::f32, type.shape);
   if (keys == 0) return {cast(y, type.dtype)};
   const float *qs = q.as<float>().data(), *ks = k.as<float>().data(), *vs = v.as<float>().data();
@@ -122,12 +130,14 @@ std::vector<HostTensor> Attention::evaluate(HostInputs inputs) const {
   std::vector<double> scores(static_cast<size_t>(keys)), sums(static_cast<size_t>(width));
   for (int64_t row = 0; row < o.q.shape[0] * heads * queries; ++row) {
     const int64_t query = row % queries, head = row / queries % heads, image = row / queries / heads;
+    const int64_t length = lengths.empty() ? keys : std::min(lengths[static_cast<size_t>(image)], keys);
+    const int64_t place = lengths.empty() ? query : query + length - queries;
     const int64_t kv = (image * o.k.shape[1] + head / per_kv_head) * keys;
     for (int64_t key = 0; key < keys; ++key) {
       double dot = 0.0;
       for (int64_t d = 0; d < depth; ++d)
         dot += double{qs[row * depth + d]} * double{ks[(kv + key) * depth + d]};
-      const bool hidden = causal && key > query;
+      const bool hidden = key >= length || (causal && key > place) || (window > 0 && key <= place - window);
       scores[static_cast<size_t>(key)] =
           hidden ? -INFINITY : dot * double{o.scale} + double{mask[static_cast<size_t>(row * keys + key)]};
     }
@@ -153,6 +163,7 @@ Attributes Attention::attributes() const {
   Attributes result;
   if (scale) result.set("scale", *scale);
   if (causal) result.set("is_causal", int64_t{1});
+  if (window > 0) result.set("window", window);
   if (q_heads) result.set("q_num_heads", q_heads);
   if (kv_heads) result.set("kv_num_heads", kv_heads);
   if (views) {

@@ -18,6 +18,7 @@ class AttentionBody {
 
   void build() {
     check();
+    if (reads_lengths()) return build_with_lengths();
     k_ = joined(heads_of(k_, form_.kv_heads, "K"), kPastKey, "past_key");
     v_ = joined(heads_of(v_, form_.kv_heads, "V"), kPastValue, "past_value");
     keys_ = body_.shape(k_)[2];
@@ -41,6 +42,24 @@ class AttentionBody {
       refuse_model("past_key and past_value go together");
     if (body_.has_input(kPastKey) && body_.has_input(kLengths))
       refuse_model("nonpad_kv_seqlen and past_key do not go together");
+  }
+
+  // Whether the operator Attention itself ends at nonpad_kv_seqlen.
+  bool reads_lengths() const {
+    return body_.has_input(kLengths) && form_.softcap == 0.0f && !form_.gives_scores &&
+           form_.left_window < 0 && form_.right_window < 0;
+  }
+
+  void build_with_lengths() {
+    auto op = std::make_shared<Attention>();
+    op->scale = form_.scale;
+    op->causal = form_.causal;
+    op->q_heads = form_.q_heads;
+    op->kv_heads = form_.kv_heads;
+    keys_ = body_.shape(k_)[body_.shape(k_).size() - 2];
+    body_.output(body_.add(op, {q_, k_, v_, given_mask(), body_.input(kLengths, "nonpad_kv_seqlen")}));
+    body_.output(heads_of(k_, form_.kv_heads, "K"));
+    body_.output(heads_of(v_, form_.kv_heads, "V"));
   }
 
   ValueId heads_of(ValueId x, int64_t heads, std::string_view what) {

@@ -2,10 +2,12 @@
 // https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.GroupQueryAttention
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "graph/composed.hpp"
 #include "graph/operators/contrib_rows.hpp"
+#include "graph/operators/matmul/attention.hpp"
 #include "graph/operators/matmul/heads.hpp"
 
 namespace vellum {
@@ -19,9 +21,7 @@ struct GroupForm {
   int64_t interleaved = 0;
 };
 
-// Attention of new tokens to those in a cache and to each other, in their order. With one batch, or before
-// anything is cached, the places of the new tokens in the cache follow from the shapes and
-// total_sequence_length; else each batch has places of its own.
+// Attention of new tokens to those in a cache and to each other, in their order.
 class GroupQueryBody {
  public:
   GroupQueryBody(Body& body, const GroupForm& form) : body_(body), form_(form) {}
@@ -34,7 +34,7 @@ class GroupQueryBody {
       k_ = turned(k_);
     }
     const ValueId keys = cached(k_, kPastKey, "past_key"), values = cached(v_, kPastValue, "past_value");
-    body_.output(join_heads(body_, attend(keys, values)));
+    body_.output(attend(keys, values));
     body_.output(keys);
     body_.output(values);
   }
@@ -47,7 +47,7 @@ class GroupQueryBody {
     kPastKey,
     kPastValue,
     kLengths,  // of each batch with its new tokens, less one
-    kTotal,    // the most of these lengths
+    kTotal,    // the most of these lengths, or of those that the cache has room for
     kCosines,
     kSines,
     kPositions,
@@ -75,9 +75,10 @@ class GroupQueryBody {
     tokens_ = body_.shape(q_)[2];
   }
 
+  // Where ONNX Runtime's kernel puts the new tokens: behind the length that seqlens_k gives for each batch,
+  // except in a prompt, which begins at 0 with padding behind shorter batches. total_sequence_length decides
+  // only how long a cache becomes that is too short.
   void place_tokens() {
-    const Ints total = constant_ints(body_.rule_inputs(), kTotal, "total_sequence_length");
-    if (total.size() != 1) refuse_model("total_sequence_length is no scalar");
     if (body_.has_input(kPastKey) != body_.has_input(kPastValue))
       refuse_model("past_key and past_value go together");
     if (body_.has_input(kPastKey)) {
@@ -85,29 +86,56 @@ class GroupQueryBody {
       if (past.size() != 4) refuse_model("past_key has not four dimensions");
       past_ = past[2];
     }
-    total_ = total[0];
-    const bool begins = total_ == tokens_;
-    before_ = total_ - tokens_;
-    if (before_ < 0 || before_ > past_)
-      refuse_model("total_sequence_length is " + std::to_string(total_) + " with " + std::to_string(tokens_) +
+    const int64_t total = total_length();
+    if (total < tokens_ || total - tokens_ > past_)
+      refuse_model("total_sequence_length is " + std::to_string(total) + " with " + std::to_string(tokens_) +
                    " new tokens and a cache of " + std::to_string(past_));
-    if (batches_ == 1 || begins) return;
-    const ValueId lengths = body_.cast(body_.input(kLengths, "seqlens_k"), DType::i64);
-    if (body_.shape(lengths) != Shape{batches_}) refuse_model("seqlens_k has not one element for each batch");
-    first_ = body_.add("Add", {lengths, body_.scalar(DType::i64, static_cast<double>(1 - tokens_))});
+    keys_ = std::max(total, past_);
+    if (past_ == 0) return;
+    ValueId lengths = body_.input(kLengths, "seqlens_k");
+    if (element_count(body_.shape(lengths)) != batches_)
+      refuse_model("seqlens_k has not one element for each batch");
+    lengths = body_.reshape(lengths, {batches_});
+    integer_ = body_.type(lengths).dtype;
+    lengths_ = body_.add("Add", {lengths, body_.scalar(integer_, 1.0)});
+    const ValueId tokens = body_.scalar(integer_, static_cast<double>(tokens_));
+    if (tokens_ > 1) lengths_ = body_.add("Max", {lengths_, tokens});
+    first_ = body_.add("Sub", {lengths_, tokens});
+  }
+
+  // total_sequence_length, or what the cache holds where only a run knows it.
+  int64_t total_length() const {
+    const Inputs inputs = body_.rule_inputs();
+    if (kTotal < inputs.size() && inputs[kTotal].present && !inputs[kTotal].constant)
+      return std::max(past_, tokens_);
+    const Ints total = constant_ints(inputs, kTotal, "total_sequence_length");
+    if (total.size() != 1) refuse_model("total_sequence_length is no scalar");
+    return total[0];
   }
 
   // The places of the new tokens in the cache, in the shape `by_batch` with the tokens in dimension `axis`.
   ValueId places(Shape by_batch, size_t axis) {
     Shape by_token(by_batch.size(), 1);
     by_token[axis] = tokens_;
-    if (first_ == kNoValue) return counted(body_, by_token, before_);
-    return body_.add("Add", {body_.reshape(first_, by_batch), counted(body_, by_token, 0)});
+    if (first_ == kNoValue) return counted(body_, by_token, 0);
+    const ValueId first = body_.reshape(first_, by_batch);
+    if (tokens_ == 1) return first;
+    return body_.add("Add", {first, body_.constant(cast(counted_from_zero(by_token), integer_))});
+  }
+
+  HostTensor counted_from_zero(const Shape& shape) const {
+    Ints values(static_cast<size_t>(element_count(shape)));
+    std::iota(values.begin(), values.end(), int64_t{0});
+    return HostTensor::i64(shape, values);
   }
 
   ValueId turned(ValueId x) {
     ValueId at = body_.optional_input(kPositions);
-    if (at == kNoValue) at = body_.add("Expand", {places({batches_, 1}, 1), body_.ints({batches_, tokens_})});
+    if (at == kNoValue) {
+      at = places({batches_, 1}, 1);
+      if (body_.shape(at) != Shape{batches_, tokens_})
+        at = body_.add("Expand", {at, body_.ints({batches_, tokens_})});
+    }
     const ValueId cosines = body_.input(kCosines, "cos_cache");
     if (body_.shape(cosines).size() != 2) refuse_model("cos_cache is no matrix");
     return body_.add(
@@ -117,63 +145,84 @@ class GroupQueryBody {
 
   // The cache with the new tokens: as long as before, or as all tokens.
   ValueId cached(ValueId now, size_t before, std::string_view what) {
-    const int64_t length = std::max(total_, past_);
     if (past_ == 0) return now;
-    const ValueId past = body_.input(before, what);
-    if (first_ == kNoValue) {
-      std::vector<ValueId> parts;
-      if (before_ > 0) parts.push_back(body_.slice(past, 2, 0, before_));
-      parts.push_back(now);
-      if (total_ < length) parts.push_back(body_.slice(past, 2, total_, length));
-      return parts.size() == 1 ? now : body_.add("Concat", parts, {{"axis", int64_t{2}}});
-    }
-    ValueId whole = past;
-    if (past_ < length) {
-      Shape rest = body_.shape(past);
-      rest[2] = length - past_;
+    ValueId whole = body_.input(before, what);
+    if (past_ < keys_) {
+      Shape rest = body_.shape(whole);
+      rest[2] = keys_ - past_;
       const std::vector<float> zeros(Body::table_size(rest));
-      const ValueId end = body_.constant(HostTensor::from<float>(body_.type(past).dtype, rest, zeros));
-      whole = body_.add("Concat", {past, end}, {{"axis", int64_t{2}}});
+      const ValueId end = body_.constant(HostTensor::from<float>(body_.type(whole).dtype, rest, zeros));
+      whole = body_.add("Concat", {whole, end}, {{"axis", int64_t{2}}});
     }
     return body_.add("TensorScatter", {whole, now, first_}, {{"axis", int64_t{2}}});
   }
 
+  bool has_window() const { return form_.window >= 0 && form_.window < keys_; }
+
   // Which of all keys each query may attend to; none where these are all, or those up to its own.
   ValueId allowed() {
-    const bool has_window = form_.window >= 0 && form_.window < total_;
-    if (first_ == kNoValue && !has_window && (before_ == 0 || tokens_ == 1)) return kNoValue;
-    const ValueId key = counted(body_, {1, 1, 1, total_}, 0), place = places({batches_, 1, 1, 1}, 2);
+    if (first_ == kNoValue && !has_window()) return kNoValue;
+    const ValueId place = body_.cast(places({batches_, 1, 1, 1}, 2), DType::i64);
+    const ValueId key = counted(body_, {1, 1, 1, keys_}, 0);
     const ValueId until = body_.add("LessOrEqual", {key, place});
-    if (!has_window) return until;
+    if (!has_window()) return until;
     const ValueId begin =
         body_.add("Sub", {place, body_.scalar(DType::i64, static_cast<double>(form_.window))});
     return body_.add("And", {until, body_.add("Greater", {key, begin})});
   }
 
+  // attention_bias, over all keys of the cache.
+  ValueId bias() {
+    if (!body_.has_input(kBias)) return kNoValue;
+    const ValueId given = body_.input(kBias, "attention_bias");
+    const TensorType type = body_.type(given);
+    if (type.shape.empty() || type.shape.back() >= keys_ || type.shape.back() == 1) return given;
+    Shape rest = type.shape;
+    rest.back() = keys_ - type.shape.back();
+    const std::vector<float> zeros(Body::table_size(rest));
+    return body_.add("Concat", {given, body_.constant(HostTensor::from<float>(type.dtype, rest, zeros))},
+                     {{"axis", int64_t{-1}}});
+  }
+
+  // Returns (batch, token, channels of all heads).
   ValueId attend(ValueId keys, ValueId values) {
-    const auto until_total = [&](ValueId x) {
-      return body_.shape(x)[2] == total_ ? x : body_.slice(x, 2, 0, total_);
-    };
-    const ValueId places = allowed();
+    if (form_.softcap == 0.0f && first_ != kNoValue) return attend_to_cache(keys, values);
+    const ValueId places = allowed(), given = bias();
     const int64_t causal = places == kNoValue && tokens_ > 1 ? 1 : 0;
     ValueId mask = places;
-    if (body_.has_input(kBias)) {
-      const ValueId bias = body_.input(kBias, "attention_bias");
-      const DType dtype = body_.type(bias).dtype;
-      mask = places == kNoValue ? bias : body_.add("Where", {places, bias, body_.scalar(dtype, -INFINITY)});
-    }
-    std::vector<ValueId> inputs{q_, until_total(keys), until_total(values)};
+    if (given != kNoValue)
+      mask = places == kNoValue
+                 ? given
+                 : body_.add("Where", {places, given, body_.scalar(body_.type(given).dtype, -INFINITY)});
+    std::vector<ValueId> inputs{q_, keys, values};
     if (mask != kNoValue) inputs.push_back(mask);
-    return body_.add("Attention", inputs,
-                     {{"scale", form_.scale}, {"softcap", form_.softcap}, {"is_causal", causal}});
+    return join_heads(body_,
+                      body_.add("Attention", inputs,
+                                {{"scale", form_.scale}, {"softcap", form_.softcap}, {"is_causal", causal}}));
+  }
+
+  ValueId attend_to_cache(ValueId keys, ValueId values) {
+    const auto dense = [&](ValueId x) {
+      return StridedView{0, body_.shape(x), row_major_strides(body_.shape(x))};
+    };
+    auto op = std::make_shared<Attention>();
+    if (form_.scale != 0.0f) op->scale = form_.scale;
+    op->causal = tokens_ > 1;
+    if (has_window()) op->window = form_.window;
+    op->views = {dense(q_), dense(keys), dense(values)};
+    op->tokens_first = true;
+    op->output = {batches_, tokens_, form_.heads * body_.shape(values)[3]};
+    return body_.add(op, {q_, keys, values, bias(), lengths_});
   }
 
   Body& body_;
   const GroupForm& form_;
   ValueId q_ = kNoValue, k_ = kNoValue, v_ = kNoValue;  // (batch, head, token, channel)
-  int64_t batches_ = 0, tokens_ = 0, past_ = 0, total_ = 0;
-  int64_t before_ = 0;        // tokens of the cache, where first_ is none
-  ValueId first_ = kNoValue;  // the place of each batch's first new token, if not the same for all
+  int64_t batches_ = 0, tokens_ = 0;
+  int64_t past_ = 0, keys_ = 0;  // tokens that the cache has room for, before and after
+  // Of each batch, unless there is no cache: the tokens up to the last new one, and the place of the first.
+  ValueId lengths_ = kNoValue, first_ = kNoValue;
+  DType integer_ = DType::i32;  // of both
 };
 
 }  // namespace

@@ -1,0 +1,51 @@
+// A small decoder like Llama's, with seeded weights: as an ONNX model with caches of fixed capacity, and in
+// double.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "support/onnx_builder.hpp"
+
+namespace vellum::test {
+
+struct DecoderShape {
+  int64_t layers = 2, heads = 4, kv_heads = 2, channels = 8, hidden = 48, vocabulary = 61, capacity = 80;
+  int64_t width() const { return heads * channels; }
+  int64_t kv_width() const { return kv_heads * channels; }
+};
+
+// How the model attends.
+enum class DecoderForm : uint8_t {
+  group_query,     // com.microsoft.GroupQueryAttention, with rotary embeddings and attention_mask
+  tensor_scatter,  // ONNX's TensorScatter and Attention with nonpad_kv_seqlen; without rotary embeddings
+};
+
+class Decoder {
+ public:
+  Decoder(const DecoderShape& shape, DecoderForm form);
+
+  // Inputs: input_ids {1, T} and past.N.key, past.N.value; of group_query attention_mask {1, capacity}, of
+  // tensor_scatter write_indices {1} and lengths {1}. Outputs: next {1, T}, present.N.key, present.N.value.
+  OnnxModel model() const;
+  // The tokens that follow the prompt, each with the largest logit after all before it.
+  std::vector<int64_t> generate(const std::vector<int64_t>& prompt, size_t count) const;
+  const DecoderShape& shape() const { return shape_; }
+
+ private:
+  using Row = std::vector<double>;
+  const HostTensor& weight(const std::string& name) const { return weights_.at(name); }
+  Row times(const Row& x, const std::string& matrix) const;
+  Row normalized(const Row& x, const std::string& scale) const;
+  void turn(Row& heads, int64_t position) const;
+  Row attend(const Row& q, const std::vector<Row>& keys, const std::vector<Row>& values) const;
+  std::string attention_nodes(OnnxModel& model, const std::string& layer, const std::string& x) const;
+
+  DecoderShape shape_;
+  DecoderForm form_;
+  std::map<std::string, HostTensor> weights_;
+};
+
+}  // namespace vellum::test
