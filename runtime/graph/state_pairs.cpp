@@ -55,17 +55,18 @@ std::optional<size_t> output_of(const Graph& graph, const std::string& input) {
   return std::nullopt;
 }
 
-// A name alone is no proof: "mask_in" and "mask_out" may be pictures of other sizes.
-bool may_be_equal(const TensorType& a, const TensorType& b) {
-  if (a.dtype != b.dtype) return false;
-  return a.shape.size() == b.shape.size() || !is_known(a.shape) || !is_known(b.shape);
+// A name alone is no proof: "mask_in" and "mask_out" may be pictures of other types. Before shapes are
+// inferred the type of an output need not be known.
+bool may_be_equal(const Value& a, const Value& b) {
+  if (!a.type_known || !b.type_known) return true;
+  return a.type.dtype == b.type.dtype && a.type.shape.size() == b.type.shape.size();
 }
 
 std::vector<StatePair> recognised_pairs(const Graph& graph) {
   std::vector<StatePair> pairs;
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     const std::optional<size_t> output = output_of(graph, name_of(graph, graph.inputs[i]));
-    if (output && may_be_equal(graph.values[graph.inputs[i]].type, graph.values[graph.outputs[*output]].type))
+    if (output && may_be_equal(graph.values[graph.inputs[i]], graph.values[graph.outputs[*output]]))
       pairs.push_back({i, *output});
   }
   if (pairs.empty())

@@ -44,7 +44,8 @@ TEST(Reduce, EveryAxisWithAndWithoutKeepingIt) {
 
 // Such as the length of a sequence, which is the sum of its mask.
 TEST(Reduce, SumsOfIntegers) {
-  for (const auto& [shape, axes] : {std::pair<Shape, Attributes::Ints>{{1, 67}, {1}}, {{3, 5, 2}, {0, 2}}}) {
+  for (const auto& [shape, axes] :
+       {std::pair<Shape, Attributes::Ints>{{1, 67}, {1}}, {{1, 288}, {1}}, {{3, 5, 2}, {0, 2}}}) {
     std::vector<int64_t> values(static_cast<size_t>(element_count(shape)));
     for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(i * i % 23) - 7;
     OperatorCase test{.type = "ReduceSum",

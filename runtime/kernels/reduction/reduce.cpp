@@ -204,13 +204,10 @@ LinearReduction linear_reduction(const Shape& shape, const std::vector<bool>& re
   return r;
 }
 
-// Sums of few integers, such as the ones of a mask, by an invocation alone.
-void sum_integers(Lowering& lowering, const std::vector<bool>& reduced) {
-  const LinearReduction r = linear_reduction(lowering.input_type(0).shape, reduced);
-  if (r.nest.dims.size() > kMaxLoops) return lowering.run_on_host_for_rank();
-  const int64_t results = element_count(lowering.output_type().shape);
+// Each invocation computes sums alone.
+void dispatch_integer_sums(Lowering& lowering, const LinearReduction& r, int64_t results, TensorId x,
+                           TensorId y) {
   const SharedLoop loop{.results = (results + 3) / 4, .length = r.parts, .iterations = 1 + r.iterations};
-  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
   Dispatch dispatch = loop_dispatch(lowering.caps(), "reduce_linear", loop, LoopBy::invocation,
                                     {reads("x", x), writes("y", y)},
                                     ReduceLinearParameters{.y_count = results,
@@ -224,6 +221,26 @@ void sum_integers(Lowering& lowering, const std::vector<bool>& reduced) {
   define_reduction(dispatch, "ReduceSum", ReductionStep::whole);
   define(dispatch, "INTEGER");
   lowering.dispatch(std::move(dispatch));
+}
+
+// Sums of few integers, such as the ones of a mask. A single sum of many is one of sums of equal segments.
+void sum_integers(Lowering& lowering, const std::vector<bool>& reduced) {
+  const LinearReduction r = linear_reduction(lowering.input_type(0).shape, reduced);
+  if (r.nest.dims.size() > kMaxLoops) return lowering.run_on_host_for_rank();
+  const int64_t results = element_count(lowering.output_type().shape);
+  const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
+  constexpr int64_t kShortest = 8;
+  int64_t segment = 64;
+  while (segment >= kShortest && r.parts % segment != 0) --segment;
+  if (results > 1 || segment < kShortest || r.parts <= segment || element_count(r.nest.dims) != r.parts)
+    return dispatch_integer_sums(lowering, r, results, x, y);
+  const int64_t segments = r.parts / segment;
+  const TensorId sums = lowering.workspace(lowering.node().name + "/parts",
+                                           {{segments}, ElementType::i32, Storage::buffer, Layout::linear});
+  const LinearReduction first{{{segments, segment}, {{segment, 1}}}, 1, segment, loop_iterations(1)};
+  const LinearReduction last{{{segments}, {{1}}}, 0, segments, loop_iterations(1)};
+  dispatch_integer_sums(lowering, first, segments, x, sums);
+  dispatch_integer_sums(lowering, last, 1, sums, y);
 }
 
 void reduce_linear(Lowering& lowering, const std::string& function, const std::vector<bool>& reduced) {

@@ -9,6 +9,7 @@
 #include "graph/operators/contrib_rows.hpp"
 #include "graph/operators/matmul/attention.hpp"
 #include "graph/operators/matmul/heads.hpp"
+#include "graph/operators/matmul/rotate_channels.hpp"
 
 namespace vellum {
 namespace {
@@ -130,6 +131,8 @@ class GroupQueryBody {
   }
 
   ValueId turned(ValueId x) {
+    const Ints partner = rotation_partners(body_.shape(x)[3]);
+    if (!partner.empty()) return turned_by_table(x, partner);
     ValueId at = body_.optional_input(kPositions);
     if (at == kNoValue) {
       at = places({batches_, 1}, 1);
@@ -141,6 +144,61 @@ class GroupQueryBody {
     return body_.add(
         "RotaryEmbedding", {x, cosines, body_.input(kSines, "sin_cache"), at},
         {{"interleaved", form_.interleaved}, {"rotary_embedding_dim", 2 * body_.shape(cosines)[1]}});
+  }
+
+  // For each channel the one of its pair; itself if it is not turned. Empty where the operator RotateChannels
+  // cannot turn them all: each batch has positions of its own, or the cosines are no constants.
+  Ints rotation_partners(int64_t channels) const {
+    const HostTensor* cosines = constant(kCosines);
+    const HostTensor* sines = constant(kSines);
+    if (batches_ != 1 || channels % 4 != 0 || !cosines || !sines) return {};
+    if (cosines->shape().size() != 2 || cosines->shape() != sines->shape()) return {};
+    const int64_t half = cosines->shape()[1], step = form_.interleaved ? 1 : half;
+    if (2 * half > channels) return {};
+    Ints partner(static_cast<size_t>(channels));
+    std::iota(partner.begin(), partner.end(), int64_t{0});
+    for (int64_t i = 0; i < half; ++i) {
+      const int64_t first = form_.interleaved ? 2 * i : i;
+      std::swap(partner[static_cast<size_t>(first)], partner[static_cast<size_t>(first + step)]);
+    }
+    return partner;
+  }
+
+  const HostTensor* constant(size_t input) const {
+    const Inputs inputs = body_.rule_inputs();
+    return input < inputs.size() ? inputs[input].constant : nullptr;
+  }
+
+  // The tables of all positions (cosines, then sines; 1; position; channel), of which a run gathers rows.
+  HostTensor rotation_tables(const Ints& partner) const {
+    const Shape& shape = constant(kCosines)->shape();
+    const auto positions = static_cast<size_t>(shape[0]), half = static_cast<size_t>(shape[1]);
+    const size_t channels = partner.size();
+    const std::vector<float> cosines = constant(kCosines)->to_floats(), sines = constant(kSines)->to_floats();
+    std::vector<float> table(2 * positions * channels, 0.0f);
+    for (size_t row = 0; row < positions; ++row)
+      for (size_t c = 0; c < channels; ++c) {
+        const auto other = static_cast<size_t>(partner[c]);
+        const size_t pair = row * half + (form_.interleaved ? c / 2 : std::min(c, other));
+        table[row * channels + c] = other == c ? 1.0f : cosines[pair];
+        if (other != c) table[(positions + row) * channels + c] = other < c ? sines[pair] : -sines[pair];
+      }
+    return HostTensor::from<float>(constant(kCosines)->dtype(),
+                                   {2, 1, shape[0], static_cast<int64_t>(channels)}, table);
+  }
+
+  ValueId turned_by_table(ValueId x, const Ints& partner) {
+    if (table_ == kNoValue) {
+      ValueId at = body_.optional_input(kPositions);
+      if (at == kNoValue) at = places({1}, 0);
+      at = body_.reshape(at, {tokens_});
+      table_ = body_.add("Gather", {body_.constant(rotation_tables(partner)), at}, {{"axis", int64_t{2}}});
+    }
+    auto op = std::make_shared<RotateChannels>();
+    op->view = {0, body_.shape(x), row_major_strides(body_.shape(x))};
+    op->partner = partner;
+    op->output = body_.shape(x);
+    return body_.add(op, {x, table_});
   }
 
   // The cache with the new tokens: as long as before, or as all tokens.
@@ -223,6 +281,7 @@ class GroupQueryBody {
   // Of each batch, unless there is no cache: the tokens up to the last new one, and the place of the first.
   ValueId lengths_ = kNoValue, first_ = kNoValue;
   DType integer_ = DType::i32;  // of both
+  ValueId table_ = kNoValue;    // of rotations of the new tokens
 };
 
 }  // namespace
