@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "api/impl.hpp"
 #include "graph/state_pairs.hpp"
 #include "vellum/error.hpp"
 
@@ -54,13 +55,17 @@ InputTensors by_tensor_name(const std::vector<TensorInfo>& inputs, const InputTe
 }
 
 std::string by_tensor_name(const Model& model, const std::string& state) {
-  if (state == "auto") return state;
-  std::string result;
-  for (const auto& [input, output] : state_names(state)) {
-    if (!result.empty()) result += ';';
-    result += model.inputs()[position(model.inputs(), input, "input")].name + '=' +
-              model.outputs()[position(model.outputs(), output, "output")].name;
+  std::vector<std::pair<std::string, std::string>> pairs;
+  if (state == "auto") {
+    for (const StatePair& pair : state_pairs(impl(model)->graph, state))
+      pairs.emplace_back(model.inputs()[pair.input].name, model.outputs()[pair.output].name);
+  } else {
+    for (const auto& [input, output] : state_names(state))
+      pairs.emplace_back(model.inputs()[position(model.inputs(), input, "input")].name,
+                         model.outputs()[position(model.outputs(), output, "output")].name);
   }
+  std::string result;
+  for (const auto& [input, output] : pairs) result += (result.empty() ? "" : ";") + input + '=' + output;
   return result;
 }
 

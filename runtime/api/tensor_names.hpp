@@ -16,8 +16,8 @@ size_t position(const std::vector<TensorInfo>& infos, std::string_view name, con
 // mean one input.
 InputShapes by_tensor_name(const std::vector<TensorInfo>& inputs, const InputShapes& shapes);
 InputTensors by_tensor_name(const std::vector<TensorInfo>& inputs, const InputTensors& tensors);
-// Does the same in SessionOptions::state. Throws Error(not_found) for unknown names, Error(invalid_argument)
-// for a text that lists no pairs.
+// Does the same in SessionOptions::state, and lists the pairs of "auto". Throws Error(not_found) for unknown
+// names, Error(invalid_argument) for a text that lists no pairs.
 std::string by_tensor_name(const Model& model, const std::string& state);
 SessionOptions by_tensor_name(const Model& model, SessionOptions options);
 

@@ -67,6 +67,8 @@ vellum_status vellum_estimate_memory(const vellum_model* model, const vellum_ses
     result.allocated_staging = found.vulkan.staging;
     result.dispatches = found.dispatches;
     result.pipelines = found.pipelines;
+    result.state = found.use.state;
+    result.allocated_state = found.vulkan.state;
     result.total_least = found.interval ? found.interval->least : result.total;
     result.total_most = found.interval ? found.interval->most : result.total;
     write_result(estimate, result, "estimate");
@@ -91,6 +93,7 @@ vellum_status vellum_measure_memory(const char* model, const vellum_session_opti
     result.resident = found.use.resident;
     result.total = found.use.total();
     result.allocated_peak = found.vulkan.peak;
+    result.state = found.use.state;
     result.driver_included = found.driver_included;
     result.heap_known = found.driver_bytes.has_value();
     result.process_known = found.process_bytes.has_value();

@@ -67,7 +67,8 @@ void write_report(const vellum::MemoryReport& memory, vellum_memory_report* repo
                 memory.total_weights_bytes,
                 memory.memory_budget,
                 memory.budget_used_bytes,
-                memory.budget_peak_bytes},
+                memory.budget_peak_bytes,
+                memory.state_bytes},
                "report");
 }
 

@@ -10,6 +10,7 @@
 #include "support/tensors.hpp"
 #include "vellum/estimate.hpp"
 #include "vellum/plan.hpp"
+#include "vellum/vellum.h"
 #include "vellum/vellum.hpp"
 
 namespace vellum::test {
@@ -192,6 +193,44 @@ TEST_F(State, MisuseIsExplained) {
                       "set_state()");
   session.run({{"x", kX}, {"z", kZ}});
   EXPECT_VELLUM_ERROR(session.output("sum.next"), ErrorCode::invalid_argument, "state()");
+}
+
+TEST_F(State, IsThereForC) {
+  const std::string bytes = row_writer(false).bytes();
+  vellum_error error;
+  vellum_model* c_model = nullptr;
+  vellum_device* c_device = nullptr;
+  vellum_session* session = nullptr;
+  vellum_session_options options{};
+  vellum_session_options_init(&options);
+  options.state = "past=present";
+  ASSERT_EQ(vellum_model_load_bytes(bytes.data(), bytes.size(), &c_model, &error), VELLUM_OK);
+  ASSERT_EQ(vellum_device_open(nullptr, &c_device, &error), VELLUM_OK) << error.message;
+  ASSERT_EQ(vellum_session_create(c_device, c_model, &options, &session, &error), VELLUM_OK) << error.message;
+  ASSERT_EQ(vellum_session_state_count(session), 1u);
+  vellum_state_info info{};
+  info.size = sizeof info;
+  ASSERT_EQ(vellum_session_state(session, 0, &info, &error), VELLUM_OK);
+  EXPECT_STREQ(info.input, "past");
+  EXPECT_STREQ(info.output, "present");
+  EXPECT_EQ(info.byte_size, 48u);
+  EXPECT_EQ(vellum_session_state(session, 1, &info, &error), VELLUM_INVALID_ARGUMENT);
+  std::vector<float> values(12, 2.0f), read(12);
+  EXPECT_EQ(vellum_session_set_state(session, "past", values.data(), 48, &error), VELLUM_OK);
+  vellum_saved_state* saved = nullptr;
+  ASSERT_EQ(vellum_session_save_state(session, &saved, &error), VELLUM_OK);
+  EXPECT_EQ(vellum_session_reset_state(session, &error), VELLUM_OK);
+  EXPECT_EQ(vellum_session_get_state(session, "present", read.data(), 48, &error), VELLUM_OK);
+  EXPECT_EQ(read, std::vector<float>(12, 0.0f));
+  EXPECT_EQ(vellum_session_restore_state(session, saved, &error), VELLUM_OK);
+  EXPECT_EQ(vellum_session_get_state(session, "past", read.data(), 48, &error), VELLUM_OK);
+  EXPECT_EQ(read, values);
+  EXPECT_EQ(vellum_session_get_state(session, "past", read.data(), 44, &error), VELLUM_INVALID_ARGUMENT);
+  EXPECT_EQ(vellum_session_get_state(session, "row", read.data(), 48, &error), VELLUM_NOT_FOUND);
+  vellum_saved_state_destroy(saved);
+  vellum_session_destroy(session);
+  vellum_device_destroy(c_device);
+  vellum_model_destroy(c_model);
 }
 
 TEST_F(State, StatesThatAllShapesCannotShareAreRefused) {

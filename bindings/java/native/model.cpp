@@ -117,6 +117,7 @@ VELLUM_JNI(jobject, estimateMemory)
                        [&](JavaObject& java) {
                          java.set_long("weights", estimate.weights);
                          java.set_long("inOut", estimate.in_out);
+                         java.set_long("state", estimate.state);
                          java.set_long("intermediates", estimate.intermediates);
                          java.set_long("workspace", estimate.workspace);
                          java.set_long("staging", estimate.staging);
@@ -133,6 +134,7 @@ VELLUM_JNI(jobject, estimateMemory)
                          java.set_long("pipelineCode", estimate.pipeline_code);
                          java.set_long("allocatedWeights", estimate.allocated_weights);
                          java.set_long("allocatedInOut", estimate.allocated_in_out);
+                         java.set_long("allocatedState", estimate.allocated_state);
                          java.set_long("allocatedIntermediates", estimate.allocated_intermediates);
                          java.set_long("allocatedStaging", estimate.allocated_staging);
                          java.set_long("dispatches", estimate.dispatches);

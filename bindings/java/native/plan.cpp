@@ -154,6 +154,7 @@ VELLUM_JNI(jobject, measureMemory)
                        [&](JavaObject& java) {
                          java.set_long("weights", measured.weights);
                          java.set_long("inOut", measured.in_out);
+                         java.set_long("state", measured.state);
                          java.set_long("intermediates", measured.intermediates);
                          java.set_long("workspace", measured.workspace);
                          java.set_long("staging", measured.staging);

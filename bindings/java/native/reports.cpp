@@ -41,6 +41,7 @@ Local<jobject> report_to_java(JNIEnv* env, const vellum_memory_report& report,
     java.set_long("allocatedBytes", report.allocated_bytes);
     java.set_long("weightsBytes", report.weights_bytes);
     java.set_long("inOutBytes", report.in_out_bytes);
+    java.set_long("stateBytes", report.state_bytes);
     java.set_long("streamedWeightsBytes", report.streamed_weights_bytes);
     java.set_int("inFlight", static_cast<jint>(report.in_flight));
     java.set_string("mode", report.mode);

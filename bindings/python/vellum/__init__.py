@@ -45,7 +45,7 @@ from ._picture import PictureOutput
 from ._pool import MemoryPool
 from ._reports import LayerTime, MemoryReport, ObjectReport, Profile, TensorReport
 from ._run import Run
-from ._session import Session
+from ._session import SavedState, Session
 from ._tensor import TensorInfo
 
 __version__ = ".".join(str(library.vellum_version() // scale % 100) for scale in (10000, 100, 1))
@@ -84,6 +84,7 @@ __all__ = [
     "PictureTiles",
     "Profile",
     "Run",
+    "SavedState",
     "Session",
     "SessionOptions",
     "TensorInfo",

@@ -35,11 +35,12 @@ class MemoryEstimate:
 
     weights: int
     in_out: int
+    state: int  # inputs and outputs that stay on the device
     intermediates: int
     workspace: int
     staging: int
     resident: int
-    total: int  # of the six
+    total: int  # of the seven
     driver_known: bool  # False: `resident` excludes a CPU driver's own memory, which the caps lack
     allocated_peak: int  # the peak of allocations from Vulkan, padding included
     shape_inference_total: int  # the estimate from shapes alone
@@ -53,6 +54,7 @@ class MemoryEstimate:
     # As passed to vkAllocateMemory; `intermediates` with workspace, `staging` at its peak.
     allocated_weights: int
     allocated_in_out: int
+    allocated_state: int
     allocated_intermediates: int
     allocated_staging: int
     dispatches: int  # of one run
@@ -62,7 +64,7 @@ class MemoryEstimate:
         return f"<vellum.MemoryEstimate: {size(self.total)}, {size(self.allocated_peak)} of them from Vulkan>"
 
     def _repr_html_(self) -> str:
-        names = ("weights", "in_out", "intermediates", "workspace", "staging", "resident", "total", "allocated_peak")
+        names = ("weights", "in_out", "state", "intermediates", "workspace", "staging", "resident", "total", "allocated_peak")
         return table("Estimated memory", ["", ""], [[name, size(getattr(self, name))] for name in names])
 
 
@@ -92,11 +94,12 @@ class MemoryMeasurement:
 
     weights: int
     in_out: int
+    state: int  # inputs and outputs that stay on the device
     intermediates: int
     workspace: int
     staging: int
     resident: int
-    total: int  # of the six
+    total: int  # of the seven
     allocated_peak: int  # the peak of allocations from Vulkan, padding included
     driver_included: bool  # `resident` includes the driver itself
     heap_bytes: int | None  # of the process in the driver's heaps, at the end of a run; None: the driver does not report it
@@ -106,7 +109,7 @@ class MemoryMeasurement:
         return f"<vellum.MemoryMeasurement: {size(self.total)}, {size(self.allocated_peak)} of them from Vulkan>"
 
     def _repr_html_(self) -> str:
-        names = ("weights", "in_out", "intermediates", "workspace", "staging", "resident", "total", "allocated_peak")
+        names = ("weights", "in_out", "state", "intermediates", "workspace", "staging", "resident", "total", "allocated_peak")
         return table("Measured memory", ["", ""], [[name, size(getattr(self, name))] for name in names])
 
 

@@ -66,6 +66,7 @@ class MemoryReport:
     allocated_bytes: int  # for intermediates, as passed to vkAllocateMemory
     weights_bytes: int  # for weights, as passed to vkAllocateMemory
     in_out_bytes: int  # for inputs and outputs, as passed to vkAllocateMemory
+    state_bytes: int  # for states, as passed to vkAllocateMemory
     streamed_weights_bytes: int  # copied to the device in every run; 0 without a weights budget
     in_flight: int  # allocated_bytes and in_out_bytes are for this many runs together
     peak_weights_bytes: int  # the peak of weights_bytes
@@ -190,6 +191,7 @@ def read_memory(function: Callable[..., int], *arguments: Any) -> MemoryReport:
         allocated_bytes=report.allocated_bytes,
         weights_bytes=report.weights_bytes,
         in_out_bytes=report.in_out_bytes,
+        state_bytes=report.state_bytes,
         streamed_weights_bytes=report.streamed_weights_bytes,
         in_flight=report.in_flight,
         peak_weights_bytes=report.peak_weights_bytes,

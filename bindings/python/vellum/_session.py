@@ -18,7 +18,7 @@ from ._options import SessionOptions, c_input_shapes, c_session_options, choice
 from ._progress import Progress, Reporter
 from ._reports import MemoryReport, Profile, read_memory, read_profile
 from ._run import SLICE_MS, Run
-from ._tensor import TensorInfo, as_array, c_shape, find_info, read_infos, read_tensor
+from ._tensor import DTYPES, TensorInfo, as_array, c_shape, find_info, read_infos, read_shape, read_tensor
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 Inputs = Mapping[str, Any]  # NumPy arrays, or what as_array() takes
 WantedOutputs = Sequence[str] | Mapping[str, Array] | None
+
+
+class SavedState(Handle):
+    """A copy of the states of a session, from Session.save_state()."""
 
 
 class Session(Handle):
@@ -83,6 +87,7 @@ class Session(Handle):
             self._make(library.vellum_session_creation_get, creation)
 
     def _read_infos(self) -> None:
+        self._states = self._read_states()
         self._inputs = read_infos(library.vellum_session_input_count, library.vellum_session_input, self)
         outputs = self._read_outputs()
         shape_values = {name: (array.shape, array.tobytes()) for name, array in self._shape_values.items()}
@@ -227,7 +232,7 @@ class Session(Handle):
         if isinstance(inputs, Mapping):
             return inputs, outputs
         if inputs is None and isinstance(outputs, Mapping):
-            return outputs, [info.name for info in self._outputs]
+            return outputs, [info.name for info in self._outputs if info.name not in self._states.values()]
         if isinstance(inputs, (list, tuple)) and all(isinstance(name, str) for name in inputs) and isinstance(outputs, Mapping):
             return outputs, list(inputs)
         if inputs is not None and len(self._inputs) == 1:
@@ -245,7 +250,7 @@ class Session(Handle):
             frame = self.model.frames.get(name)
             arrays[name] = frame_array(frame, name, value) if frame else as_array(value, info)
         for info in self._inputs:
-            if info.name not in arrays and info.name not in self._shape_values:
+            if info.name not in arrays and info.name not in self._shape_values and info.name not in self._states:
                 raise Error(ErrorCode.INVALID_ARGUMENT, f"the input '{info.name}' was not given")
         return arrays
 
@@ -307,13 +312,69 @@ class Session(Handle):
         if isinstance(outputs, str):
             raise TypeError("outputs is a list of names, a mapping of names to arrays, or None")
         targets: dict[str, Any] = {}
-        for name in (info.name for info in infos) if outputs is None else outputs:
+        wanted = [info.name for info in infos if info.name not in self._states.values()] if outputs is None else outputs
+        for name in wanted:
             info = find_info(infos, name, "output")
             if isinstance(outputs, Mapping):
                 targets[name] = _checked_target(outputs[name], info)
             else:
                 targets[name] = np.empty(info.shape, info.dtype) if info.is_known else None
         return targets
+
+    # ---- State ----
+
+    @property
+    def states(self) -> dict[str, str]:
+        """The inputs that are state, and for each the output that a run leaves in it (SessionOptions.state)."""
+        return dict(self._states)
+
+    def reset_state(self) -> None:
+        """All states return to the model's initial values, else to zeros."""
+        with self._lock:
+            call(library.vellum_session_reset_state, self)
+
+    def state(self, name: str) -> Array:
+        """A copy of one state, by the name of its input or output."""
+        with self._lock:
+            info = self._state_info(name)
+            values = np.empty(info.shape, info.dtype)
+            call(library.vellum_session_get_state, self, name.encode(), values.ctypes.data, values.nbytes)
+            return values
+
+    def set_state(self, name: str, values: Any) -> None:
+        """Sets one state to an array of its dtype and shape."""
+        with self._lock:
+            info = self._state_info(name)
+            array = as_array(values, info)
+            if array.shape != info.shape:
+                raise Error(ErrorCode.INVALID_ARGUMENT, f"state '{name}' has the shape {info.shape}, the array {array.shape}")
+            call(library.vellum_session_set_state, self, name.encode(), array.ctypes.data, array.nbytes)
+
+    def save_state(self) -> SavedState:
+        """A copy of all states in device memory of its own."""
+        with self._lock:
+            return SavedState(library.vellum_saved_state_destroy)._make(library.vellum_session_save_state, self)
+
+    def restore_state(self, saved: SavedState) -> None:
+        """Copies the states back on the device, also to another session whose states have the same types and shapes."""
+        with self._lock:
+            call(library.vellum_session_restore_state, self, saved)
+
+    def _state_info(self, name: str) -> TensorInfo:
+        for index in range(library.vellum_session_state_count(self)):
+            info = sized(_c_api.vellum_state_info)
+            call(library.vellum_session_state, self, index, ctypes.byref(info))
+            if name in (text(info.input), text(info.output)):
+                return TensorInfo(name, read_shape(info), DTYPES[info.dtype])
+        raise Error(ErrorCode.NOT_FOUND, f"'{name}' is no state of the session")
+
+    def _read_states(self) -> dict[str, str]:
+        states = {}
+        for index in range(library.vellum_session_state_count(self)):
+            info = sized(_c_api.vellum_state_info)
+            call(library.vellum_session_state, self, index, ctypes.byref(info))
+            states[text(info.input)] = text(info.output)
+        return states
 
     # ---- Memory ----
 

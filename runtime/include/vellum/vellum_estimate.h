@@ -19,7 +19,7 @@ typedef struct vellum_memory_estimate {
   uint64_t workspace;
   uint64_t staging;
   uint64_t resident;
-  uint64_t total;                 /* sum of the six members above */
+  uint64_t total;                 /* sum of the six members above and `state` */
   int driver_known;               /* 0: `resident` excludes a CPU driver's own memory, which the caps lack */
   uint64_t allocated_peak;        /* the peak of allocations from Vulkan, padding included */
   uint64_t shape_inference_total; /* naive estimate from shapes alone */
@@ -33,6 +33,8 @@ typedef struct vellum_memory_estimate {
   /* The range of `total`. Both are `total`, unless a CPU driver's memory was not measured on this processor
    * (vellum_calibrate_memory()), or only with much smaller or larger networks. */
   uint64_t total_least, total_most;
+  uint64_t state;           /* inputs and outputs that stay on the device (vellum_session_options.state) */
+  uint64_t allocated_state; /* as passed to vkAllocateMemory */
 } vellum_memory_estimate;
 
 /*
@@ -48,12 +50,13 @@ VELLUM_C_API vellum_status vellum_estimate_memory(const vellum_model* model, con
 typedef struct vellum_memory_measurement {
   size_t size; /* of this struct, as the caller was compiled */
   uint64_t weights, in_out, intermediates, workspace, staging, resident;
-  uint64_t total;            /* sum of the six members above */
+  uint64_t total;            /* sum of the six members above and `state` */
   uint64_t allocated_peak;   /* the peak of allocations from Vulkan, padding included */
   int32_t driver_included;   /* not 0: `resident` includes the driver itself */
   int32_t heap_known, process_known; /* 0: the driver does not report heap_bytes, the system not process_bytes */
   uint64_t heap_bytes;       /* memory of the process in the driver's heaps at the end of a run */
   uint64_t process_bytes;    /* growth of the whole process at its peak since this call began */
+  uint64_t state;
 } vellum_memory_measurement;
 
 /* Measures memory: opens the device, loads the model in the file `model`, runs it twice with zeros and closes everything.

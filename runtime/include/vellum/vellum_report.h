@@ -33,6 +33,7 @@ typedef struct vellum_memory_report {
   uint64_t memory_budget;       /* vellum_session_options.memory_budget */
   uint64_t budget_used_bytes;   /* part of the budget that is allocated now; 0 without a budget */
   uint64_t budget_peak_bytes;   /* peak of budget_used_bytes, staging included */
+  uint64_t state_bytes;         /* states of the session, allocated from Vulkan */
 } vellum_memory_report;
 
 /*

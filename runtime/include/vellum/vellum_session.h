@@ -192,6 +192,37 @@ VELLUM_C_API vellum_status vellum_session_get_output(const vellum_session* sessi
 VELLUM_C_API vellum_status vellum_session_output_tensor(const vellum_session* session, const char* name,
                                                         vellum_tensor** tensor, vellum_error* error);
 
+/* An input that is state, and the output that each run leaves in it (vellum_session_options.state). */
+typedef struct vellum_state_info {
+  size_t size;         /* of this struct, as the caller was compiled */
+  const char* input;   /* tensor names, valid until the session's next run or vellum_session_prepare() */
+  const char* output;
+  const int64_t* dims; /* outermost first; -1: open; valid as long as the names */
+  size_t rank;
+  vellum_dtype dtype;
+  size_t byte_size; /* bytes of all values; 0 while a dimension is open */
+} vellum_state_info;
+
+/* States are listed as inputs and outputs too, but functions for these refuse them: no values pass through the host. */
+VELLUM_C_API size_t vellum_session_state_count(const vellum_session* session);
+VELLUM_C_API vellum_status vellum_session_state(const vellum_session* session, size_t index, vellum_state_info* info,
+                                                vellum_error* error);
+/* All states return to the model's initial values, else to zeros. */
+VELLUM_C_API vellum_status vellum_session_reset_state(vellum_session* session, vellum_error* error);
+/* Copy one state to and from the host. `name`: of its input or output; `byte_count`: its byte_size. */
+VELLUM_C_API vellum_status vellum_session_get_state(const vellum_session* session, const char* name, void* values,
+                                                    size_t byte_count, vellum_error* error);
+VELLUM_C_API vellum_status vellum_session_set_state(vellum_session* session, const char* name, const void* values,
+                                                    size_t byte_count, vellum_error* error);
+/* A copy of all states in device memory of its own. */
+typedef struct vellum_saved_state vellum_saved_state;
+VELLUM_C_API vellum_status vellum_session_save_state(const vellum_session* session, vellum_saved_state** saved,
+                                                     vellum_error* error);
+/* Copies it back on the device, also to another session of the device whose states have the same types and shapes. */
+VELLUM_C_API vellum_status vellum_session_restore_state(vellum_session* session, const vellum_saved_state* saved,
+                                                        vellum_error* error);
+VELLUM_C_API void vellum_saved_state_destroy(vellum_saved_state* saved);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

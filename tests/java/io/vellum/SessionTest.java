@@ -90,6 +90,31 @@ public class SessionTest {
     }
   }
 
+  /** As in docs/generate.md. */
+  @Test
+  public void variablesStayOnTheDeviceAsState() {
+    String stream = System.getenv("VELLUM_TEST_SOURCE") + "/data/tflite/stream.tflite";
+    SessionOptions options = new SessionOptions().state("auto");
+    try (Model sums = Model.load(stream, null, "accumulate"); Session running = Session.create(device, sums, options)) {
+      assertEquals(Collections.singletonMap("sum", "sum.next"), running.states());
+      Tensor one = Tensor.allocate(DataType.F32, 2);
+      one.buffer().order(ByteOrder.nativeOrder()).asFloatBuffer().put(new float[] {1, 2});
+      for (float[] expected : new float[][] {{11, 22}, {12, 24}}) {
+        Map<String, Tensor> outputs = running.run(Collections.singletonMap("in", one));
+        assertEquals(1, outputs.size());
+        assertArrayEquals(expected, outputs.values().iterator().next().toFloats(), 0);
+      }
+      try (SavedState saved = running.saveState()) {
+        running.setState("sum", one);
+        assertArrayEquals(new float[] {1, 2}, running.state("sum").toFloats(), 0);
+        running.restoreState(saved);
+      }
+      assertArrayEquals(new float[] {12, 24}, running.state("sum").toFloats(), 0);
+      running.resetState();
+      assertArrayEquals(new float[] {10, 20}, running.state("sum").toFloats(), 0);
+    }
+  }
+
   @Test
   public void outputsInHalvesHaveTheBitsThatTheToolWrites() throws Exception {
     try (Session halves = Session.create(device, model, new SessionOptions().precision(Precision.FP16))) {

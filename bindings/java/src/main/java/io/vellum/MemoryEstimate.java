@@ -8,6 +8,7 @@ public final class MemoryEstimate {
   // Set by native code.
   private long weights;
   private long inOut;
+  private long state;
   private long intermediates;
   private long workspace;
   private long staging;
@@ -22,6 +23,7 @@ public final class MemoryEstimate {
   private long pipelineCode;
   private long allocatedWeights;
   private long allocatedInOut;
+  private long allocatedState;
   private long allocatedIntermediates;
   private long allocatedStaging;
   private long dispatches;
@@ -61,6 +63,11 @@ public final class MemoryEstimate {
     return inOut;
   }
 
+  /** Inputs and outputs that stay on the device. */
+  public long state() {
+    return state;
+  }
+
   public long intermediates() {
     return intermediates;
   }
@@ -77,7 +84,7 @@ public final class MemoryEstimate {
     return resident;
   }
 
-  /** The sum of the six above. */
+  /** The sum of the seven above. */
   public long total() {
     return total;
   }
@@ -138,6 +145,11 @@ public final class MemoryEstimate {
   /** For inputs and outputs, likewise. */
   public long allocatedInOut() {
     return allocatedInOut;
+  }
+
+  /** For states, likewise. */
+  public long allocatedState() {
+    return allocatedState;
   }
 
   /** For intermediates and workspace, likewise. */

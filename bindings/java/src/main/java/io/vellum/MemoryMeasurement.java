@@ -8,6 +8,7 @@ public final class MemoryMeasurement {
   // Set by native code.
   private long weights;
   private long inOut;
+  private long state;
   private long intermediates;
   private long workspace;
   private long staging;
@@ -44,6 +45,11 @@ public final class MemoryMeasurement {
     return inOut;
   }
 
+  /** Inputs and outputs that stay on the device. */
+  public long state() {
+    return state;
+  }
+
   public long intermediates() {
     return intermediates;
   }
@@ -60,7 +66,7 @@ public final class MemoryMeasurement {
     return resident;
   }
 
-  /** Of the six. */
+  /** Of the seven. */
   public long total() {
     return total;
   }

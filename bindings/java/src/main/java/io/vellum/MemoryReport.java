@@ -14,6 +14,7 @@ public final class MemoryReport {
   private long allocatedBytes;
   private long weightsBytes;
   private long inOutBytes;
+  private long stateBytes;
   private long streamedWeightsBytes;
   private int inFlight;
   private String mode;
@@ -56,6 +57,11 @@ public final class MemoryReport {
   /** For inputs and outputs, as passed to vkAllocateMemory. */
   public long inOutBytes() {
     return inOutBytes;
+  }
+
+  /** For states, as passed to vkAllocateMemory. */
+  public long stateBytes() {
+    return stateBytes;
   }
 
   /** Weights that are copied to the device in every run; 0 without a weights budget. */

@@ -187,6 +187,21 @@ final class Native {
 
   static native void sessionRun(long session);
 
+  /** The names of all states: an input, its output, the next input, ... */
+  static native String[] sessionStates(long session);
+
+  static native void sessionResetState(long session);
+
+  static native void sessionGetState(long session, String name, ByteBuffer values, int offset, int count);
+
+  static native void sessionSetState(long session, String name, ByteBuffer values, int offset, int count);
+
+  static native long sessionSaveState(long session);
+
+  static native void sessionRestoreState(long session, long saved);
+
+  static native void savedStateDestroy(long saved);
+
   static native void sessionTrim(long session, int level);
 
   static native void sessionGetOutput(long session, String name, ByteBuffer values, int offset, int count);

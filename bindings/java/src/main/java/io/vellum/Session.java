@@ -121,6 +121,51 @@ public final class Session extends NativeObject {
     aloneDo(session -> Native.sessionTrim(session, level.ordinal()));
   }
 
+  /** The inputs that are state, and for each the output that a run leaves in it ({@link SessionOptions#state}). */
+  public @NotNull Map<String, String> states() {
+    String[] names = alone(Native::sessionStates);
+    Map<String, String> states = new LinkedHashMap<>();
+    for (int i = 0; i + 1 < names.length; i += 2) states.put(names[i], names[i + 1]);
+    return states;
+  }
+
+  /** Returns all states to the model's initial values, else to zeros. */
+  public void resetState() {
+    aloneDo(Native::sessionResetState);
+  }
+
+  /** Returns a copy of one state, by the name of its input. */
+  public @NotNull Tensor state(@NotNull String input) {
+    Check.notNull(input, "input");
+    for (TensorInfo info : inputs()) {
+      if (!info.hasName(input)) continue;
+      for (long dim : info.shape()) if (dim < 0) throw Check.invalid("state '" + input + "' has no values before a run");
+      Tensor tensor = Tensor.allocate(info.type(), info.shape());
+      ByteBuffer values = tensor.buffer();
+      aloneDo(s -> Native.sessionGetState(s, info.name(), values, values.position(), values.remaining()));
+      return tensor;
+    }
+    throw new VellumException(Status.NOT_FOUND, "'" + input + "' is no state of the session");
+  }
+
+  /** Sets one state, by the name of its input. */
+  public void setState(@NotNull String input, @NotNull Tensor tensor) {
+    requireType(Check.notNull(input, "input"), Check.notNull(tensor, "tensor").type());
+    ByteBuffer values = tensor.memory();
+    aloneDo(s -> Native.sessionSetState(s, input, values, 0, values.capacity()));
+  }
+
+  /** Copies all states on the device. */
+  public @NotNull SavedState saveState() {
+    return alone(session -> new SavedState(Native.sessionSaveState(session), handle.needed()));
+  }
+
+  /** Copies them back on the device, also to another session whose states have the same types and shapes. */
+  public void restoreState(@NotNull SavedState saved) {
+    Check.notNull(saved, "saved");
+    saved.handle.use(copy -> aloneDo(session -> Native.sessionRestoreState(session, copy)));
+  }
+
   /** Runs one inference and returns when it is done. Every input must have been set. */
   public void run() {
     aloneDo(Native::sessionRun);
@@ -135,7 +180,9 @@ public final class Session extends NativeObject {
       for (Map.Entry<String, Tensor> input : inputs.entrySet()) setInput(input.getKey(), input.getValue());
       run();
       Map<String, Tensor> outputs = new LinkedHashMap<>();
-      for (TensorInfo output : outputs()) outputs.put(output.name(), read(output));
+      Map<String, String> states = states();
+      for (TensorInfo output : outputs())
+        if (!states.containsValue(output.name())) outputs.put(output.name(), read(output));
       return outputs;
     } finally {
       alone.unlock();
