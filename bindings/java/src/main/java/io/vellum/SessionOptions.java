@@ -36,6 +36,7 @@ public final class SessionOptions {
   private boolean budgetAllowsFp16;
   private boolean hostFallback;
   private String state;
+  private int repeatEvery;
   // End of generated fields.
   private String[] shapeNames = {};
   private long[][] shapes = {};
@@ -196,6 +197,12 @@ public final class SessionOptions {
    */
   public @NotNull SessionOptions state(@Nullable String state) {
     this.state = state;
+    return this;
+  }
+
+  /** Repeat every so many runs, the first among them; outputs with other bits are an error; 0: none. */
+  public @NotNull SessionOptions repeatEvery(int repeatEvery) {
+    this.repeatEvery = Check.notNegative(repeatEvery, "repeatEvery");
     return this;
   }
   // End of generated setters.
