@@ -147,13 +147,21 @@ bool may_rotate(const GraphEditor& editor, size_t index) {
          is_product_with_table(editor, node.inputs[1]);
 }
 
+// Whether the node joins values that are all computed: a cache that is an input has another source than the
+// tokens that are added to it, and may be large.
+bool joins_computed_values(const GraphEditor& editor, size_t index) {
+  if (!match_node<Concat>(editor, index)) return false;
+  return std::ranges::all_of(editor.node(index).inputs,
+                             [&](ValueId input) { return editor.producer(input).has_value(); });
+}
+
 // The node and those after it that join or reshape what it computes, the last first.
 std::vector<size_t> candidates_from(const GraphEditor& editor, size_t index) {
   constexpr size_t kMost = 5;
   std::vector<size_t> nodes{index};
   while (nodes.size() < kMost) {
     const auto reader = editor.only_reader(editor.node(nodes.back()).outputs[0]);
-    if (!reader || (!match_node<ReshapeFamily>(editor, *reader) && !match_node<Concat>(editor, *reader)))
+    if (!reader || (!match_node<ReshapeFamily>(editor, *reader) && !joins_computed_values(editor, *reader)))
       break;
     nodes.push_back(*reader);
   }
