@@ -188,7 +188,7 @@ TEST(DeviceSelection, CapsAreNoLessThanVulkanPromises) {
   EXPECT_GE(caps.api_version, uint32_t{VK_API_VERSION_1_1});
   EXPECT_TRUE(caps.rgba32f_images);
 #if !defined(__aarch64__)  // lavapipe's compiler fails there (apply_driver_quirks)
-  EXPECT_EQ(caps.rgba16f_images, !on_swiftshader());
+  EXPECT_EQ(caps.rgba16f_images, !test::on_swiftshader());
 #endif
   EXPECT_FALSE(caps.name.empty() || caps.driver.empty());
 }
