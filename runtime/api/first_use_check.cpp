@@ -42,23 +42,22 @@ std::vector<bool> FirstUseCheck::passes(const std::shared_ptr<gpu::Context>& con
 }
 
 bool FirstUseCheck::may_share_memory(const std::shared_ptr<gpu::Context>& context) {
-  const std::lock_guard lock(mutex_);
-  read(*context);
-  if (!verdicts_.may_share_memory) {
-    verdicts_.may_share_memory = computes_the_same_in_shared_memory(context);
-    add(*context, {});
-  }
-  return *verdicts_.may_share_memory;
+  return answer(context, verdicts_.may_share_memory, computes_the_same_in_shared_memory);
 }
 
 bool FirstUseCheck::packs_halves(const std::shared_ptr<gpu::Context>& context) {
+  return answer(context, verdicts_.packs_halves, packs_halves_rightly);
+}
+
+bool FirstUseCheck::answer(const std::shared_ptr<gpu::Context>& context, std::optional<bool>& verdict,
+                           bool (*check)(const std::shared_ptr<gpu::Context>&)) {
   const std::lock_guard lock(mutex_);
   read(*context);
-  if (!verdicts_.packs_halves) {
-    verdicts_.packs_halves = packs_halves_rightly(context);
+  if (!verdict) {
+    verdict = check(context);
     add(*context, {});
   }
-  return *verdicts_.packs_halves;
+  return *verdict;
 }
 
 bool FirstUseCheck::finds_crashes(const gpu::Context& context, const Program& program) {

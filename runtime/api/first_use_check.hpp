@@ -45,6 +45,9 @@ class FirstUseCheck {
   std::shared_ptr<const WrongKernels> wrong_kernels(const gpu::Context& context);
 
  private:
+  // Returns the verdict, a member of verdicts_; if it is not known yet, what `check` returns.
+  bool answer(const std::shared_ptr<gpu::Context>& context, std::optional<bool>& verdict,
+              bool (*check)(const std::shared_ptr<gpu::Context>&));
   void read(const gpu::Context& context);
   void add(const gpu::Context& context, KernelVerdicts found);
 
