@@ -8,12 +8,15 @@
 #include "api/target.hpp"
 #include "api/tensor_names.hpp"
 #include "estimate/estimate.hpp"
+#include "vellum/error.hpp"
 
 namespace vellum {
 namespace {
 
 MemoryEstimate estimate_memory(const Model& model, SessionOptions options, const Target& target,
-                               const DeviceCaps& caps) {
+                               const DeviceCaps& caps, const StreamRates& rates) {
+  if (!(rates.bus >= 0) || !(rates.disk >= 0))
+    throw Error(ErrorCode::invalid_argument, "a rate of a bus or a disk is below 0");
   const Graph& graph = impl(model)->graph;
   options = by_tensor_name(model, std::move(options));
   std::shared_ptr<const CompiledModel> compiled;
@@ -24,8 +27,9 @@ MemoryEstimate estimate_memory(const Model& model, SessionOptions options, const
   } else {
     compiled = std::make_shared<const CompiledModel>(target.compile(model, options));
   }
-  MemoryEstimate estimate = estimate_model({*compiled, graph, caps, target.memory_rules(),
-                                            options.weights_budget, options.in_flight, impl(model)->packed});
+  MemoryEstimate estimate =
+      estimate_model({*compiled, graph, caps, target.memory_rules(), options.weights_budget,
+                      options.in_flight, impl(model)->packed, rates});
   estimate.shape_inference_bytes =
       shape_inference_bytes(graph, options.input_shapes, options.input_values, options.precision);
   return estimate;
@@ -33,13 +37,15 @@ MemoryEstimate estimate_memory(const Model& model, SessionOptions options, const
 
 }  // namespace
 
-MemoryEstimate estimate_memory(const Model& model, const SessionOptions& options, const Caps& caps) {
-  return guard([&] { return estimate_memory(model, options, Target(caps), impl(caps)->caps); });
+MemoryEstimate estimate_memory(const Model& model, const SessionOptions& options, const Caps& caps,
+                               const StreamRates& rates) {
+  return guard([&] { return estimate_memory(model, options, Target(caps), impl(caps)->caps, rates); });
 }
 
-MemoryEstimate estimate_memory(const Model& model, const SessionOptions& options, const Device& device) {
+MemoryEstimate estimate_memory(const Model& model, const SessionOptions& options, const Device& device,
+                               const StreamRates& rates) {
   return guard(
-      [&] { return estimate_memory(model, options, Target(&device), impl(Caps::of(device))->caps); });
+      [&] { return estimate_memory(model, options, Target(&device), impl(Caps::of(device))->caps, rates); });
 }
 
 }  // namespace vellum

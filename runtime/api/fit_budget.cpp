@@ -172,7 +172,7 @@ FittedModel BudgetFitter::assess(const Combination& combination,
   fitted.way.streamed_bytes = memory.weights.stream.streamed_bytes;
   // No way that takes less is predicted to be quicker than what it changes.
   fitted.way.milliseconds =
-      std::max({predicted_run_ms(inputs, memory.weights), asked_ms_, combination.least_ms});
+      std::max({predicted_run(inputs, memory.weights).ms, asked_ms_, combination.least_ms});
   for (const TiledNodes& tiled : combination.tiling)
     fitted.way.tiled_layers += static_cast<uint32_t>(tiled.end - tiled.first);
   fitted.way.options = options;

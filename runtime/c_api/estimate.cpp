@@ -69,6 +69,8 @@ vellum_status vellum_estimate_memory(const vellum_model* model, const vellum_ses
     result.pipelines = found.pipelines;
     result.state = found.use.state;
     result.allocated_state = found.vulkan.state;
+    result.run_ms = found.run.ms;
+    result.streamed_bytes = found.run.streamed_bytes;
     result.total_least = found.interval ? found.interval->least : result.total;
     result.total_most = found.interval ? found.interval->most : result.total;
     write_result(estimate, result, "estimate");

@@ -5,6 +5,7 @@
 
 #include "estimate/device_footprint.hpp"
 #include "estimate/host_memory.hpp"
+#include "estimate/run_time.hpp"
 
 namespace vellum {
 namespace {
@@ -42,6 +43,7 @@ MemoryEstimate estimate_model(const EstimateInputs& in) {
   estimate.use.workspace = in.in_flight * workspace_bytes(in.model.plan, in.program());
   estimate.use.intermediates = device.planned.tight - estimate.use.workspace;
   estimate.use.staging = estimate.vulkan.peak - device.lasting();
+  estimate.run = predicted_run(in, device.weights);
   estimate.warnings = in.program().warnings;
   estimate.resident.padding = device.lasting() - estimate.use.weights - estimate.use.in_out -
                               device.state.tight - device.planned.tight;

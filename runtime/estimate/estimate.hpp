@@ -19,6 +19,7 @@ struct EstimateInputs {
   uint64_t weights_budget = 0;                                    // 0: all weights on the device
   uint32_t in_flight = 1;                                         // runs, each with its own tensors
   std::shared_ptr<const gpu::CompiledShaders> shaders = nullptr;  // of a bundle
+  StreamRates rates = {};
 
   const Program& program() const { return model.program; }
 };

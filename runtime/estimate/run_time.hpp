@@ -6,12 +6,11 @@
 
 namespace vellum {
 
-// Returns milliseconds: the predicted times of the dispatches (plan/dispatch_model.hpp), plus the time that
-// the device waits for streamed weights. Host partitions count as 0. The rates are published or assumed, not
-// measured, so the result only serves to compare configurations of one model on one device.
+// Adds up the predicted times of the dispatches (plan/dispatch_model.hpp) and the time that the device waits
+// for streamed weights. Host partitions count as 0.
 //
 //   copies   | 1 | 2   |        | 3  |          3 replaces 1 in memory,
 //   device   .   |  1  |  2     |    |  3  |    so its copy waits until segment 1 has run
-double predicted_run_ms(const EstimateInputs& inputs, const WeightFootprint& weights);
+PredictedRun predicted_run(const EstimateInputs& inputs, const WeightFootprint& weights);
 
 }  // namespace vellum

@@ -110,7 +110,7 @@ class Network {
     const vellum::EstimateInputs in{*model, imported_, context_->caps(),
                                     vellum::modelled_rules(context_->caps())};
     Row row{model, std::make_unique<vellum::Executor>(context_, model), options.tiling,
-            predicted_run_ms(in, device_footprint(in).weights)};
+            predicted_run(in, device_footprint(in).weights).ms};
     for (size_t i = 0; i < inputs_.size(); ++i) row.executor->set_input(i, inputs_[i]);
     row.executor->run();
     bool same = true;

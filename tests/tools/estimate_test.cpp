@@ -6,6 +6,8 @@
 
 #include "api/small_model.hpp"
 #include "run_tool.hpp"
+#include "support/onnx_builder.hpp"
+#include "support/tensors.hpp"
 
 namespace vellum::test {
 namespace {
@@ -63,6 +65,40 @@ TEST_F(EstimateTool, DoesNotGuessWhatADriverTakes) {
   const Finished table = run_tool({"estimate", model});
   EXPECT_EQ(table.status, 0) << table.err;
   EXPECT_NE(table.out.find("not known"), std::string::npos) << table.out;
+}
+
+TEST_F(EstimateTool, SaysHowLongARunWaitsForStreamedWeights) {
+  OnnxModel chain;
+  chain.input("x0", {1, 64, 4, 4});
+  for (int i = 0; i < 4; ++i) {
+    const std::string number = std::to_string(i);
+    chain.initializer("w" + number, random_tensor({64, 64, 1, 1}, static_cast<uint32_t>(i + 1)))
+        .node("Conv", {"x" + number, "w" + number}, {"x" + std::to_string(i + 1)}, {}, "conv" + number);
+  }
+  chain.output("x4").save(folder / "chain.onnx");
+  const auto run_of = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"estimate", (folder / "chain.onnx").string(), "--caps", lavapipe};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_json(arguments)["points"][0]["run"];
+  };
+  const json resident = run_of({});
+  EXPECT_EQ(resident["streamed_bytes"], 0);
+  EXPECT_GT(resident["ms"], 0);
+  EXPECT_EQ(resident["ms"], resident["computing_ms"]);
+  const std::vector<std::string> budget{"--weights-budget", "40KiB", "--disk-gigabytes"};
+  const auto from_disk = [&](const char* rate) {
+    std::vector<std::string> arguments = budget;
+    arguments.push_back(rate);
+    return run_of(arguments);
+  };
+  const json slow = from_disk("0.001");
+  const double bytes = slow["streamed_bytes"];
+  EXPECT_GE(bytes, 2 * 64 * 64 * 4);
+  EXPECT_NEAR(slow["streaming_ms"], bytes / 1e3, 1e-6);
+  EXPECT_GE(slow["ms"], slow["streaming_ms"]);
+  EXPECT_LT(from_disk("1")["ms"], slow["ms"]);
+  refused({"--disk-gigabytes", "0"}, 2, {"--disk-gigabytes"});
+  refused({"--frontier", "--bus-gigabytes", "3"}, 2, {"--frontier"});
 }
 
 // The session that is said to fit does fit.

@@ -28,6 +28,7 @@ struct EstimateArguments {
   std::vector<std::string> sweeps;
   bool measure = false, frontier = false;
   uint64_t budget = 0;
+  StreamRates rates;
 };
 
 // Measurements come first: the growth of the process counts from its beginning.
@@ -97,7 +98,7 @@ void estimate(const EstimateArguments& arguments) {
 
   const auto make_estimator = [&] {
     return Estimator(arguments.options, arguments.caps, load_model(arguments.model, arguments.options),
-                     arguments.measure);
+                     arguments.measure, arguments.rates);
   };
   Estimator estimator = make_estimator();
   const auto estimate_points = [&] {
@@ -134,8 +135,8 @@ void estimate(const EstimateArguments& arguments) {
 
 Command add_estimate(CLI::App& app) {
   auto arguments = std::make_shared<EstimateArguments>();
-  CLI::App* command =
-      app.add_subcommand("estimate", "Estimate the memory of a model by category, before it is loaded");
+  CLI::App* command = app.add_subcommand(
+      "estimate", "Estimate the memory of a model by category, and the time of a run, before it is loaded");
   add_model(*command, arguments->model)->required();
   command->add_option(
       "--caps", arguments->caps,
@@ -165,6 +166,18 @@ Command add_estimate(CLI::App& app) {
               "--budget", arguments->budget,
               "bytes (or like 256MB): say whether the total fits, and which options would make it fit")
           ->transform(CLI::AsSizeValue(true));
+  const std::string rate_help = "GB (10^9 bytes) per second at which weights that are streamed come ";
+  CLI::Option* bus =
+      command
+          ->add_option(
+              "--bus-gigabytes", arguments->rates.bus,
+              rate_help +
+                  "to the device's memory; default: 12, or half of the memory's own if the host shares it")
+          ->check(CLI::PositiveNumber);
+  CLI::Option* disk = command
+                          ->add_option("--disk-gigabytes", arguments->rates.disk,
+                                       rate_help + "from the model's file; default: they are in host memory")
+                          ->check(CLI::PositiveNumber);
   command
       ->add_flag(
           "--frontier", arguments->frontier,
@@ -172,7 +185,9 @@ Command add_estimate(CLI::App& app) {
           "none; with --measure they also run")
       ->excludes(batch)
       ->excludes(sweep)
-      ->excludes(budget);
+      ->excludes(budget)
+      ->excludes(bus)
+      ->excludes(disk);
   add_in_flight(*command, arguments->options, "inferences in flight at once, each with its own tensors");
   command->add_option("--svg", arguments->svg, "draw the points, or the frontier, as a curve to this file");
   add_options(*command, arguments->options,
@@ -181,6 +196,7 @@ Command add_estimate(CLI::App& app) {
       "Examples:\n  vellum estimate model.onnx --caps phone.json --batch 1,2,4,8\n"
       "  vellum estimate model.onnx --measure\n"
       "  vellum estimate model.onnx --budget 64MB\n"
+      "  vellum estimate model.onnx --memory-budget 4GiB --bus-gigabytes 12 --disk-gigabytes 3\n"
       "  vellum estimate model.onnx --frontier --caps phone.json --svg frontier.svg");
   return {command, [arguments] { estimate(*arguments); }};
 }

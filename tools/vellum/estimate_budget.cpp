@@ -84,8 +84,9 @@ std::pair<uint64_t, uint64_t> largest_weights_budget(const Estimator& estimator,
 
 }  // namespace
 
-Estimator::Estimator(const Options& options, const std::string& caps_file, Model model, bool on_device)
-    : model_(std::move(model)) {
+Estimator::Estimator(const Options& options, const std::string& caps_file, Model model, bool on_device,
+                     const StreamRates& rates)
+    : model_(std::move(model)), rates_(rates) {
   if (!caps_file.empty()) {
     caps_ = read_caps(caps_file);
     name_ = caps_name(caps_file);
@@ -101,8 +102,8 @@ Estimator::Estimator(const Options& options, const std::string& caps_file, Model
 
 MemoryEstimate Estimator::estimate(SessionOptions options, const InputShapes& shapes) const {
   options.input_shapes = shapes;
-  return device_ ? estimate_memory(model_, options, device_->device())
-                 : estimate_memory(model_, options, *caps_);
+  return device_ ? estimate_memory(model_, options, device_->device(), rates_)
+                 : estimate_memory(model_, options, *caps_, rates_);
 }
 
 MemoryFrontier Estimator::frontier(const SessionOptions& options,

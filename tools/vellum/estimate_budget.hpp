@@ -17,7 +17,8 @@ namespace vellum::cli {
 class Estimator {
  public:
   // `on_device`: the device that the options name or default to, if there is no caps file.
-  Estimator(const Options& options, const std::string& caps_file, Model model, bool on_device);
+  Estimator(const Options& options, const std::string& caps_file, Model model, bool on_device,
+            const StreamRates& rates = {});
   MemoryEstimate estimate(SessionOptions options, const InputShapes& shapes) const;
   MemoryFrontier frontier(const SessionOptions& options,
                           const std::function<void(size_t done, size_t total)>& progress) const;
@@ -27,6 +28,7 @@ class Estimator {
 
  private:
   Model model_;
+  StreamRates rates_;
   std::optional<OpenedDevice> device_;
   std::optional<Caps> caps_;
   std::string name_;

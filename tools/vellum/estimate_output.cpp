@@ -125,6 +125,14 @@ std::string interval_words(const MemoryEstimate& estimate) {
          "), or with much smaller or larger networks\n";
 }
 
+std::string run_words(const PredictedRun& run) {
+  std::string text = fmt::format("one run, predicted: {:.3g} ms", run.ms);
+  if (run.streamed_bytes > 0)
+    text += fmt::format("; its dispatches alone {:.3g} ms, the copies of {} bytes of weights alone {:.3g} ms",
+                        run.computing_ms, grouped(run.streamed_bytes), run.streaming_ms);
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string category_table(const Point& point) {
@@ -143,6 +151,7 @@ std::string category_table(const Point& point) {
                measured ? std::optional(measured->vulkan.*category.bytes) : std::nullopt);
   std::string text = use.table.text() + "\n" + vulkan.table.text() + "\n";
   text += words(estimate.resident, estimate.pipelines) + interval_words(estimate);
+  text += run_words(estimate.run);
   text += fmt::format("shape inference alone: {} for every tensor and parameter\n",
                       grouped(estimate.shape_inference_bytes));
   if (measured && measured->driver_bytes)
@@ -184,6 +193,11 @@ json to_json(const Point& point) {
               {"interval", nullptr},
               {"driver_host", point.estimate.driver_host},
               {"shape_inference_total", point.estimate.shape_inference_bytes},
+              {"run",
+               {{"ms", point.estimate.run.ms},
+                {"computing_ms", point.estimate.run.computing_ms},
+                {"streaming_ms", point.estimate.run.streaming_ms},
+                {"streamed_bytes", point.estimate.run.streamed_bytes}}},
               {"dispatches", point.estimate.dispatches},
               {"pipelines", point.estimate.pipelines},
               {"shader_operations", point.estimate.shader_operations},

@@ -139,6 +139,8 @@ VELLUM_JNI(jobject, estimateMemory)
                          java.set_long("allocatedStaging", estimate.allocated_staging);
                          java.set_long("dispatches", estimate.dispatches);
                          java.set_long("pipelines", estimate.pipelines);
+                         java.set_double("runMs", estimate.run_ms);
+                         java.set_long("streamedBytes", estimate.streamed_bytes);
                        })
         .release();
   });

@@ -59,6 +59,8 @@ class MemoryEstimate:
     allocated_staging: int
     dispatches: int  # of one run
     pipelines: int  # that differ
+    run_ms: float  # one run by the performance model, with the waits for streamed weights
+    streamed_bytes: int  # of weights that a run copies to the device
 
     def __repr__(self) -> str:
         return f"<vellum.MemoryEstimate: {size(self.total)}, {size(self.allocated_peak)} of them from Vulkan>"

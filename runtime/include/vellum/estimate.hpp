@@ -51,6 +51,23 @@ struct MemoryInterval {
   uint64_t least = 0, most = 0;
 };
 
+// How fast weights that are streamed come to the device, in GB (10^9 bytes) per second.
+struct StreamRates {
+  double bus =
+      0;  // to the device's memory; 0: 12, as PCIe 3.0 x16, or half of its bandwidth if the host shares it
+  double disk = 0;  // from the model's file; 0: the weights are in host memory
+};
+
+// The time of one run by the performance model (docs/gpu_compilers.md). Rates are published or assumed: use
+// it to compare, and to see whether a network that streams waits for its weights. The host's part is not
+// counted.
+struct PredictedRun {
+  double ms = 0;                // with the waits for weights
+  double computing_ms = 0;      // of the dispatches alone
+  double streaming_ms = 0;      // of the copies of weights alone
+  uint64_t streamed_bytes = 0;  // of weights; 0 if all stay on the device
+};
+
 struct MemoryEstimate {
   MemoryUse use;
   // The range of use.total(). Set if the figures behind resident.driver and resident.pipelines were not
@@ -66,17 +83,19 @@ struct MemoryEstimate {
   // Scalar operations that the driver compiles, with loops unrolled: the sum over all pipelines, and the
   // largest pipeline. Counted only if the caps have the driver's figures (`process.*` in a caps file).
   uint64_t shader_operations = 0, largest_shader_operations = 0;
+  PredictedRun run;
   std::vector<std::string> warnings;  // e.g. operators that run on the host
 };
 
 // Estimates the memory of one session with these options and one combination of input shapes. Needs no
-// device: sizes in memory are modelled. Throws Error(invalid_argument) if an input's shape is open.
-VELLUM_API MemoryEstimate estimate_memory(const Model& model, const SessionOptions& options,
-                                          const Caps& caps);
+// device: sizes in memory are modelled. Throws Error(invalid_argument) if an input's shape is open or a rate
+// is below 0.
+VELLUM_API MemoryEstimate estimate_memory(const Model& model, const SessionOptions& options, const Caps& caps,
+                                          const StreamRates& rates = {});
 // Does the same with the device's own answers for the memory of images and buffers, which predicts
 // allocations exactly.
 VELLUM_API MemoryEstimate estimate_memory(const Model& model, const SessionOptions& options,
-                                          const Device& device);
+                                          const Device& device, const StreamRates& rates = {});
 
 struct MemoryMeasurement {
   MemoryUse use;

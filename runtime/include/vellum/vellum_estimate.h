@@ -35,6 +35,10 @@ typedef struct vellum_memory_estimate {
   uint64_t total_least, total_most;
   uint64_t state;           /* inputs and outputs that stay on the device (vellum_session_options.state) */
   uint64_t allocated_state; /* as passed to vkAllocateMemory */
+  /* One run by the performance model, with the waits for streamed weights, and the bytes of these weights; rates are
+   * published or assumed. */
+  double run_ms;
+  uint64_t streamed_bytes;
 } vellum_memory_estimate;
 
 /*

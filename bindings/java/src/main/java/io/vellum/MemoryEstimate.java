@@ -28,6 +28,8 @@ public final class MemoryEstimate {
   private long allocatedStaging;
   private long dispatches;
   private long pipelines;
+  private double runMs;
+  private long streamedBytes;
   private long totalLeast;
   private long totalMost;
 
@@ -165,6 +167,16 @@ public final class MemoryEstimate {
   /** Dispatches of one run. */
   public long dispatches() {
     return dispatches;
+  }
+
+  /** Milliseconds of one run by the performance model, with the waits for streamed weights. */
+  public double runMs() {
+    return runMs;
+  }
+
+  /** The bytes of weights that a run copies to the device. */
+  public long streamedBytes() {
+    return streamedBytes;
   }
 
   /** Pipelines that differ. */
