@@ -17,7 +17,7 @@ namespace {
 // Of other types than float: zeros, which are an index everywhere.
 HostTensor some_input(const TensorType& type, uint32_t seed) {
   if (!is_float(type.dtype)) return HostTensor(type.dtype, type.shape);
-  return cast(computed(type.shape, seed).tensor, type.dtype);
+  return cast(selfcheck::computed(type.shape, seed).tensor, type.dtype);
 }
 
 bool runs_on_host(const Program& program) {

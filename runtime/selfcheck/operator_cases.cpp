@@ -20,6 +20,7 @@
 namespace vellum {
 namespace {
 
+using namespace selfcheck;
 using Ints = std::vector<int64_t>;
 
 const Ints kPad1{1, 1, 1, 1}, kPad2{2, 2, 2, 2}, kTwo{2, 2};

@@ -25,6 +25,8 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 }  // namespace
 
+namespace selfcheck {
+
 Operand computed(Shape shape, uint32_t seed) { return {values(std::move(shape), seed), false}; }
 Operand weights(Shape shape, uint32_t seed) { return {values(std::move(shape), seed), true}; }
 Operand number(float value) { return {HostTensor::f32({}, std::vector<float>{value}), true}; }
@@ -80,6 +82,10 @@ Operand as_constant(Operand operand) {
 Operand integers(const std::vector<int64_t>& elements) {
   return {HostTensor::i64({static_cast<int64_t>(elements.size())}, elements), true};
 }
+
+}  // namespace selfcheck
+
+using selfcheck::Operand;
 
 SmallOperator small_operator(std::string name, const std::string& type, std::vector<Operand> operands,
                              std::shared_ptr<const Operator> op) {

@@ -24,6 +24,8 @@ struct SmallOperator {
   ErrorScale error_scale = ErrorScale::output;
 };
 
+namespace selfcheck {
+
 // An input of an operator: a tensor of the network, or a constant.
 struct Operand {
   HostTensor tensor;
@@ -52,12 +54,14 @@ Operand small_integers(const Shape& shape, int64_t seed = 1);
 Operand integers(const std::vector<int64_t>& elements);  // a constant
 Operand as_constant(Operand operand);
 
+}  // namespace selfcheck
+
 using AttributePairs = std::initializer_list<std::pair<const char*, Attributes::Value>>;
 
-SmallOperator small_operator(std::string name, const std::string& type, std::vector<Operand> operands,
-                             std::shared_ptr<const Operator> op);
+SmallOperator small_operator(std::string name, const std::string& type,
+                             std::vector<selfcheck::Operand> operands, std::shared_ptr<const Operator> op);
 // Of ONNX's operator `type` in operator set 23.
-SmallOperator small_operator(std::string name, const std::string& type, std::vector<Operand> operands,
-                             AttributePairs attributes = {});
+SmallOperator small_operator(std::string name, const std::string& type,
+                             std::vector<selfcheck::Operand> operands, AttributePairs attributes = {});
 
 }  // namespace vellum

@@ -89,6 +89,7 @@ DeviceCaps integrated_gpu(bool portability) {
 // With a layer that a workgroup of 32 could walk along.
 std::vector<SmallOperator> operators() {
   std::vector<SmallOperator> list = small_operators();
+  using selfcheck::computed, selfcheck::weights;
   list.push_back(small_operator("GRU", "GRU", {computed({5, 1, 7}), weights({1, 24, 7}), weights({1, 24, 8})},
                                 {{"hidden_size", int64_t{8}}}));
   return list;
