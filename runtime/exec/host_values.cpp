@@ -131,4 +131,8 @@ HostTensor read_linear(const TensorDesc& desc, const TensorType& type, std::span
   return tensor;
 }
 
+bool have_same_bits(const HostTensor& a, const HostTensor& b) {
+  return a.byte_size() == b.byte_size() && std::memcmp(a.data(), b.data(), a.byte_size()) == 0;
+}
+
 }  // namespace vellum

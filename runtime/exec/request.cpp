@@ -1,12 +1,12 @@
 #include "exec/request.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
 
 #include "exec/finite_check.hpp"
+#include "exec/host_values.hpp"
 
 namespace vellum {
 
@@ -50,15 +50,12 @@ void Request::require_same_outputs_again() {
   std::vector<HostTensor> first;
   for (size_t i = 0; i < outputs.size(); ++i) first.push_back(executor_->output(i));
   executor_->run();
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const HostTensor again = executor_->output(i);
-    if (again.byte_size() != first[i].byte_size() ||
-        std::memcmp(again.data(), first[i].data(), again.byte_size()) != 0)
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (!have_same_bits(executor_->output(i), first[i]))
       throw Error(ErrorCode::internal,
                   "output '" + outputs[i].name +
                       "' has other bits when the run is repeated: the device or its driver computes "
                       "unreliably; `vellum doctor --thorough` may name the operator");
-  }
 }
 
 void Request::complete() {

@@ -1,7 +1,6 @@
 #include "selfcheck/reuse_check.hpp"
 
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "compile/compile.hpp"
 #include "exec/device_tensors.hpp"
 #include "exec/executor.hpp"
+#include "exec/host_values.hpp"
 #include "graph/graph.hpp"
 #include "graph/node_spec.hpp"
 #include "graph/operator.hpp"
@@ -115,7 +115,7 @@ class ReuseCheck {
 
   static bool same(const std::vector<HostTensor>& a, const std::vector<HostTensor>& b) {
     for (size_t i = 0; i < a.size(); ++i)
-      if (std::memcmp(a[i].data(), b[i].data(), a[i].byte_size()) != 0) return false;
+      if (!have_same_bits(a[i], b[i])) return false;
     return true;
   }
 

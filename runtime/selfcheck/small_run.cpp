@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <utility>
 
 #include "exec/executor.hpp"
+#include "exec/host_values.hpp"
 #include "kernels/framework/kernel_id.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/crash_marks.hpp"
@@ -57,10 +57,6 @@ std::vector<HostTensor> other_inputs(std::vector<HostTensor> inputs) {
     if (input.dtype() == DType::f32)
       for (float& value : input.mutable_as<float>()) value = -value;
   return inputs;
-}
-
-bool have_same_bits(const HostTensor& a, const HostTensor& b) {
-  return a.byte_size() == b.byte_size() && std::memcmp(a.data(), b.data(), a.byte_size()) == 0;
 }
 
 // Between the repetitions the program computes something else: a workgroup that did not run would otherwise
