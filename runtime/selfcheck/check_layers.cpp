@@ -14,7 +14,7 @@
 namespace vellum {
 namespace {
 
-// Of other types than float: zeros, which are an index everywhere.
+// Random floats, or zeros of another type: zero is a valid index everywhere.
 HostTensor some_input(const TensorType& type, uint32_t seed) {
   if (!is_float(type.dtype)) return HostTensor(type.dtype, type.shape);
   return cast(selfcheck::computed(type.shape, seed).tensor, type.dtype);

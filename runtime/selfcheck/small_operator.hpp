@@ -13,8 +13,8 @@
 
 namespace vellum {
 
-// What the error of an element is divided by: the largest magnitude of the output, as for sums of many
-// products, or that of the element itself. 1 where that is larger.
+// An element's error is divided by the largest magnitude of the output, as for sums of many products, or by
+// that of the element itself; by 1 if that is larger.
 enum class ErrorScale : uint8_t { output, element };
 
 struct SmallOperator {
@@ -60,7 +60,7 @@ using AttributePairs = std::initializer_list<std::pair<const char*, Attributes::
 
 SmallOperator small_operator(std::string name, const std::string& type,
                              std::vector<selfcheck::Operand> operands, std::shared_ptr<const Operator> op);
-// Of ONNX's operator `type` in operator set 23.
+// Makes the operator `type` of ONNX's operator set 23.
 SmallOperator small_operator(std::string name, const std::string& type,
                              std::vector<selfcheck::Operand> operands, AttributePairs attributes = {});
 

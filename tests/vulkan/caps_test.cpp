@@ -96,7 +96,7 @@ TEST(Caps, LavapipeOnArmHasNoImagesOfHalves) {
 #endif
 }
 
-// What HalvesCheck finds on a device of which nothing is known.
+// On a device without a quirk, packs_halves_rightly() finds the same.
 TEST(Caps, SwiftShadersHalvesAreMadeOfIntegers) {
   DeviceCaps swiftshader;
   swiftshader.vendor_id = 0x1AE0;
