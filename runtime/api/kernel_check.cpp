@@ -53,7 +53,7 @@ std::vector<KernelCheck> check_layers(const Device& device, const Model& model, 
     if (checks.empty())
       throw Error(ErrorCode::not_found,
                   check_options.only.empty()
-                      ? "no layer of the model has a kernel"
+                      ? "no layer of the model has a kernel that is not known to be wrong"
                       : "no layer with a kernel has '" + check_options.only + "' in its name");
     return checks;
   });

@@ -75,7 +75,8 @@ int check_kernels_in_c(char what[512]) {
   FAILS(vellum_get_crashes(device, NULL, &error), VELLUM_INVALID_ARGUMENT, "list");
   FAILS(vellum_get_crashes(NULL, &crashes, &error), VELLUM_INVALID_ARGUMENT, "device");
   FAILS(vellum_forget_crashes(NULL, &error), VELLUM_INVALID_ARGUMENT, "device");
-  EXPECT(vellum_device_known_rates(device, &rates, &known, &error) == VELLUM_OK && known == 0);
+  EXPECT(vellum_device_known_rates(device, &rates, &known, &error) == VELLUM_OK);
+  EXPECT(known == 0 || rates.units > 0); /* of a GPU whose chip is known */
 
 done:
   vellum_kernel_check_list_destroy(list);
@@ -182,9 +183,14 @@ int in_memory_in_c(const void* model_bytes, size_t model_size, const float* inpu
 
   /* A driver on the CPU reports nothing of its machine code. */
   EXPECT(vellum_model_load_bytes(model_bytes, model_size, &model, &error) == VELLUM_OK);
-  FAILS(vellum_kernel_report_create(device, model, NULL, NULL, &report, &error), VELLUM_UNSUPPORTED,
-        "VK_KHR_pipeline_executable_properties");
-  EXPECT(report == NULL && vellum_kernel_report_pipeline_count(report) == 0);
+  if (vellum_kernel_report_create(device, model, NULL, NULL, &report, &error) == VELLUM_OK) {
+    EXPECT(vellum_kernel_report_pipeline_count(report) > 0);
+    vellum_kernel_report_destroy(report);
+  } else {
+    EXPECT(error.status == VELLUM_UNSUPPORTED &&
+           strstr(error.message, "VK_KHR_pipeline_executable_properties") != NULL);
+    EXPECT(report == NULL && vellum_kernel_report_pipeline_count(report) == 0);
+  }
 
 done:
   vellum_session_destroy(session);

@@ -183,7 +183,7 @@ TEST_F(StreamedWeightsTest, NeverTakeMoreDeviceMemoryThanTheBudget) {
     const AllocatedBytes& others = stream->allocated();
     const uint64_t staging = context->memory_statistics().of(gpu::MemoryCategory::staging).peak_bytes;
     EXPECT_LE(vulkan.peak_bytes() - before, others.intermediates + others.in_out + staging + budget);
-    EXPECT_GT(stream->weight_bytes().in_all, 3 * budget);
+    EXPECT_GT(stream->weight_bytes().in_all, 2 * budget);  // images are padded, by some drivers much
     EXPECT_GE(stream->weight_bytes().streamed, stream->weight_bytes().in_all - budget);
   }
 }
@@ -194,6 +194,7 @@ TEST_F(StreamedWeightsTest, ComeThroughStagingAndOverAQueueOfTheirOwn) {
   for (const bool transfer_queue : {false, true}) {
     if (transfer_queue) vulkan.add_transfer_queue();
     open();
+    if (!transfer_queue && context->has_transfer_queue()) continue;  // a GPU has one without help
     ASSERT_EQ(context->has_transfer_queue(), transfer_queue);
     for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d}) {
       SCOPED_TRACE(std::string(transfer_queue ? "two queues" : "one queue") +

@@ -88,7 +88,8 @@ TEST_F(Tuned, MeasuresKeepsAndComputesTheSame) {
   const TuneReport report = tune(device, model, {}, how);
   EXPECT_TRUE(report.warnings.empty()) << report.warnings.front();
   EXPECT_TRUE(report.complete);
-  ASSERT_EQ(report.operators.size(), 3u);
+  ASSERT_GE(report.operators.size(), 2u);  // 3, of which GPUs fuse two
+  ASSERT_LE(report.operators.size(), 3u);
   for (const TunedOperator& op : report.operators) {
     EXPECT_GT(op.candidates, 1u);
     EXPECT_GT(op.untuned_us, 0);

@@ -23,6 +23,9 @@ struct State {
   PFN_vkAllocateMemory allocate_memory = nullptr;
   PFN_vkMapMemory map_memory = nullptr;
   PFN_vkUnmapMemory unmap_memory = nullptr;
+  PFN_vkGetPhysicalDeviceMemoryProperties memory_properties = nullptr;
+  PFN_vkGetPhysicalDeviceMemoryProperties2 memory_properties2 = nullptr;
+  VkPhysicalDeviceMemoryProperties memory = {};
 };
 
 State& state() {
@@ -41,13 +44,29 @@ VKAPI_ATTR VkResult VKAPI_CALL create_shader_module(VkDevice device, const VkSha
   return state().create_shader_module(device, &rewritten, callbacks, module);
 }
 
-// All memory of a driver for CPUs can be mapped. Memory that is imported has its own contents.
+VKAPI_ATTR void VKAPI_CALL get_memory_properties(VkPhysicalDevice device,
+                                                 VkPhysicalDeviceMemoryProperties* properties) {
+  state().memory_properties(device, properties);
+  state().memory = *properties;
+}
+
+VKAPI_ATTR void VKAPI_CALL get_memory_properties2(VkPhysicalDevice device,
+                                                  VkPhysicalDeviceMemoryProperties2* properties) {
+  state().memory_properties2(device, properties);
+  state().memory = properties->memoryProperties;
+}
+
+bool can_be_mapped(uint32_t type) {
+  return (state().memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
+}
+
+// Fills what can be mapped, which of a driver for CPUs is all. Memory that is imported has its own contents.
 VKAPI_ATTR VkResult VKAPI_CALL allocate_memory(VkDevice device, const VkMemoryAllocateInfo* info,
                                                const VkAllocationCallbacks* callbacks,
                                                VkDeviceMemory* memory) {
   const VkResult result = state().allocate_memory(device, info, callbacks, memory);
   void* bytes = nullptr;
-  if (result != VK_SUCCESS || info->pNext) return result;
+  if (result != VK_SUCCESS || info->pNext || !can_be_mapped(info->memoryTypeIndex)) return result;
   if (state().map_memory(device, *memory, 0, VK_WHOLE_SIZE, 0, &bytes) != VK_SUCCESS) return result;
   std::memset(bytes, 0xff, info->allocationSize);
   state().unmap_memory(device, *memory);
@@ -78,6 +97,14 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_function(VkDevice device, co
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance instance, const char* name) {
   const PFN_vkVoidFunction real = state().instance_function(instance, name);
   const std::string_view wanted(name);
+  if (wanted == "vkGetPhysicalDeviceMemoryProperties") {
+    state().memory_properties = reinterpret_cast<PFN_vkGetPhysicalDeviceMemoryProperties>(real);
+    return reinterpret_cast<PFN_vkVoidFunction>(get_memory_properties);
+  }
+  if (wanted == "vkGetPhysicalDeviceMemoryProperties2") {
+    state().memory_properties2 = reinterpret_cast<PFN_vkGetPhysicalDeviceMemoryProperties2>(real);
+    return reinterpret_cast<PFN_vkVoidFunction>(get_memory_properties2);
+  }
   if (wanted == "vkGetInstanceProcAddr") return reinterpret_cast<PFN_vkVoidFunction>(get_instance_function);
   if (wanted != "vkGetDeviceProcAddr") return real;
   state().device_function = reinterpret_cast<PFN_vkGetDeviceProcAddr>(real);
