@@ -1,6 +1,8 @@
 // Decomposed attention.
 #include "graph/operators/matmul/attention.hpp"
 
+#include <cmath>
+
 #include "passes/pass_harness.hpp"
 
 namespace vellum::test {
@@ -64,6 +66,35 @@ TEST(FuseAttention, MaskKnownAtRunTime) {
   const Graph graph = after(fuse_attention, m);
   EXPECT_EQ(types(graph), "Attention");
   EXPECT_EQ(graph.nodes[0].inputs.size(), 4u);
+}
+
+// torch writes zeros where a mask excludes all keys of a row, and repeats heads of K and V by an Expand.
+TEST(FuseAttention, RepeatedHeadsAndRowsWithoutKeys) {
+  OnnxModel m;
+  m.input("q", {2, 6, 5, 4}).input("k", {2, 3, 7, 4}).input("v", {2, 3, 7, 8});
+  std::vector<float> mask(35, 0.0f);
+  std::fill_n(mask.begin() + 7, 9, -INFINITY);
+  m.initializer("mask", HostTensor::f32({1, 1, 5, 7}, mask)).initializer("zero", scalar(0.0f));
+  m.initializer("axis", ints({2}))
+      .initializer("k_heads", ints({2, 3, 2, 7, 4}))
+      .initializer("v_heads", ints({2, 3, 2, 7, 8}))
+      .initializer("k_all", ints({2, 6, 7, 4}))
+      .initializer("v_all", ints({2, 6, 7, 8}));
+  for (const std::string x : {"k", "v"})
+    m.node("Unsqueeze", {x, "axis"}, {x + "1"})
+        .node("Expand", {x + "1", x + "_heads"}, {x + "2"})
+        .node("Reshape", {x + "2", x + "_all"}, {x + "3"});
+  m.node("Transpose", {"k3"}, {"t"}, attributes({{"perm", Attributes::Ints{0, 1, 3, 2}}}))
+      .node("MatMul", {"q", "t"}, {"s"})
+      .node("Add", {"s", "mask"}, {"m"})
+      .node("Softmax", {"m"}, {"p"}, attributes({{"axis", int64_t{-1}}}))
+      .node("IsNaN", {"p"}, {"empty"})
+      .node("Where", {"empty", "zero", "p"}, {"w"})
+      .node("MatMul", {"w", "v3"}, {"y"})
+      .output("y");
+  const Graph graph = after(fuse_attention, m);
+  EXPECT_EQ(types(graph), "Attention");
+  EXPECT_EQ((*attention_of(graph).views)[1].shape, (Shape{2, 3, 7, 4}));
 }
 
 // Attention over pixels, with channels before tokens: YOLO11, VAEs of diffusion models.

@@ -59,6 +59,24 @@ TEST(FuseLayerNorm, TwoProductsOfTensorFlow) {
   EXPECT_EQ(types(after(fuse_layer_norm, m)), "LayerNormalization");
 }
 
+// Llama's form: a quotient by the root of the mean of squares, with the scale first or last.
+TEST(FuseLayerNorm, RootMeanSquareWithoutAMean) {
+  for (const bool inverse : {false, true}) {
+    OnnxModel m;
+    m.input("x", {2, 5, 6}).initializer("two", scalar(2.0f)).initializer("epsilon", scalar(1e-5f));
+    m.initializer("scale", random_tensor({6}, 1));
+    m.node("Pow", {"x", "two"}, {"square"});
+    m.node("ReduceMean", {"square"}, {"mean"}, attributes({{"axes", Attributes::Ints{-1}}}));
+    m.node("Add", {"mean", "epsilon"}, {"sum"}).node("Sqrt", {"sum"}, {"root"});
+    if (inverse)
+      m.node("Reciprocal", {"root"}, {"r"}).node("Mul", {"x", "r"}, {"q"});
+    else
+      m.node("Div", {"x", "root"}, {"q"});
+    m.node("Mul", {"scale", "q"}, {"y"}).output("y");
+    EXPECT_EQ(types(after(fuse_layer_norm, m)), "RMSNormalization");
+  }
+}
+
 TEST(FuseLayerNorm, WhatElseIsReadStays) {
   OnnxModel m = with_moments(true);
   m.node("Div", {"d", "s"}, {"q"}).node("Mul", {"q", "scale"}, {"y"}).output("y").output("q");

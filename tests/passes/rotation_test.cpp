@@ -117,6 +117,23 @@ TEST(FuseRotation, TablesOfHeadsBesideTokens) {
   EXPECT_EQ(types(after(fuse_rotation, b.model)), "RotateChannels");
 }
 
+// Queries and keys share the cosines and sines of positions that only a run knows.
+TEST(FuseRotation, TablesThatAreComputed) {
+  Builder b({1, 3, 5, 8});
+  b.model.input("k", {1, 2, 5, 8}).input("angles", {1, 1, 5, 8});
+  const std::string cosines = b.node("Cos", {"angles"}), sines = b.node("Sin", {"angles"});
+  for (const std::string x : {"x", "k"})
+    b.model.output(
+        b.node("Add", {b.node("Mul", {x, cosines}), b.node("Mul", {rotated_halves(b, x, 8), sines})}));
+  EXPECT_EQ(types(after(fuse_rotation, b.model)), "Cos Sin Mul Concat RotateChannels RotateChannels");
+  // Cosines that differ from image to image have no table.
+  Builder other({2, 3, 5, 8});
+  other.model.input("cosines", {2, 1, 5, 8}).input("sines", {2, 1, 5, 8});
+  other.model.output(other.node("Add", {other.node("Mul", {"x", "cosines"}),
+                                        other.node("Mul", {rotated_halves(other, "x", 8), "sines"})}));
+  EXPECT_EQ(types(after(fuse_rotation, other.model)).find("RotateChannels"), std::string::npos);
+}
+
 TEST(FuseRotation, WhatIsNoRotationStays) {
   Builder reversed({1, 2, 4, 8});  // tokens in another order
   reversed.model.output(reversed.turned("x", reversed.slice("x", 2, -1, -kEnd, -1), {4, 8}));

@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "graph/operators/elementwise/select.hpp"
 #include "graph/operators/matmul/attention.hpp"
 #include "graph/operators/matmul/matmul.hpp"
+#include "graph/operators/movement/gather.hpp"
 #include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/movement/transpose.hpp"
 #include "graph/operators/reduction/softmax.hpp"
@@ -191,6 +193,21 @@ std::vector<size_t> match_merged_heads(const GraphEditor& editor, size_t index) 
   return nodes;
 }
 
+// A softmax whose rows are zeros where they are NaN, because a mask excludes all keys. Attention's are zeros
+// too. Returns the softmax's output, or `value` itself.
+ValueId without_guard_of_empty_rows(const GraphEditor& editor, ValueId value) {
+  const auto choice = match_producer<Where>(editor, value);
+  if (!choice || !editor.only_reader(value)) return value;
+  const ValueId weights = choice.input(2);
+  const HostTensor* zero = editor.constant(choice.input(1));
+  const bool is_zero = zero != nullptr && zero->elements() == 1 && zero->to_floats()[0] == 0.0f;
+  if (!is_zero || editor.type(weights) != editor.type(value)) return value;
+  const bool is_guard = match_unary(editor, choice.input(0), UnaryKind::is_nan) == weights &&
+                        editor.only_reader(choice.input(0)) && !editor.is_graph_output(weights) &&
+                        editor.readers(weights).size() == 2;
+  return is_guard ? weights : value;
+}
+
 // The scores of a softmax over the last dimension that is read once. A Reshape behind it may split or merge
 // other dimensions than the last two.
 std::optional<ValueId> match_softmax_of_rows(const GraphEditor& editor, ValueId value) {
@@ -201,12 +218,44 @@ std::optional<ValueId> match_softmax_of_rows(const GraphEditor& editor, ValueId 
     if (!keeps_rows || !editor.only_reader(value)) return std::nullopt;
     value = reshape.input();
   }
-  const auto softmax = match_producer<Softmax>(editor, value);
-  if (!softmax || softmax->kind != SoftmaxKind::softmax || !editor.only_reader(value)) return std::nullopt;
+  const ValueId weights = without_guard_of_empty_rows(editor, value);
+  const auto softmax = match_producer<Softmax>(editor, weights);
+  if (!softmax || softmax->kind != SoftmaxKind::softmax) return std::nullopt;
+  if (weights == value && !editor.only_reader(value)) return std::nullopt;
   const Shape& shape = editor.type(softmax.input()).shape;
   if (shape.empty() || softmax->extent(shape).length != shape.back() || softmax->extent(shape).inner != 1)
     return std::nullopt;
   return softmax.input();
+}
+
+// Heads of K or V that are repeated for several heads of Q, as heads of the tensor before the Expand that
+// repeats them. Nothing where there is none.
+std::optional<ViewedValue> without_repeated_heads(const GraphEditor& editor, const ViewedValue& viewed) {
+  const auto expand = match_producer<Expand>(editor, viewed.source);
+  if (!expand || viewed.view.offset != 0) return std::nullopt;
+  const Shape &from = editor.type(expand.input()).shape, &to = editor.type(viewed.source).shape;
+  if (from.size() != to.size()) return std::nullopt;
+  size_t repeated = 0;
+  while (repeated < to.size() && from[repeated] == to[repeated]) ++repeated;
+  if (repeated == 0 || repeated == to.size() || from[repeated] != 1) return std::nullopt;
+  for (size_t axis = repeated + 1; axis < to.size(); ++axis)
+    if (from[axis] != to[axis]) return std::nullopt;
+  const int64_t repeats = to[repeated], inner = product(to, repeated + 1, to.size()),
+                heads = to[repeated - 1];
+  ViewedValue result = viewed;
+  StridedView& view = result.view;
+  if (view.shape[1] != heads * repeats || view.strides[1] != inner) return std::nullopt;
+  view.shape[1] = heads;
+  for (const size_t axis : {0, 2, 3}) {
+    int64_t& stride = view.strides[axis];
+    if (view.shape[axis] == 1 || stride < inner) continue;
+    if (stride % (inner * heads * repeats) != 0) return std::nullopt;
+    stride /= repeats;
+  }
+  result.source = expand.input();
+  while (const auto reshape = match_producer<ReshapeFamily>(editor, result.source))
+    result.source = reshape.input();
+  return result;
 }
 
 void transpose_matrices(StridedView& view) {
@@ -224,10 +273,12 @@ std::optional<std::array<ViewedValue, 3>> match_heads(const GraphEditor& editor,
   auto k = as_heads(editor, scores.k_transposed, Scalings::passed);
   auto v = as_heads(editor, values, Scalings::end);
   if (!q || !k || !v) return std::nullopt;
+  auto own_k = without_repeated_heads(editor, *k), own_v = without_repeated_heads(editor, *v);
+  if (own_k && own_v && own_k->view.shape[1] == own_v->view.shape[1]) k = own_k, v = own_v;
   transpose_matrices(k->view);
   if (order == ValueOrder::channels_first) transpose_matrices(v->view);
   const Shape &qs = q->view.shape, &ks = k->view.shape, &vs = v->view.shape;
-  const bool broadcasts = qs[0] != ks[0] || qs[1] != ks[1] || ks[0] != vs[0] || ks[1] != vs[1];
+  const bool broadcasts = qs[0] != ks[0] || qs[1] % ks[1] != 0 || ks[0] != vs[0] || ks[1] != vs[1];
   if (broadcasts || qs[3] > Attention::kMostChannels || vs[3] > Attention::kMostChannels) return std::nullopt;
   const std::array heads{*q, *k, *v};
   for (const ViewedValue& viewed : heads)

@@ -35,9 +35,11 @@ std::optional<Mean> match_deviation(const GraphEditor& editor, ValueId value) {
   return mean && mean->input == (*operands)[0] ? mean : std::nullopt;
 }
 
+// Without `centred` the mean counts as 0: what is divided is the mean's input itself (RMSNormalization).
 struct Deviation {
   Mean mean;
   float epsilon = 0.0f;
+  bool centred = true;
 };
 
 // value = sqrt(mean of the squared deviation + epsilon)
@@ -47,9 +49,11 @@ std::optional<Deviation> match_standard_deviation(const GraphEditor& editor, Val
   if (!step || step->kind != BinaryKind::add || step->scalar < 0.0) return std::nullopt;
   const auto variance = match_mean(editor, step->input);
   const auto deviation = variance ? match_square(editor, variance->input) : std::nullopt;
-  const auto mean = deviation ? match_deviation(editor, *deviation) : std::nullopt;
-  if (!mean || mean->axis != variance->axis) return std::nullopt;
-  return Deviation{*mean, static_cast<float>(step->scalar)};
+  if (!deviation) return std::nullopt;
+  const auto epsilon = static_cast<float>(step->scalar);
+  const auto mean = match_deviation(editor, *deviation);
+  if (mean && mean->axis == variance->axis) return Deviation{*mean, epsilon};
+  return Deviation{{*deviation, variance->axis}, epsilon, false};
 }
 
 std::optional<Deviation> match_inverse_deviation(const GraphEditor& editor, ValueId value) {
@@ -75,7 +79,10 @@ std::optional<Deviation> match_quotient(const GraphEditor& editor, ValueId value
       numerator = (*product)[1 - slot];
     }
   }
-  return found && match_deviation(editor, numerator) == found->mean ? found : std::nullopt;
+  if (!found) return std::nullopt;
+  const bool is_deviation =
+      found->centred ? match_deviation(editor, numerator) == found->mean : numerator == found->mean.input;
+  return is_deviation ? found : std::nullopt;
 }
 
 Shape last_dimensions(const GraphEditor& editor, const Mean& mean) {
@@ -85,10 +92,11 @@ Shape last_dimensions(const GraphEditor& editor, const Mean& mean) {
 
 // Node `index` becomes the normalisation. Its former operands may become dead code.
 void replace_by_norm(GraphEditor& editor, size_t index, const Deviation& found, HostTensor scale,
-             std::optional<HostTensor> bias) {
+                     std::optional<HostTensor> bias) {
   auto op = std::make_shared<LayerNormalization>();
   op->axis = static_cast<int64_t>(found.mean.axis) - std::ssize(editor.type(found.mean.input).shape);
   op->epsilon = found.epsilon;
+  op->centred = found.centred;
   const std::string name = editor.node(index).name;
   std::vector<ValueId> inputs{found.mean.input, editor.add_constant(name + "/scale", std::move(scale))};
   if (bias) inputs.push_back(editor.add_constant(name + "/bias", std::move(*bias)));
@@ -111,7 +119,9 @@ void fuse_quotient(GraphEditor& editor, size_t index) {
       at = product->index, result = product->output;
     }
   }
-  if (const auto sum = match_constant_reader(editor, result, BinaryKind::add)) {
+  // RMSNormalization has no bias.
+  const auto sum = found->centred ? match_constant_reader(editor, result, BinaryKind::add) : std::nullopt;
+  if (sum) {
     bias = expand_to_last_dimensions(*sum->constant, last);
     if (bias) at = sum->index;
   }
@@ -131,7 +141,7 @@ std::optional<Factor> match_factor(const GraphEditor& editor, ValueId value, con
     if (constant == nullptr) continue;
     const auto deviation = match_inverse_deviation(editor, (*product)[1 - slot]);
     auto scale = expand_to_last_dimensions(*constant, last);
-    if (deviation && scale) return Factor{*deviation, std::move(*scale)};
+    if (deviation && deviation->centred && scale) return Factor{*deviation, std::move(*scale)};
   }
   return std::nullopt;
 }

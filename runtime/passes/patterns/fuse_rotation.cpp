@@ -11,6 +11,7 @@
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/reshape.hpp"
 #include "passes/passes.hpp"
+#include "passes/patterns/computed_rotation.hpp"
 #include "passes/patterns/linear_terms.hpp"
 #include "passes/rewrite/match.hpp"
 
@@ -195,8 +196,9 @@ bool replace_by_rotation(GraphEditor& editor, LinearTrace& trace, size_t index) 
 
 void fuse_rotation(Graph& graph) {
   GraphEditor editor(graph);
+  ComputedRotations computed(editor);
   for (const size_t index : editor.nodes()) {
-    if (!may_rotate(editor, index)) continue;
+    if (computed.replace(index) || !may_rotate(editor, index)) continue;
     LinearTrace trace(editor);  // it keeps tables for each element: of one rotation alone
     for (const size_t node : candidates_from(editor, index))
       if (replace_by_rotation(editor, trace, node)) break;
