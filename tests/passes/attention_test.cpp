@@ -97,6 +97,21 @@ TEST(FuseAttention, RepeatedHeadsAndRowsWithoutKeys) {
   EXPECT_EQ((*attention_of(graph).views)[1].shape, (Shape{2, 3, 7, 4}));
 }
 
+// BART adds the mask while the scores have a batch, and multiplies without it.
+TEST(FuseAttention, MaskKnownAtRunTimeBesideABatchOfOne) {
+  OnnxModel m;
+  m.input("q", {3, 5, 4}).input("k", {3, 4, 7}).input("v", {3, 7, 6}).input("mask", {1, 1, 5, 7});
+  m.initializer("four", ints({1, 3, 5, 7})).initializer("three", ints({3, 5, 7}));
+  m.node("MatMul", {"q", "k"}, {"s"})
+      .node("Reshape", {"s", "four"}, {"s4"})
+      .node("Add", {"s4", "mask"}, {"m"});
+  m.node("Reshape", {"m", "three"}, {"m3"})
+      .node("Softmax", {"m3"}, {"p"}, attributes({{"axis", int64_t{-1}}}))
+      .node("MatMul", {"p", "v"}, {"y"})
+      .output("y");
+  EXPECT_EQ(types(after(fuse_attention, m)), "Attention");
+}
+
 // Attention over pixels, with channels before tokens: YOLO11, VAEs of diffusion models.
 TEST(FuseAttention, ValuesWithChannelsBeforeTokens) {
   const Attributes swap = attributes({{"perm", Attributes::Ints{0, 1, 3, 2}}});

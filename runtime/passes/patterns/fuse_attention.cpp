@@ -26,7 +26,7 @@ struct Scores {
   ValueId q = kNoValue, k_transposed = kNoValue;
   double scale = 1.0;
   std::optional<HostTensor> head_factors;  // (heads, 1, 1), what the scores of each head are multiplied by
-  std::optional<ValueId> computed_mask;    // of the scores' shape
+  std::optional<ValueId> computed_mask;    // of the scores' shape, but for leading ones
   std::vector<HostTensor> constant_masks;  // each broadcasts to the scores
 };
 
@@ -76,7 +76,7 @@ bool read_mask(const GraphEditor& editor, ValueId mask, const Shape& seen, const
     if (added) scores.constant_masks.push_back(std::move(*added));
     return added.has_value();
   }
-  if (seen != shape || scores.computed_mask) return false;
+  if (scores.computed_mask || without_leading_ones(seen) != without_leading_ones(shape)) return false;
   scores.computed_mask = mask;
   return true;
 }
