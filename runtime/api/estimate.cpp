@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "api/cache_capacity.hpp"
 #include "api/fit_budget.hpp"
 #include "api/guard.hpp"
 #include "api/target.hpp"
@@ -13,10 +14,11 @@
 namespace vellum {
 namespace {
 
-MemoryEstimate estimate_memory(const Model& model, SessionOptions options, const Target& target,
+MemoryEstimate estimate_memory(const Model& source, SessionOptions options, const Target& target,
                                const DeviceCaps& caps, const StreamRates& rates) {
   if (!(rates.bus >= 0) || !(rates.disk >= 0))
     throw Error(ErrorCode::invalid_argument, "a rate of a bus or a disk is below 0");
+  const Model model = with_cache_capacity(source, options);
   const Graph& graph = impl(model)->graph;
   options = by_tensor_name(model, std::move(options));
   std::shared_ptr<const CompiledModel> compiled;

@@ -58,6 +58,9 @@ struct Model::Impl {
   std::shared_ptr<const PackedModel> packed;  // of a bundle; null for other models
   std::vector<bool> shape_inputs;             // find_shape_inputs()
   std::vector<TensorInfo> inputs, outputs;
+  // The results of with_cache_capacity(), by SessionOptions::state and state_capacity.
+  mutable std::mutex with_capacity_mutex;
+  mutable std::map<std::pair<std::string, uint32_t>, std::weak_ptr<const Impl>> with_capacity;
 };
 
 struct Caps::Impl {

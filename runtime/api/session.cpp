@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "api/cache_capacity.hpp"
 #include "api/fit_budget.hpp"
 #include "api/guard.hpp"
 #include "api/impl.hpp"
@@ -54,7 +55,7 @@ std::vector<std::shared_ptr<ArenaPool>> make_pools(const std::shared_ptr<gpu::Co
 Session::Impl::Impl(const Device& target, const Model& source, const SessionOptions& session_options,
                     Progress* creation)
     : device(target),
-      model(source),
+      model(with_cache_capacity(source, session_options)),
       options(by_tensor_name(model, session_options)),
       states(state_pairs(impl(model)->graph, options.state)),
       memory_budget(options.memory_budget ? std::make_shared<gpu::MemoryBudget>(options.memory_budget)
@@ -183,6 +184,8 @@ void Session::Impl::set_input(const RequestQueue::Lock& lock, size_t index, cons
   require_no_state_input(index);
   const TensorInfo& declared = model.inputs()[index];
   check_holds_values(declared.name, tensor);
+  if (const auto whole = mask_of_all_tokens(declared, tensor, options.state_capacity))
+    return set_input(lock, index, *whole);
   if (tensor.dtype() != declared.dtype)
     throw Error(ErrorCode::invalid_argument,
                 "input '" + declared.name + "' wants " + std::string(name(declared.dtype)) + " " +
@@ -214,6 +217,7 @@ void Session::Impl::run() {
     for (const auto& [index, tensor] : staged) request.set_input(index, tensor);
     staged.clear();
     last_recording.reset();
+    append_tokens();
   }
   try {
     queue->submit(*own_request);

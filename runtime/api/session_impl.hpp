@@ -46,6 +46,9 @@ struct Session::Impl {
   std::vector<StateInfo> state_infos;
   // Their memory, made with the first executors. Null without states.
   std::shared_ptr<StateMemory> state;
+  // With growing caches (SessionOptions::state_capacity): the tokens in them after all submitted runs, and
+  // those that the next run adds.
+  int64_t cached_tokens = 0, new_tokens = 0;
   // Counts everything that the session allocates from Vulkan. Null without SessionOptions::memory_budget.
   std::shared_ptr<gpu::MemoryBudget> memory_budget;
   // With a memory budget null until the session is ready, because the input shapes decide how the budget is
@@ -124,6 +127,14 @@ struct Session::Impl {
   // Makes the memory of the states for the first program, or checks that a later one fits it.
   void prepare_state(const Program& program);
   void reset_state();
+  // Counts the tokens of a run that is about to begin. Throws Error(invalid_argument) if the caches have no
+  // room.
+  void append_tokens();
+  // Returns whether the state is the number of tokens in growing caches. Throws Error(invalid_argument) for a
+  // number that they cannot hold.
+  bool is_cache_length(size_t index, const Tensor& tensor) const;
+  // Reads the number of tokens from the state.
+  void count_cached_tokens();
   void update_state_infos();
   // Returns the index of a state. Throws Error(not_found) for a name that is none, Error(invalid_argument)
   // before the session is prepared.

@@ -9,6 +9,7 @@
 #include "api/fit_budget.hpp"
 #include "api/region_runner.hpp"
 #include "api/session_impl.hpp"
+#include "passes/caches/growing_caches.hpp"
 
 namespace vellum {
 namespace {
@@ -173,6 +174,7 @@ void Session::Impl::switch_to(const RequestQueue::Lock& lock, const InputKey& ke
   }
   for (size_t i = 0; i < outputs.size(); ++i) outputs[i].signature_name = model.outputs()[i].signature_name;
   warnings = program.warnings;
+  new_tokens = tokens_of_run(first_executor().model().graph);
   update_state_infos();
 }
 

@@ -4,10 +4,10 @@
 
 #include "api/guard.hpp"
 #include "api/session_impl.hpp"
+#include "passes/caches/growing_caches.hpp"
 #include "vulkan/context.hpp"
 
 namespace vellum {
-
 bool Session::Impl::is_state_input(size_t index) const {
   return std::ranges::find(states, index, &StatePair::input) != states.end();
 }
@@ -65,6 +65,30 @@ void Session::Impl::reset_state() {
   state->fill_with_zeros();
   for (size_t i = 0; i < states.size(); ++i)
     if (const auto& initial = model.inputs()[states[i].input].initial_value) state->write(i, *initial);
+  cached_tokens = 0;
+}
+
+void Session::Impl::append_tokens() {
+  if (new_tokens == 0) return;
+  if (cached_tokens + new_tokens > int64_t{options.state_capacity})
+    throw Error(ErrorCode::invalid_argument,
+                "the caches hold " + std::to_string(cached_tokens) + " tokens of " +
+                    std::to_string(options.state_capacity) + ": " + std::to_string(new_tokens) +
+                    " more have no room; reset the state, or make a session with a larger state_capacity");
+  cached_tokens += new_tokens;
+}
+
+bool Session::Impl::is_cache_length(size_t index, const Tensor& tensor) const {
+  if (options.state_capacity == 0 || state_infos[index].input != kCacheLength) return false;
+  const int64_t length = tensor.to_ints().at(0);
+  if (length < 0 || length > int64_t{options.state_capacity})
+    throw Error(ErrorCode::invalid_argument, "a cache of " + std::to_string(options.state_capacity) +
+                                                 " tokens cannot hold " + std::to_string(length));
+  return true;
+}
+
+void Session::Impl::count_cached_tokens() {
+  if (new_tokens > 0) cached_tokens = state->read(state_position(kCacheLength), DType::i64).to_ints().at(0);
 }
 
 void Session::Impl::update_state_infos() {
@@ -121,7 +145,9 @@ void Session::set_state(std::string_view name, const Tensor& tensor) {
       throw Error(ErrorCode::invalid_argument, "state '" + info.input + "' is " +
                                                    to_string(TensorType{info.dtype, info.shape}) +
                                                    ", the tensor " + to_string(tensor.type()));
+    const bool is_length = checked().is_cache_length(index, tensor);
     checked().state->write(index, tensor);
+    if (is_length) checked().cached_tokens = tensor.to_ints().at(0);
   });
 }
 
@@ -150,6 +176,7 @@ void Session::restore_state(const SavedState& saved) {
       throw Error(ErrorCode::invalid_argument,
                   "the saved state is of a session whose states have other types or shapes");
     checked().state->copy_from(*saved.memory_);
+    checked().count_cached_tokens();
   });
 }
 

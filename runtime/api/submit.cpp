@@ -158,6 +158,7 @@ void Session::Impl::submit(Request& request, std::span<const InputValues> values
     if (keep_outputs) request.keep_outputs();
     if (options.check_finite) request.check_outputs();
     request.repeat_every(options.repeat_every);
+    append_tokens();
   } catch (...) {
     queue->discard(request);
     throw;

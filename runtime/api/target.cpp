@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/cache_capacity.hpp"
 #include "api/fit_budget.hpp"
 #include "api/guard.hpp"
 #include "api/tensor_names.hpp"
@@ -276,7 +277,8 @@ Target::Target(const Device* device)
 
 Target::Target(const Caps& caps) : caps_(impl(caps)->caps), memory_rules_(modelled_rules(caps_)) {}
 
-CompiledModel Target::compile(const Model& model, const SessionOptions& options, Stage last) const {
+CompiledModel Target::compile(const Model& source, const SessionOptions& options, Stage last) const {
+  const Model model = with_cache_capacity(source, options);
   if (options.memory_budget) return *fit_budget(*this, model, options).compiled;
   const CompileOptions wanted = compile_options(options);
   return compile(prepare(model, wanted), wanted, last);

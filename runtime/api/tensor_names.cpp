@@ -6,6 +6,7 @@
 
 #include "api/impl.hpp"
 #include "graph/state_pairs.hpp"
+#include "passes/caches/growing_caches.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -64,6 +65,10 @@ std::string by_tensor_name(const Model& model, const std::string& state) {
       pairs.emplace_back(model.inputs()[position(model.inputs(), input, "input")].name,
                          model.outputs()[position(model.outputs(), output, "output")].name);
   }
+  // Whoever lists states need not know of the one that counts the tokens in growing caches.
+  const std::pair<std::string, std::string> length(kCacheLength, kNextCacheLength);
+  if (!pairs.empty() && has_cache_length(impl(model)->graph) && std::ranges::count(pairs, length) == 0)
+    pairs.push_back(length);
   std::string result;
   for (const auto& [input, output] : pairs) result += (result.empty() ? "" : ";") + input + '=' + output;
   return result;

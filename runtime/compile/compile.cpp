@@ -15,6 +15,7 @@
 #include "cost/registers.hpp"
 #include "kernels/framework/lowering.hpp"
 #include "kernels/fused/fused_kernels.hpp"
+#include "passes/caches/growing_caches.hpp"
 #include "passes/split_large_layers.hpp"
 #include "plan/dispatch_model.hpp"
 #include "vellum/error.hpp"
@@ -176,8 +177,14 @@ Stage stage_from_name(std::string_view name) {
 }
 
 Graph prepare_graph(const Graph& imported, const DeviceCaps& caps, const CompileOptions& options) {
-  return split_for_budget(
-      optimise(imported, options.input_shapes, options.disabled_passes, options.input_values), caps, options);
+  const auto optimised = [&](Graph graph) {
+    return optimise(std::move(graph), options.input_shapes, options.disabled_passes, options.input_values);
+  };
+  if (!has_cache_length(imported)) return split_for_budget(optimised(imported), caps, options);
+  Graph graph = optimised(fix_cache_capacity(imported, state_pairs(imported, options.state),
+                                             options.input_shapes, options.input_values));
+  limit_attention_to_length(graph, state_pairs(graph, options.state));
+  return split_for_budget(std::move(graph), caps, options);
 }
 
 Graph split_for_budget(Graph prepared, const DeviceCaps& caps, const CompileOptions& options) {

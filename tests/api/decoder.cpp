@@ -56,6 +56,7 @@ Decoder::Decoder(const DecoderShape& shape, DecoderForm form) : shape_(shape), f
 std::string Decoder::attention_nodes(OnnxModel& model, const std::string& layer, const std::string& x) const {
   for (const char* const part : {"q", "k", "v"})
     model.node("MatMul", {x, part + ("." + layer)}, {part + ("/" + layer)});
+  if (form_ == DecoderForm::concatenation) return concatenating_attention(model, layer);
   const std::string past = "past." + layer, present = "present." + layer, y = "attention/" + layer;
   if (form_ == DecoderForm::group_query) {
     model.node(
@@ -79,11 +80,11 @@ std::string Decoder::attention_nodes(OnnxModel& model, const std::string& layer,
 }
 
 OnnxModel Decoder::model() const {
-  const bool groups = form_ == DecoderForm::group_query;
+  const bool groups = form_ == DecoderForm::group_query, grows = form_ == DecoderForm::concatenation;
   OnnxModel model(24);
   model.input("input_ids", {1, kUnknownDim}, DType::i64);
   for (const auto& [name, tensor] : weights_)
-    if (groups || (name != "cosines" && name != "sines")) model.initializer(name, tensor);
+    if (groups || grows || (name != "cosines" && name != "sines")) model.initializer(name, tensor);
   if (groups) {
     model.input("attention_mask", {1, shape_.capacity}, DType::i64)
         .initializer("one", HostTensor::i64({1}, std::vector<int64_t>{1}))
@@ -93,9 +94,10 @@ OnnxModel Decoder::model() const {
         .node("Shape", {"attention_mask"}, {"mask_shape"})
         .node("Gather", {"mask_shape", "one"}, {"length"})
         .node("Cast", {"length"}, {"total"}, attributes({{"to", int64_t{6}}}));
-  } else {
+  } else if (!grows) {
     model.input("write_indices", {1}, DType::i64).input("lengths", {1}, DType::i64);
   }
+  if (grows) add_shared_nodes(model);
   model.node("Gather", {"embedding", "input_ids"}, {"x0"});
   std::string x = "x0";
   const auto norm = [&](const std::string& name, const std::string& scale) {
@@ -105,8 +107,9 @@ OnnxModel Decoder::model() const {
   for (int64_t i = 0; i < shape_.layers; ++i) {
     const std::string layer = std::to_string(i);
     for (const char* const part : {".key", ".value"}) {
-      const Shape cache = groups ? Shape{1, shape_.kv_heads, shape_.capacity, shape_.channels}
-                                 : Shape{1, shape_.capacity, shape_.kv_width()};
+      const Shape cache = groups  ? Shape{1, shape_.kv_heads, shape_.capacity, shape_.channels}
+                          : grows ? Shape{1, shape_.kv_heads, kUnknownDim, shape_.channels}
+                                  : Shape{1, shape_.capacity, shape_.kv_width()};
       model.input("past." + layer + part, cache);
     }
     const std::string y = attention_nodes(model, layer, norm("normal1/" + layer, "norm1." + layer));
@@ -151,7 +154,7 @@ Decoder::Row Decoder::normalized(const Row& x, const std::string& scale) const {
 }
 
 void Decoder::turn(Row& heads, int64_t position) const {
-  if (form_ != DecoderForm::group_query) return;
+  if (form_ == DecoderForm::tensor_scatter) return;
   const auto channels = static_cast<size_t>(shape_.channels), half = channels / 2;
   for (size_t head = 0; head < heads.size(); head += channels)
     for (size_t i = 0; i < half; ++i) {

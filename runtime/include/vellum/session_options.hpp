@@ -47,11 +47,16 @@ struct SessionOptions {
   InputTensors input_values;
   // Inputs that stay on the device as state of the session: a run reads an input and leaves the value of an
   // output in it for the next run (Session::states()). "INPUT=OUTPUT;INPUT=OUTPUT" lists pairs, which must
-  // have equal types and shapes. "auto": the pairs that the names show (past_key_values.0.key and
-  // present.0.key, h_in and h_out, a TFLite variable NAME and NAME.next). Empty: none. The shape of a state
-  // is that of the first shapes that the session is prepared for. Not with in_flight above 1, because each
-  // run needs the state of the run before.
+  // have equal types and shapes (but see state_capacity). "auto": the pairs that the names show
+  // (past_key_values.0.key and present.0.key, h_in and h_out, a TFLite variable NAME and NAME.next). Empty:
+  // none. The shape of a state is that of the first shapes that the session is prepared for. Not with
+  // in_flight above 1, because each run needs the state of the run before.
   std::string state;
+  // Tokens for which states that grow have room: those whose output is a concatenation of the state and new
+  // tokens, as exporters write the keys and values of a decoder. The number of tokens in them is one more
+  // state, "cache_length", and inputs that count all tokens (attention_mask) have this length, with zeros
+  // after the last token. 0: such states are refused.
+  uint32_t state_capacity = 0;
   // Memory for intermediate tensors that several sessions share. Not valid(): the session allocates its own.
   MemoryPool memory_pool;
   // Number of combinations of input shapes and of values that decide shapes for which a session stays

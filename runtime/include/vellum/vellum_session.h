@@ -99,6 +99,7 @@ typedef struct vellum_session_options {
   int32_t host_fallback;       /* 0: a model with operators that have no kernel is VELLUM_UNSUPPORTED; else they run on the host */
   const char* state;           /* SessionOptions::state: "INPUT=OUTPUT;INPUT=OUTPUT" or "auto"; NULL or empty: none */
   uint32_t repeat_every;       /* repeat every so many runs: outputs with other bits are VELLUM_INTERNAL; 0: none. Not with state */
+  uint32_t state_capacity;     /* tokens for which states that a model concatenates with new tokens have room; 0: they are refused */
 } vellum_session_options;
 
 /* The defaults. */

@@ -34,8 +34,9 @@ void check_pair(const Value& input, const Value& output) {
       "it is " + to_string(input.type) + ", output '" + output.name + "' " + to_string(output.type);
   if (input.type.dtype == output.type.dtype && grows(input.type.shape, output.type.shape))
     why +=
-        ", which is longer in each run; a cache is state where the model writes into a fixed capacity, "
-        "with TensorScatter, ScatterND or GroupQueryAttention";
+        ", which is longer in each run; give the tokens that it has room for (state_capacity), or a model "
+        "that "
+        "writes into a cache of fixed capacity, with TensorScatter, ScatterND or GroupQueryAttention";
   refuse_state(input.name, why);
 }
 

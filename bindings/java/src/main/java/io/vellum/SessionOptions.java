@@ -37,6 +37,7 @@ public final class SessionOptions {
   private boolean hostFallback;
   private String state;
   private int repeatEvery;
+  private int stateCapacity;
   // End of generated fields.
   private String[] shapeNames = {};
   private long[][] shapes = {};
@@ -203,6 +204,15 @@ public final class SessionOptions {
   /** Repeat every so many runs, the first among them; outputs with other bits are an error; 0: none. */
   public @NotNull SessionOptions repeatEvery(int repeatEvery) {
     this.repeatEvery = Check.notNegative(repeatEvery, "repeatEvery");
+    return this;
+  }
+
+  /**
+   * Tokens for which states that the model concatenates with new tokens (caches of decoders) have room; 0: such states are
+   * refused.
+   */
+  public @NotNull SessionOptions stateCapacity(int stateCapacity) {
+    this.stateCapacity = Check.notNegative(stateCapacity, "stateCapacity");
     return this;
   }
   // End of generated setters.

@@ -1,0 +1,226 @@
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "graph/operators/elementwise/binary.hpp"
+#include "graph/operators/elementwise/cast.hpp"
+#include "graph/operators/movement/gather.hpp"
+#include "graph/operators/movement/tensor_scatter.hpp"
+#include "graph/shape_operands.hpp"
+#include "passes/caches/growing_caches.hpp"
+#include "passes/caches/length_probe.hpp"
+#include "passes/rewrite/build.hpp"
+#include "passes/rewrite/graph_editor.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+namespace {
+
+std::shared_ptr<const Operator> binary_of(BinaryKind kind) {
+  auto op = std::make_shared<Binary>();
+  op->kind = kind;
+  return op;
+}
+
+// Gives every node its operands for caches of the full capacity: those that decide shapes as for the longest
+// caches, and those that are data as functions of cache_length.
+class CapacityFixer {
+ public:
+  CapacityFixer(Graph& graph, const LengthProbe& probe) : editor_(graph), probe_(probe) {
+    length_ = *graph.find_value(kCacheLength);
+  }
+
+  void fix(std::span<const GrowingCache> caches) {
+    for (const GrowingCache& cache : caches) write_into(cache);
+    for (const size_t index : editor_.nodes())
+      if (!is_computed_before(editor_.node(index))) fix_node(index);
+    for (const ValueId output : editor_.graph().outputs) {
+      if (probe_.is_known(output) && !probe_.is_same(output))
+        throw Error(ErrorCode::unsupported, "output '" + editor_.graph().values[output].name +
+                                                "' has a value that depends on the length of the cache");
+      if (probe_.grows(output) && !is_cache(caches, output))
+        throw Error(ErrorCode::unsupported, "output '" + editor_.graph().values[output].name +
+                                                "' becomes longer with the cache, and is no state");
+    }
+    editor_.commit();
+  }
+
+ private:
+  static bool is_cache(std::span<const GrowingCache> caches, ValueId output) {
+    for (const GrowingCache& cache : caches)
+      if (cache.result == output || cache.cache == output) return true;
+    return false;
+  }
+
+  // Nodes whose results are known; inserted ones are not.
+  bool is_computed_before(const Node& node) const {
+    if (is_inserted(node)) return true;
+    for (const ValueId output : node.outputs)
+      if (output != kNoValue && !probe_.is_known(output)) return false;
+    return true;
+  }
+  bool is_inserted(const Node& node) const { return node.outputs[0] >= probe_.values(); }
+
+  ValueId emit(size_t index, const std::string& name, std::shared_ptr<const Operator> op,
+               std::vector<ValueId> inputs) {
+    const ValueId value = editor_.add_value(name);
+    editor_.insert_before(index,
+                          {editor_.graph().values[value].name, std::move(op), std::move(inputs), {value}});
+    return value;
+  }
+
+  void write_into(const GrowingCache& cache) {
+    const int64_t batch = probe_.type(cache.cache).shape[0];
+    const std::string name = editor_.node(cache.node).name;
+    const ValueId at =
+        batch == 1
+            ? length_
+            : emit(cache.node, name + "/index", std::make_shared<Expand>(),
+                   {length_, editor_.add_constant(name + "/batch", HostTensor::i64({1}, Ints{batch}))});
+    auto op = std::make_shared<TensorScatter>();
+    op->axis = static_cast<int64_t>(cache.axis);
+    editor_.replace(cache.node, std::move(op), {cache.cache, cache.tokens, at});
+  }
+
+  void fix_node(size_t index) {
+    if (dynamic_cast<const Slice*>(editor_.node(index).op.get()) != nullptr && gathers_slice(index)) return;
+    std::vector<ValueId> inputs = editor_.node(index).inputs;
+    for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = operand(index, i);
+    editor_.set_inputs(index, std::move(inputs));
+  }
+
+  [[noreturn]] void refuse(const Node& node, const std::string& why) const {
+    throw Error(ErrorCode::unsupported, describe(node) + " " + why);
+  }
+
+  ValueId constant(ValueId value, const HostTensor& tensor) {
+    const auto [entry, is_new] = constants_.try_emplace(value, kNoValue);
+    if (is_new) entry->second = editor_.add_constant(editor_.graph().values[value].name + "/value", tensor);
+    return entry->second;
+  }
+
+  // What node `index` reads as its input `slot`.
+  ValueId operand(size_t index, size_t slot) {
+    const Node& node = editor_.node(index);
+    const ValueId value = node.inputs[slot];
+    if (value == kNoValue) return value;
+    if (probe_.differs_otherwise(value))
+      refuse(node,
+             "reads a value that depends on the length of the cache in a way "
+             "that is not supported");
+    if (!probe_.is_known(value)) return value;
+    if (probe_.is_same(value) || decides_shape(*node.op, slot)) return constant(value, probe_.value(value));
+    return of_run(index, value);
+  }
+
+  // Returns a known value for cache_length earlier tokens, computed before node `index`.
+  ValueId of_run(size_t index, ValueId value) {
+    if (probe_.is_same(value) || probe_.is_prefix(value)) return constant(value, probe_.value(value));
+    if (const auto found = of_run_.find(value); found != of_run_.end()) return found->second;
+    const auto linear = probe_.linear(value);
+    const ValueId made =
+        linear ? at_length(index, editor_.graph().values[value].name, *linear) : computed_again(index, value);
+    of_run_.emplace(value, made);
+    return made;
+  }
+
+  ValueId at_length(size_t index, const std::string& name, const LengthProbe::Linear& linear) {
+    const TensorType type = linear.offset.type();
+    ValueId length = length_;
+    if (type.dtype != DType::i64) {
+      auto to_type = std::make_shared<Cast>();
+      to_type->to = type.dtype;
+      length = emit(index, name + "/length", std::move(to_type), {length});
+    }
+    if (type.shape.empty()) length = emit(index, name + "/length", reshape_to({}), {length});
+    if (!linear.is_length)
+      length = emit(index, name + "/factor", binary_of(BinaryKind::mul),
+                    {length, editor_.add_constant(name + "/factors", linear.factor)});
+    return emit(index, name + "/of_run", binary_of(BinaryKind::add),
+                {length, editor_.add_constant(name + "/offset", linear.offset)});
+  }
+
+  // Repeats the node that computes the value, with its operands of the run.
+  ValueId computed_again(size_t index, ValueId value) {
+    const Node source = editor_.node(*editor_.producer(value));
+    if (source.outputs.size() != 1 || source.op->reads_types_only())
+      refuse(source, "depends on the length of the cache in a way that is not supported");
+    if (const auto* slice = dynamic_cast<const Slice*>(source.op.get()); slice != nullptr)
+      if (const auto gathered = gathered_slice(index, source)) return *gathered;
+    std::vector<ValueId> inputs = source.inputs;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      ValueId& input = inputs[i];
+      if (input == kNoValue || !probe_.is_known(input)) continue;
+      if (decides_shape(*source.op, i)) {
+        if (source.op->type() == "Range")
+          refuse(source, "depends on the length of the cache in a way that is not supported");
+        input = constant(input, probe_.value(input));
+      } else {
+        input = of_run(index, input);
+      }
+    }
+    return emit(index, source.name + "/of_run", source.op, std::move(inputs));
+  }
+
+  // A Slice that begins where the earlier tokens end gathers its elements. Returns false for other ones.
+  bool gathers_slice(size_t index) {
+    const Node node = editor_.node(index);
+    const auto result = gathered_slice(index, node);
+    if (!result) return false;
+    editor_.replace_reads(node.outputs[0], *result);
+    if (editor_.is_graph_output(node.outputs[0]))
+      refuse(node, "is an output that begins where the earlier tokens end");
+    return true;
+  }
+
+  std::optional<ValueId> gathered_slice(size_t index, const Node& node) {
+    const auto ranges = probe_.slice_ranges(node);
+    if (!ranges) return std::nullopt;
+    const auto& [longest, shorter, shortest] = *ranges;
+    if (longest.starts == shorter.starts && longest.steps == shorter.steps) return std::nullopt;
+    const ValueId data = node.inputs[0];
+    ValueId value = !probe_.is_known(data) ? data : of_run(index, data);
+    for (size_t axis = 0; axis < longest.starts.size(); ++axis) {
+      std::array<HostTensor, LengthProbe::kLengths> indices;
+      for (size_t k = 0; k < indices.size(); ++k) {
+        const SliceRange& range = (*ranges)[k];
+        // A beginning of what grows: as many elements as the longest has.
+        Ints at(static_cast<size_t>(longest.output[axis]));
+        for (size_t i = 0; i < at.size(); ++i)
+          at[i] = range.starts[axis] + static_cast<int64_t>(i) * range.steps[axis];
+        indices[k] = HostTensor::i64({std::ssize(at)}, at);
+      }
+      const auto linear = probe_.linear(indices);
+      if (!linear) refuse(node, "slices by the length of the cache in a way that is not supported");
+      const bool is_fixed = longest.starts[axis] == shorter.starts[axis];
+      if (!is_fixed &&
+          (longest.output[axis] != shorter.output[axis] || longest.output[axis] != shortest.output[axis]))
+        refuse(node, "slices a part of the cache whose size depends on the length");
+      const std::string name = node.name + "/" + std::to_string(axis);
+      auto gather = std::make_shared<Gather>();
+      gather->axis = static_cast<int64_t>(axis);
+      value = emit(index, name, std::move(gather),
+                   {value, is_fixed ? editor_.add_constant(name + "/indices", linear->offset)
+                                    : at_length(index, name, *linear)});
+    }
+    return value;
+  }
+
+  GraphEditor editor_;
+  const LengthProbe& probe_;
+  ValueId length_ = kNoValue;
+  std::map<ValueId, ValueId> constants_, of_run_;
+};
+
+}  // namespace
+
+Graph fix_cache_capacity(Graph graph, std::span<const StatePair> states, const InputShapes& shapes,
+                         const InputTensors& values) {
+  const std::vector<GrowingCache> caches = find_growing_caches(graph, states);
+  const LengthProbe probe(graph, caches, shapes, values);
+  CapacityFixer(graph, probe).fix(caches);
+  return graph;
+}
+
+}  // namespace vellum

@@ -1,0 +1,128 @@
+#include "passes/caches/growing_caches.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "graph/operators/elementwise/binary.hpp"
+#include "graph/operators/generators/shape.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "graph/operators/movement/reshape.hpp"
+#include "vellum/error.hpp"
+
+namespace vellum {
+namespace {
+
+std::optional<size_t> producer_of(const Graph& graph, ValueId value) {
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    if (std::ranges::count(graph.nodes[i].outputs, value) > 0) return i;
+  return std::nullopt;
+}
+
+// Identity, and Concat of one tensor, which torch writes for a cache that was empty.
+bool passes_on(const Node& node) {
+  if (dynamic_cast<const Identity*>(node.op.get()) != nullptr) return true;
+  return dynamic_cast<const Concat*>(node.op.get()) != nullptr && node.inputs.size() == 1;
+}
+
+ValueId without_copies(const Graph& graph, ValueId value) {
+  for (auto node = producer_of(graph, value); node && passes_on(graph.nodes[*node]);
+       node = producer_of(graph, value))
+    value = graph.nodes[*node].inputs[0];
+  return value;
+}
+
+std::optional<GrowingCache> match_growth(const Graph& graph, const StatePair& pair) {
+  const ValueId cache = graph.inputs[pair.input];
+  const ValueId result = without_copies(graph, graph.outputs[pair.output]);
+  const auto index = producer_of(graph, result);
+  const auto* join = index ? dynamic_cast<const Concat*>(graph.nodes[*index].op.get()) : nullptr;
+  const Value& value = graph.values[cache];
+  if (join == nullptr || !value.type_known || value.type.shape.empty()) return std::nullopt;
+  const Node& node = graph.nodes[*index];
+  if (node.inputs.size() != 2 || without_copies(graph, node.inputs[0]) != cache) return std::nullopt;
+  return GrowingCache{pair,  *index,         normalize_axis(join->axis, value.type.shape.size()),
+                      cache, node.inputs[1], result};
+}
+
+// The cache itself may be read by its Concat, and by what asks for its shape.
+void check_reads(const Graph& graph, const GrowingCache& cache) {
+  const std::string name =
+      "the cache '" + graph.values[cache.cache].name + "' cannot grow within a capacity: ";
+  if (cache.axis == 0) throw Error(ErrorCode::unsupported, name + "it is concatenated along the batch");
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if (i == cache.node || passes_on(node) || node.op->reads_types_only()) continue;
+    for (const ValueId input : node.inputs)
+      if (input != kNoValue && without_copies(graph, input) == cache.cache)
+        throw Error(ErrorCode::unsupported, name + describe(node) + " reads it without the new tokens");
+  }
+}
+
+void set_capacity(Graph& graph, const GrowingCache& cache, int64_t capacity) {
+  Value& value = graph.values[cache.cache];
+  int64_t& dim = value.type.shape[cache.axis];
+  if (dim != kUnknownDim && dim != capacity)
+    throw Error(ErrorCode::invalid_argument, "input '" + value.name + "' is " + to_string(value.type) +
+                                                 ": its dimension " + std::to_string(cache.axis) +
+                                                 " is fixed and cannot get the capacity " +
+                                                 std::to_string(capacity));
+  dim = capacity;
+}
+
+}  // namespace
+
+std::vector<GrowingCache> find_growing_caches(const Graph& graph, std::span<const StatePair> states) {
+  std::vector<GrowingCache> found;
+  for (const StatePair& pair : states)
+    if (const auto cache = match_growth(graph, pair)) found.push_back(*cache);
+  std::ranges::sort(found, {}, &GrowingCache::node);
+  return found;
+}
+
+bool has_cache_length(const Graph& graph) {
+  return std::ranges::any_of(graph.inputs, [&](ValueId id) { return graph.values[id].name == kCacheLength; });
+}
+
+int64_t tokens_of_run(const Graph& prepared) {
+  for (const ValueId output : prepared.outputs) {
+    if (prepared.values[output].name != kNextCacheLength) continue;
+    const auto sum = producer_of(prepared, output);
+    if (!sum) return 0;
+    for (const ValueId input : prepared.nodes[*sum].inputs)
+      if (const HostTensor* count = prepared.constant(input)) return count->to_ints().at(0);
+  }
+  return 0;
+}
+
+Graph add_cache_length(Graph graph, std::span<const StatePair> states, int64_t capacity) {
+  const std::vector<GrowingCache> caches = find_growing_caches(graph, states);
+  if (caches.empty())
+    throw Error(ErrorCode::invalid_argument,
+                "state_capacity is given, but no state grows: none is concatenated with new tokens");
+  for (const std::string_view name : {kCacheLength, kNextCacheLength})
+    if (graph.find_value(name))
+      throw Error(ErrorCode::unsupported, "the model has a value '" + std::string(name) + "' of its own");
+  for (const GrowingCache& cache : caches) {
+    check_reads(graph, cache);
+    set_capacity(graph, cache, capacity);
+  }
+  const GrowingCache& first = caches.front();
+  const ValueId length = graph.add_value(std::string(kCacheLength), {DType::i64, {1}}, true);
+  const ValueId count = graph.add_value(std::string(kCacheLength) + "/tokens");
+  const ValueId next = graph.add_value(std::string(kNextCacheLength));
+  auto count_tokens = std::make_shared<ShapeOf>();
+  count_tokens->start = static_cast<int64_t>(first.axis);
+  count_tokens->end = count_tokens->start + 1;
+  auto add = std::make_shared<Binary>();
+  add->kind = BinaryKind::add;
+  graph.nodes.push_back({graph.values[count].name, std::move(count_tokens), {first.tokens}, {count}});
+  graph.nodes.push_back({graph.values[next].name, std::move(add), {length, count}, {next}});
+  graph.inputs.push_back(length);
+  graph.outputs.push_back(next);
+  check(graph);
+  return graph;
+}
+
+}  // namespace vellum

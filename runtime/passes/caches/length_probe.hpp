@@ -1,0 +1,62 @@
+// How the shapes and the known values of a graph depend on the number of tokens in its growing caches.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "graph/operators/movement/slice.hpp"
+#include "passes/caches/growing_caches.hpp"
+
+namespace vellum {
+
+// Infers all types for three numbers of earlier tokens, capacity - tokens, and one and two fewer, and
+// computes all values that follow from shapes and small constants.
+class LengthProbe {
+ public:
+  static constexpr size_t kLengths = 3;
+
+  LengthProbe(const Graph& graph, std::span<const GrowingCache> caches, const InputShapes& shapes,
+              const InputTensors& values);
+
+  int64_t past() const { return past_; }  // of the longest
+  const TensorType& type(ValueId value) const { return graphs_[0].values[value].type; }
+  // Whether the value is known before running, other than a constant of the model.
+  bool is_known(ValueId value) const { return known_[0][value].has_value(); }
+  // The known value for the longest caches.
+  const HostTensor& value(ValueId value) const { return *known_[0][value]; }
+  // Whether folding makes different constants of a value that is not known here.
+  bool differs_otherwise(ValueId value) const;
+  size_t values() const { return known_[0].size(); }
+  // Whether the type of a value depends on the length.
+  bool grows(ValueId value) const { return type(value) != graphs_[1].values[value].type; }
+  // Whether a known value is the same for all lengths.
+  bool is_same(ValueId value) const;
+  // Whether a known value of shorter caches is the beginning of that of longer ones.
+  bool is_prefix(ValueId value) const;
+
+  // value = offset + factor * length, element by element.
+  struct Linear {
+    HostTensor offset, factor;
+    bool is_length = false;  // the factor is 1 everywhere
+  };
+  std::optional<Linear> linear(ValueId value) const;
+
+  // The ranges of a Slice for the three lengths; nothing where they are known only in a run.
+  using Ranges = std::array<SliceRange, kLengths>;
+  std::optional<Ranges> slice_ranges(const Node& node) const;
+
+  // Returns offset + factor * length of three values of integers.
+  std::optional<Linear> linear(const std::array<HostTensor, kLengths>& values) const;
+
+ private:
+  const HostTensor* find(size_t k, ValueId value) const;
+  std::vector<OperatorInput> inputs_of(size_t k, const Node& node) const;
+  void evaluate_known(const Graph& graph);
+
+  std::array<Graph, kLengths> graphs_;  // with all types
+  std::array<std::vector<std::optional<HostTensor>>, kLengths> known_;
+  int64_t past_ = 0;
+};
+
+}  // namespace vellum

@@ -1,0 +1,125 @@
+// Caches that are concatenated with new tokens become caches of fixed capacity with a length that is a value
+// of the run.
+#include "passes/caches/growing_caches.hpp"
+
+#include <cmath>
+
+#include "passes/pass_harness.hpp"
+#include "support/errors.hpp"
+
+namespace vellum::test {
+namespace {
+
+constexpr int64_t kHeads = 2, kChannels = 4, kCapacity = 16;
+
+HostTensor number(int64_t value) { return HostTensor::i64({}, std::vector<int64_t>{value}); }
+HostTensor list(int64_t value) { return HostTensor::i64({1}, std::vector<int64_t>{value}); }
+
+// One layer of self attention with learned positions from a table, which begin where the cache ends.
+class Layer {
+ public:
+  OnnxModel model;
+
+  Layer() {
+    model.input("x", {1, kHeads, kUnknownDim, kChannels})
+        .input("past.key", {1, kHeads, kUnknownDim, kChannels});
+    model.input("past.value", {1, kHeads, kUnknownDim, kChannels});
+    model.initializer("table", random_tensor({32, kChannels}, 3))
+        .initializer("two", number(2))
+        .initializer("zero", number(0))
+        .initializer("one", number(1))
+        .initializer("axis0", list(0))
+        .initializer("axis3", list(3))
+        .initializer("scores_scale", HostTensor::f32({}, std::vector<float>{0.5f}))
+        .initializer("seen", HostTensor::f32({}, std::vector<float>{0.0f}))
+        .initializer("unseen", HostTensor::f32({}, std::vector<float>{-INFINITY}));
+    model.node("Shape", {"past.key"}, {"past_shape"})
+        .node("Gather", {"past_shape", "two"}, {"past_length"})
+        .node("Shape", {"x"}, {"x_shape"})
+        .node("Gather", {"x_shape", "two"}, {"count"})
+        .node("Add", {"past_length", "count"}, {"all"})
+        .node("Unsqueeze", {"past_length", "axis0"}, {"begin"})
+        .node("Unsqueeze", {"all", "axis0"}, {"end"})
+        .node("Slice", {"table", "begin", "end", "axis0"}, {"positions"})
+        .node("Add", {"x", "positions"}, {"q"})
+        .node("Concat", {"past.key", "q"}, {"present.key"}, attributes({{"axis", int64_t{2}}}))
+        .node("Concat", {"past.value", "x"}, {"present.value"}, attributes({{"axis", int64_t{2}}}));
+    // Row i of the mask sees keys 0 ... past + i.
+    model.node("Range", {"zero", "all", "one"}, {"keys"})
+        .node("Range", {"past_length", "all", "one"}, {"rows"})
+        .node("Unsqueeze", {"rows", "axis1"}, {"rows2"})
+        .node("LessOrEqual", {"keys", "rows2"}, {"sees"})
+        .node("Where", {"sees", "seen", "unseen"}, {"mask"})
+        .initializer("axis1", list(1));
+    model.node("Transpose", {"present.key"}, {"t"}, attributes({{"perm", Attributes::Ints{0, 1, 3, 2}}}))
+        .node("MatMul", {"q", "t"}, {"products"})
+        .node("Mul", {"products", "scores_scale"}, {"scores"})
+        .node("Add", {"scores", "mask"}, {"masked"})
+        .node("Softmax", {"masked"}, {"weights"}, attributes({{"axis", int64_t{-1}}}))
+        .node("MatMul", {"weights", "present.value"}, {"y"})
+        .output("y")
+        .output("present.key")
+        .output("present.value");
+  }
+
+  Graph fixed(int64_t tokens) const {
+    const Graph graph = model.graph();
+    const Graph with_length = add_cache_length(graph, state_pairs(graph, "auto"), kCapacity);
+    const InputShapes shapes{{"x", {1, kHeads, tokens, kChannels}}};
+    const std::vector<StatePair> states = state_pairs(with_length, "auto");
+    Graph prepared = optimise(fix_cache_capacity(with_length, states, shapes, {}), shapes);
+    limit_attention_to_length(prepared, state_pairs(prepared, "auto"));
+    check(prepared);
+    return prepared;
+  }
+};
+
+// The cache with other numbers after its tokens.
+HostTensor in_capacity(const HostTensor& past) {
+  HostTensor cache = random_tensor({1, kHeads, kCapacity, kChannels}, 99);
+  const auto count = static_cast<size_t>(past.shape()[2] * kChannels);
+  for (size_t head = 0; head < kHeads; ++head)
+    std::copy_n(past.as<float>().begin() + head * count, count,
+                cache.mutable_as<float>().begin() + head * kCapacity * kChannels);
+  return cache;
+}
+
+TEST(GrowingCaches, GiveWhatConcatenationGives) {
+  const Layer layer;
+  for (const int64_t tokens : {1, 3}) {
+    const Graph graph = layer.fixed(tokens);
+    EXPECT_NE(types(graph).find("Attention"), std::string::npos) << types(graph);
+    EXPECT_EQ(tokens_of_run(graph), tokens);
+    for (const int64_t past : {1, 2, 7, 12}) {
+      const HostTensor x = random_tensor({1, kHeads, tokens, kChannels}, 5),
+                       key = random_tensor({1, kHeads, past, kChannels}, 6),
+                       value = random_tensor({1, kHeads, past, kChannels}, 7);
+      Graph plain = layer.model.graph();
+      infer_shapes_and_fold(plain,
+                            {{"x", x.shape()}, {"past.key", key.shape()}, {"past.value", value.shape()}});
+      const auto expected = evaluate(plain, std::vector{x, key, value});
+      const auto outputs = evaluate(graph, std::vector{x, in_capacity(key), in_capacity(value), list(past)});
+      EXPECT_TRUE(close(outputs[0], expected[0], 1e-5)) << past << " + " << tokens;
+      EXPECT_EQ(outputs[3].to_ints(), (std::vector<int64_t>{past + tokens}));
+    }
+  }
+}
+
+TEST(GrowingCaches, AreRefusedWhereSomethingElseReadsThem) {
+  Layer layer;
+  layer.model.node("ReduceMean", {"present.value"}, {"mean"}, attributes({{"axes", Attributes::Ints{2}}}))
+      .output("mean");
+  EXPECT_VELLUM_ERROR(layer.fixed(1), ErrorCode::unsupported, "'present.value'", "ReduceMean 'mean'");
+  Layer before;
+  before.model.node("Neg", {"past.value"}, {"negated"}).output("negated");
+  EXPECT_VELLUM_ERROR(before.fixed(1), ErrorCode::unsupported, "'past.value'", "Neg 'negated'");
+  Layer grows;
+  grows.model.node("Identity", {"weights"}, {"w"}).output("w");
+  EXPECT_VELLUM_ERROR(grows.fixed(1), ErrorCode::unsupported, "output 'w' becomes longer");
+  Layer tells;
+  tells.model.output("all");
+  EXPECT_VELLUM_ERROR(tells.fixed(1), ErrorCode::unsupported, "output 'all'");
+}
+
+}  // namespace
+}  // namespace vellum::test
