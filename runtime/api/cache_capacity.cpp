@@ -1,8 +1,10 @@
 #include "api/cache_capacity.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "api/session_impl.hpp"
 #include "api/tensor_names.hpp"
 #include "graph/state_pairs.hpp"
 #include "passes/caches/growing_caches.hpp"
@@ -25,25 +27,46 @@ Model with_cache_capacity(const Model& model, const SessionOptions& options) {
   return Handles::model(std::move(made));
 }
 
-std::optional<Tensor> mask_of_all_tokens(const TensorInfo& declared, const Tensor& tensor,
-                                         uint32_t capacity) {
-  const Shape& shape = tensor.shape();
+std::optional<Shape> whole_mask_shape(const TensorInfo& declared, std::span<const int64_t> shape,
+                                      uint32_t capacity) {
   const bool is_open = declared.shape.size() == 2 && declared.shape[1] == kUnknownDim;
   if (capacity == 0 || !is_open || declared.name.find("attention_mask") == std::string::npos)
     return std::nullopt;
-  if (shape.size() == 2 && shape[1] > int64_t{capacity})
+  if (shape.size() != 2 || shape[0] <= 0 || shape[1] <= 0 || shape[1] == int64_t{capacity})
+    return std::nullopt;
+  if (shape[1] > int64_t{capacity})
     throw Error(ErrorCode::invalid_argument,
                 "input '" + declared.name + "' is of " + std::to_string(shape[1]) +
                     " tokens; the caches have room for " + std::to_string(capacity));
-  if (tensor.dtype() != declared.dtype || shape.size() != 2 || element_count(shape) == 0 ||
-      shape[1] >= int64_t{capacity})
-    return std::nullopt;
-  Tensor whole(tensor.dtype(), {shape[0], int64_t{capacity}});
-  const size_t row = tensor.byte_size() / static_cast<size_t>(shape[0]),
-               stride = whole.byte_size() / static_cast<size_t>(shape[0]);
-  for (size_t i = 0; i < static_cast<size_t>(shape[0]); ++i)
-    std::memcpy(whole.mutable_data() + i * stride, tensor.data() + i * row, row);
+  return Shape{shape[0], int64_t{capacity}};
+}
+
+Tensor whole_mask(DType dtype, const Shape& whole_shape, std::span<const std::byte> values) {
+  Tensor whole(dtype, whole_shape);
+  const auto rows = static_cast<size_t>(whole_shape[0]);
+  const size_t row = values.size() / rows, stride = whole.byte_size() / rows;
+  for (size_t i = 0; i < rows; ++i)
+    std::memcpy(whole.mutable_data() + i * stride, values.data() + i * row, std::min(row, stride));
   return whole;
+}
+
+WholeInputs::WholeInputs(const std::vector<TensorInfo>& declared, std::span<const InputValues> given,
+                         uint32_t capacity)
+    : values(given) {
+  for (size_t i = 0; i < given.size() && capacity > 0; ++i) {
+    const auto info =
+        std::ranges::find_if(declared, [&](const auto& input) { return input.has_name(given[i].name); });
+    if (info == declared.end()) continue;
+    const auto shape = whole_mask_shape(*info, given[i].shape, capacity);
+    if (!shape) continue;
+    check_byte_size("input", info->name, {info->dtype, Shape(given[i].shape.begin(), given[i].shape.end())},
+                    given[i].values.size());
+    if (changed_.empty()) changed_.assign(given.begin(), given.end());
+    const Tensor& mask = masks_.emplace_back(whole_mask(info->dtype, *shape, given[i].values));
+    changed_[i].values = {mask.data(), mask.byte_size()};
+    changed_[i].shape = mask.shape();
+  }
+  if (!changed_.empty()) values = changed_;
 }
 
 }  // namespace vellum

@@ -1,7 +1,10 @@
 // Models whose growing caches are state (passes/caches/growing_caches.hpp).
 #pragma once
 
+#include <list>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "api/impl.hpp"
 
@@ -12,8 +15,25 @@ namespace vellum {
 // weights.
 Model with_cache_capacity(const Model& model, const SessionOptions& options);
 
-// A mask of fewer tokens than growing caches have room for (an input {batch, open} whose name has
-// "attention_mask"), with zeros after its tokens; nothing for other inputs and masks.
-std::optional<Tensor> mask_of_all_tokens(const TensorInfo& declared, const Tensor& tensor, uint32_t capacity);
+// Returns the shape of a mask of all tokens for which growing caches have room, if an input has fewer: an
+// input {batch, open} whose name has "attention_mask". Nothing for other inputs. Throws
+// Error(invalid_argument) for more.
+std::optional<Shape> whole_mask_shape(const TensorInfo& declared, std::span<const int64_t> shape,
+                                      uint32_t capacity);
+// Returns the values of such a mask with zeros after each row.
+Tensor whole_mask(DType dtype, const Shape& whole_shape, std::span<const std::byte> values);
+
+// The inputs of a run with whole masks. The given values must live as long.
+struct WholeInputs {
+  WholeInputs(const std::vector<TensorInfo>& declared, std::span<const InputValues> given, uint32_t capacity);
+  WholeInputs(const WholeInputs&) = delete;
+  WholeInputs& operator=(const WholeInputs&) = delete;
+
+  std::span<const InputValues> values;
+
+ private:
+  std::vector<InputValues> changed_;
+  std::list<Tensor> masks_;
+};
 
 }  // namespace vellum

@@ -184,8 +184,9 @@ void Session::Impl::set_input(const RequestQueue::Lock& lock, size_t index, cons
   require_no_state_input(index);
   const TensorInfo& declared = model.inputs()[index];
   check_holds_values(declared.name, tensor);
-  if (const auto whole = mask_of_all_tokens(declared, tensor, options.state_capacity))
-    return set_input(lock, index, *whole);
+  if (const auto shape = whole_mask_shape(declared, tensor.shape(), options.state_capacity);
+      shape && tensor.dtype() == declared.dtype)
+    return set_input(lock, index, whole_mask(declared.dtype, *shape, {tensor.data(), tensor.byte_size()}));
   if (tensor.dtype() != declared.dtype)
     throw Error(ErrorCode::invalid_argument,
                 "input '" + declared.name + "' wants " + std::string(name(declared.dtype)) + " " +
@@ -284,7 +285,9 @@ void Session::prepare(const InputShapes& shapes) {
         throw Error(
             ErrorCode::invalid_argument,
             "the values of input '" + name + "' decide shapes: set them with their new shape instead");
-      wanted.shapes[index] = shape;
+      wanted.shapes[index] =
+          whole_mask_shape(checked().model.inputs()[index], shape, checked().options.state_capacity)
+              .value_or(shape);
     }
     checked().switch_to(checked().drained(), wanted);
   });

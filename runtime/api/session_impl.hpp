@@ -23,6 +23,8 @@
 
 namespace vellum {
 
+struct WholeInputs;
+
 // Throws Error(invalid_argument) for a null handle.
 void check_semaphores(const SubmitSemaphores& semaphores);
 
@@ -161,6 +163,7 @@ struct Session::Impl {
   void set_targets(Request& request, std::span<const OutputValues> targets) const;
   void submit(Request& request, std::span<const InputValues> values, std::span<const OutputValues> targets,
               bool keep_outputs, const SubmitSemaphores& semaphores = {});
+  WholeInputs with_whole_masks(std::span<const InputValues> given) const;
   // Returns the values of tensors. Throws Error(invalid_argument) where a dtype is not the input's.
   std::vector<InputValues> values_of(const std::map<std::string, Tensor>& tensors) const;
   void require_adopted_device() const;

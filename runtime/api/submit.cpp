@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "api/cache_capacity.hpp"
 #include "api/guard.hpp"
 #include "api/session_impl.hpp"
 #include "passes/passes.hpp"
@@ -166,6 +167,10 @@ void Session::Impl::submit(Request& request, std::span<const InputValues> values
   queue->submit(request, semaphores);
 }
 
+WholeInputs Session::Impl::with_whole_masks(std::span<const InputValues> given) const {
+  return WholeInputs(model.inputs(), given, options.state_capacity);
+}
+
 std::vector<InputValues> Session::Impl::values_of(const std::map<std::string, Tensor>& tensors) const {
   std::vector<InputValues> values;
   for (const auto& [name, tensor] : tensors) {
@@ -183,8 +188,9 @@ std::vector<InputValues> Session::Impl::values_of(const std::map<std::string, Te
 Run Session::submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs) {
   return guard([&] {
     const SessionUses::Shared use(checked().uses);
-    Request& request = checked().begin_request(inputs);
-    checked().submit(request, inputs, outputs, false);
+    const WholeInputs whole = checked().with_whole_masks(inputs);
+    Request& request = checked().begin_request(whole.values);
+    checked().submit(request, whole.values, outputs, false);
     return Run(checked().queue, &request);
   });
 }
@@ -197,8 +203,9 @@ Run Session::submit(std::span<const InputValues> inputs, std::span<const OutputV
     if (checked().options.repeat_every > 0 && !semaphores.signal.empty())
       throw Error(ErrorCode::unsupported,
                   "a run that signals a semaphore cannot be repeated: repeat_every must be 0");
-    Request& request = checked().begin_request(inputs);
-    checked().submit(request, inputs, outputs, false, semaphores);
+    const WholeInputs whole = checked().with_whole_masks(inputs);
+    Request& request = checked().begin_request(whole.values);
+    checked().submit(request, whole.values, outputs, false, semaphores);
     return Run(checked().queue, &request);
   });
 }
@@ -207,8 +214,9 @@ Run Session::submit(const std::map<std::string, Tensor>& inputs) {
   return guard([&] {
     const SessionUses::Shared use(checked().uses);
     const std::vector<InputValues> values = checked().values_of(inputs);
-    Request& request = checked().begin_request(values);
-    checked().submit(request, values, {}, true);
+    const WholeInputs whole = checked().with_whole_masks(values);
+    Request& request = checked().begin_request(whole.values);
+    checked().submit(request, whole.values, {}, true);
     return Run(checked().queue, &request);
   });
 }
@@ -216,9 +224,10 @@ Run Session::submit(const std::map<std::string, Tensor>& inputs) {
 Run Session::try_submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs) {
   return guard([&] {
     const SessionUses::Shared use(checked().uses);
-    Request* const request = checked().try_begin_request(inputs);
+    const WholeInputs whole = checked().with_whole_masks(inputs);
+    Request* const request = checked().try_begin_request(whole.values);
     if (!request) return Run();
-    checked().submit(*request, inputs, outputs, false);
+    checked().submit(*request, whole.values, outputs, false);
     return Run(checked().queue, request);
   });
 }
@@ -227,9 +236,10 @@ Run Session::try_submit(const std::map<std::string, Tensor>& inputs) {
   return guard([&] {
     const SessionUses::Shared use(checked().uses);
     const std::vector<InputValues> values = checked().values_of(inputs);
-    Request* const request = checked().try_begin_request(values);
+    const WholeInputs whole = checked().with_whole_masks(values);
+    Request* const request = checked().try_begin_request(whole.values);
     if (!request) return Run();
-    checked().submit(*request, values, {}, true);
+    checked().submit(*request, whole.values, {}, true);
     return Run(checked().queue, request);
   });
 }

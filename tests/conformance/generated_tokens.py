@@ -85,8 +85,8 @@ class Case:
                   "position_ids": np.arange(past, past + len(tokens))[None]}
         return {name: values[name] for name in self.names} | self.fixed
 
-    def prompt_inputs(self, total):
-        return self.inputs(self.prompt, 0, total), len(self.prompt)
+    def prompt_inputs(self, run):
+        return self.inputs(self.prompt, 0, run.total(0, len(self.prompt))), len(self.prompt)
 
     prompt = [7, 3, 44, 12, 5, 60, 18]
 
@@ -110,7 +110,7 @@ class Case:
 
 def greedy(case, run, count):
     """The tokens that `run(inputs, past)`, which returns logits, generates, and the milliseconds of a step's CPU time."""
-    given, past = case.prompt_inputs(run.total(0, None))
+    given, past = case.prompt_inputs(run)
     tokens, times = [int(np.argmax(run(given, past)[0, -1]))], []
     while len(tokens) < count:
         given = case.inputs([tokens[-1]], past, run.total(past, 1))
@@ -142,7 +142,7 @@ class GrowingRun:
         self.past = [np.zeros((1, case.kv[0], 0, case.kv[1]), self.dtype) for _ in case.caches]
 
     def total(self, past, count):
-        return past + (count or len(self.case.prompt))
+        return past + count
 
     def __call__(self, inputs, count):
         logits, *self.past = self.step(inputs)
@@ -204,7 +204,73 @@ def trocr(width=64, layers=2):
     return Case("trocr", CrossDecoder(model, layers), ["input_ids", "attention_mask"], layers, 4, width // 4, cross)
 
 
-CASES = {"llama": llama, "trocr": trocr}
+class Pictures(torch.nn.Module):
+    """SmolVLM's vision model and connector: a picture becomes tokens for the decoder."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, pixel_values):
+        mask = torch.ones(pixel_values.shape[0], *pixel_values.shape[2:], dtype=torch.bool)
+        patch = self.model.config.vision_config.patch_size
+        patches = mask[:, ::patch, ::patch].contiguous()
+        states = self.model.vision_model(pixel_values=pixel_values, patch_attention_mask=patches).last_hidden_state
+        return self.model.connector(states)
+
+
+class TextOfEmbeddings(torch.nn.Module):
+    def __init__(self, text_model, head):
+        super().__init__()
+        self.text_model, self.head = text_model, head
+
+    def forward(self, past_key_values, use_cache, **given):
+        result = self.text_model(**given, past_key_values=past_key_values, use_cache=use_cache)
+        result.logits = self.head(result.last_hidden_state)
+        return result
+
+
+class SmolCase(Case):
+    """The prompt is a picture between tokens; the decoder reads embeddings."""
+
+    def __init__(self, model, layers, kv_heads, channels):
+        names = ["inputs_embeds", "attention_mask", "position_ids"]
+        super().__init__("smolvlm", Decoder(TextOfEmbeddings(model.model.text_model, model.lm_head), names), names, layers,
+                         kv_heads, channels)
+        self.pictures = Pictures(model.model).eval()
+        self.table = model.model.text_model.embed_tokens.weight.detach().numpy().copy()
+        self.picture = np.random.default_rng(1).standard_normal((1, 3, 32, 32), np.float32)
+        self.features = None
+
+    def embedded(self, tokens):
+        return self.table[np.array(tokens)][None]
+
+    def inputs(self, tokens, past, total):
+        return self.of_embeddings(self.embedded(tokens), past, total)
+
+    def of_embeddings(self, embeds, past, total):
+        count = embeds.shape[1]
+        mask = np.zeros((1, total), np.int64)
+        mask[:, :past + count] = 1
+        return {"inputs_embeds": embeds, "attention_mask": mask, "position_ids": np.arange(past, past + count)[None]}
+
+    def prompt_inputs(self, run):
+        parts = [self.embedded(self.prompt[:2]), self.features, self.embedded(self.prompt[2:])]
+        embeds = np.concatenate(parts, 1)
+        return self.of_embeddings(embeds, 0, run.total(0, embeds.shape[1])), embeds.shape[1]
+
+
+def smolvlm(width=64, layers=2):
+    text = dict(model_type="llama", vocab_size=211, hidden_size=width, intermediate_size=3 * width, num_hidden_layers=layers,
+                num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=256, initializer_range=0.3)
+    vision = dict(hidden_size=48, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4, image_size=32, patch_size=8,
+                  initializer_range=0.1)
+    config = transformers.SmolVLMConfig(text_config=text, vision_config=vision, scale_factor=2, image_token_id=210,
+                                        pad_token_id=0)
+    return SmolCase(transformers.SmolVLMForConditionalGeneration(config), layers, 2, width // 4)
+
+
+CASES = {"llama": llama, "trocr": trocr, "smolvlm": smolvlm}
 
 
 def check(case, folder, count):
