@@ -186,14 +186,29 @@ class Maker:
     def max_pool(self):
         self.pool("MAX_POOL_2D")
 
-    def mean(self):
+    # scale_of: the output's scale, for that of the input and the number of elements; None: the input's.
+    def reduction(self, name, scale_of=None):
         shape = self.image()
         axes = [[1, 2], [3], [0, 1, 2, 3], [1], [2, 3]][self.below(0, 5)]
         keep = bool(self.below(0, 2))
         x = self.input(shape)
         rest = [1 if i in axes else s for i, s in enumerate(shape) if keep or i not in axes]
-        y = self.output(rest, np.float32(self.quantisation(x)[0] * np.exp(self.random.uniform(-1.5, 1))))
-        self.op("MEAN", [x, self.model.constant(axes, np.int32)], [y], "ReducerOptions", keepDims=keep)
+        count = int(np.prod([shape[axis] for axis in axes]))
+        y = self.output(rest, np.float32(scale_of(self.quantisation(x)[0], count))) if scale_of else self.like(x, rest)
+        self.op(name, [x, self.model.constant(axes, np.int32)], [y], "ReducerOptions", keepDims=keep)
+
+    def mean(self):
+        self.reduction("MEAN", lambda scale, count: scale * np.exp(self.random.uniform(-1.5, 1)))
+
+    def sum(self):
+        self.dtype = np.uint8  # of int8, ai-edge-litert 2.3.0's reference kernel returns -1 for most elements
+        self.reduction("SUM", lambda scale, count: scale * count ** 0.5 * np.exp(self.random.uniform(-1.5, 1)))
+
+    def reduce_max(self):
+        self.reduction("REDUCE_MAX")
+
+    def reduce_min(self):
+        self.reduction("REDUCE_MIN")
 
     def concatenation(self):
         shape, axis = self.image(), self.below(0, 4)
@@ -224,8 +239,33 @@ class Maker:
     def leaky_relu(self):
         self.unary("LEAKY_RELU", options="LeakyReluOptions", alpha=float(self.random.uniform(-0.5, 1.5)))
 
+    def gelu(self):
+        self.unary("GELU", options="GeluOptions", approximate=bool(self.below(0, 2)))
+
+    # LiteRT has only int8 of these.
+    def function_of_int8(self):
+        self.dtype = np.int8
+        self.unary(["ABS", "EXP", "LOG"][self.below(0, 3)])
+
+    def sqrt(self):
+        self.dtype = np.int8
+        shape = self.image()
+        x = self.input(shape, zero=-128)
+        self.op("SQRT", [x], [self.output(shape, np.float32((255 * self.quantisation(x)[0]) ** 0.5 / self.below(60, 300)))])
+
     def relu(self):
         self.unary(["RELU", "RELU6", "RELU_N1_TO_1"][self.below(0, 3)])
+
+    # LiteRT requires one scale.
+    def extremum(self):
+        shape = self.image()
+        other = [shape, [1, 1, 1, shape[3]], [1, 1, 1, 1]][self.below(0, 3)]
+        a = self.input(shape)
+        if self.random.random() < 0.3:
+            b = self.model.tensor(other, self.dtype, self.bytes(other), *self.quantisation(a))
+        else:
+            b = self.input(other, *self.quantisation(a))
+        self.op(["MAXIMUM", "MINIMUM"][self.below(0, 2)], [a, b], [self.like(a, shape)], "MaximumMinimumOptions")
 
     def quantize(self):
         shape = self.image()
@@ -263,6 +303,11 @@ class Maker:
         self.op("SOFTMAX", [x], [self.output(shape, 1 / 256, np.iinfo(self.dtype).min)], "SoftmaxOptions",
                 beta=float(self.random.choice([1.0, 1.0, 0.7])))
 
+    def log_softmax(self):
+        shape = [self.below(1, 5), self.below(1, 300)]
+        x = self.input(shape, self.scale(0.01, 0.5))
+        self.op("LOG_SOFTMAX", [x], [self.output(shape, 16 / 256, np.iinfo(self.dtype).max)], "LogSoftmaxOptions")
+
     def finish(self, plain=True):
         graph = self.model.graph
         for tensor in self.inputs:
@@ -275,11 +320,12 @@ class Maker:
         return bytes(builder.Output())
 
 
-KINDS = ["add", "average_pool", "concatenation", "conv", "depthwise_conv", "fully_connected", "grouped_conv", "hard_swish",
-         "leaky_relu", "logistic", "max_pool", "mean", "mul", "pad", "prelu", "quantize", "relu", "resize_bilinear",
-         "softmax", "sub", "tanh", "transpose_conv"]
-# Vellum computes it in floats.
-IN_FLOATS = {"softmax"}
+KINDS = ["add", "average_pool", "concatenation", "conv", "depthwise_conv", "extremum", "fully_connected",
+         "function_of_int8", "gelu", "grouped_conv", "hard_swish", "leaky_relu", "log_softmax", "logistic", "max_pool",
+         "mean", "mul", "pad", "prelu", "quantize", "reduce_max", "reduce_min", "relu", "resize_bilinear", "softmax",
+         "sqrt", "sub", "sum", "tanh", "transpose_conv"]
+# Vellum computes them in floats.
+IN_FLOATS = {"log_softmax", "softmax"}
 
 
 def make(kinds, seed, count):

@@ -111,9 +111,34 @@ std::optional<ByteFunction> hard_swish(const ByteScale& x, const ByteScale& y) {
   };
 }
 
+// AbsEvalQuantized() in tflite/kernels/elementwise.cc.
+ByteFunction absolute(const ByteScale& x, const ByteScale& y) {
+  const FixedMultiplier multiplier = fixed_multiplier(static_cast<double>(x.scale / y.scale));
+  const bool rescales = x.scale != y.scale;
+  return [=](int32_t integer) {
+    const int32_t value = std::abs(integer - x.zero);
+    return (rescales ? multiply(value, multiplier) : value) + y.zero;
+  };
+}
+
+// LogLUTPrepare(): the least number of y where there is no logarithm.
+ByteFunction logarithm(const ByteScale& x, const ByteScale& y) {
+  const ByteFunction found = looked_up(x, y, [](float value) { return std::log(value); });
+  return [=](int32_t integer) { return integer > x.zero ? found(integer) : y.low; };
+}
+
+// SqrtEvalQuantized(), which rounds down. LiteRT refuses to run with negative numbers.
+ByteFunction square_root(const ByteScale& x, const ByteScale& y) {
+  return [=](int32_t integer) {
+    const float root = std::sqrt(x.scale * static_cast<float>(std::max(integer - x.zero, 0)));
+    return static_cast<int32_t>(std::min(root / y.scale, 1e6f)) + y.zero;
+  };
+}
+
 float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
 float tangent(float x) { return std::tanh(x); }
 float elu(float x) { return x < 0.0f ? std::expm1(x) : x; }
+float exponential(float x) { return std::exp(x); }
 
 }  // namespace
 
@@ -141,6 +166,10 @@ std::optional<ByteFunction> byte_function(const Call& call, const ByteScale& x, 
   if (call.type == "LOGISTIC") return looked_up(x, y, sigmoid);
   if (call.type == "TANH") return looked_up(x, y, tangent);
   if (call.type == "ELU") return looked_up(x, y, elu);
+  if (call.type == "EXP") return looked_up(x, y, exponential);
+  if (call.type == "ABS") return absolute(x, y);
+  if (call.type == "LOG") return logarithm(x, y);
+  if (call.type == "SQRT") return square_root(x, y);
   if (call.type == "RELU") return bounded(x, y, 0.0f, kInfinity);
   if (call.type == "RELU6") return bounded(x, y, 0.0f, 6.0f);
   if (call.type == "RELU_N1_TO_1") return bounded(x, y, -1.0f, 1.0f);

@@ -25,7 +25,7 @@ std::shared_ptr<Binary> binary(BinaryKind kind) {
 }
 
 // `axes`: of the order in which x is held.
-FixedMean read_fixed_mean(const Call& call, const Ints& axes, bool image) {
+FixedMean read_fixed_mean(const Call& call, ReduceKind kind, const Ints& axes, bool image) {
   const auto x = byte_scale(call, call.input(0)), y = byte_scale(call, call.output());
   if (!x || !y) return {};
   const Ints shape = by_axis(call.writer.type(call.input(0)).shape, image);
@@ -34,7 +34,8 @@ FixedMean read_fixed_mean(const Call& call, const Ints& axes, bool image) {
     if (shape[static_cast<size_t>(axis)] < 1) return {};
     count = checked_multiply(count, shape[static_cast<size_t>(axis)]);
   }
-  return fixed_mean(x->scale, y->scale, count);
+  return kind == ReduceKind::sum ? fixed_total(x->scale, y->scale, count)
+                                 : fixed_mean(x->scale, y->scale, count);
 }
 
 }  // namespace
@@ -67,7 +68,8 @@ void convert_reduce(const Call& call) {
   if (image) {
     for (int64_t& axis : axes) axis = image_axis(axis);
   }
-  if (op->kind == ReduceKind::mean) op->fixed_mean = read_fixed_mean(call, axes, image);
+  if (op->kind == ReduceKind::mean || op->kind == ReduceKind::sum)
+    op->fixed_mean = read_fixed_mean(call, op->kind, axes, image);
   op->axes = axes;
   const bool stays_image = image && op->keep_dims;
   call.emit(std::move(op), {call.writer.in_order(x, image)}, stays_image);

@@ -152,12 +152,17 @@ double mean_of_integers(const FixedMean& fixed, std::span<const double> group) {
 
 }  // namespace
 
-FixedMean fixed_mean(float x_step, float y_step, int64_t count) {
+FixedMean fixed_total(float x_step, float y_step, int64_t count) {
   constexpr int64_t kMostCount = 65793;  // times 255 that is 2^24
   constexpr double kLeast = 0x1p-15, kMost = 0x1p7;
   const double ratio = static_cast<double>(x_step) / static_cast<double>(y_step);
   if (count < 1 || count > kMostCount || !(ratio > kLeast && ratio < kMost)) return {};
-  FixedMean mean{x_step, y_step, fixed_multiplier(ratio)};
+  return {x_step, y_step, fixed_multiplier(ratio)};
+}
+
+FixedMean fixed_mean(float x_step, float y_step, int64_t count) {
+  FixedMean mean = fixed_total(x_step, y_step, count);
+  if (!mean) return {};
   // At most 16, so that no bound of LiteRT's matters.
   const int shift = static_cast<int>(std::bit_width(static_cast<uint64_t>(count))) - 1;
   mean.y.multiplier = static_cast<int32_t>((int64_t{mean.y.multiplier} << shift) / count);

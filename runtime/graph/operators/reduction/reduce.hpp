@@ -9,8 +9,8 @@ namespace vellum {
 
 enum class ReduceKind : uint8_t { mean, sum, max, min, prod, l1, l2, sum_square, log_sum, log_sum_exp };
 
-// How a quantised model takes a mean of `count` integers: x and the results are integers times their steps,
-// and results are the products of sums and `y`. A y_step of 0: in floats.
+// How a quantised model takes a sum or a mean of `count` integers: x and the results are integers times their
+// steps, and results are the products of sums and `y`. A y_step of 0: in floats.
 struct FixedMean {
   float x_step = 0.0f, y_step = 0.0f;
   FixedMultiplier y;
@@ -18,6 +18,7 @@ struct FixedMean {
 };
 // As QuantizedMeanOrSum() in tflite/kernels/internal/reference/reduce.h; empty where sums exceed floats.
 FixedMean fixed_mean(float x_step, float y_step, int64_t count);
+FixedMean fixed_total(float x_step, float y_step, int64_t count);
 
 // The axes are an attribute or input 1, depending on operator and opset. Without axes all are reduced, or
 // none with noop_with_empty_axes.
