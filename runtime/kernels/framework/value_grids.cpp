@@ -18,6 +18,7 @@
 #include "graph/operators/reduction/normalization.hpp"
 #include "graph/operators/reduction/pool.hpp"
 #include "graph/operators/reduction/reduce.hpp"
+#include "graph/operators/reduction/softmax.hpp"
 
 namespace vellum {
 namespace {
@@ -64,11 +65,21 @@ std::optional<ByteGrid> dequantised_grid(const Graph& graph, const Node& node) {
   return grid_of_steps(scale->to_floats()[0], low - zero, low + 255.0f - zero);
 }
 
-// Whether its kernels store only results, four at a time, so that the store may round them.
-bool stores_results(const Operator& op) {
-  const auto* prelu = dynamic_cast<const PRelu*>(&op);
-  return dynamic_cast<const Resize*>(&op) != nullptr || dynamic_cast<const Concat*>(&op) != nullptr ||
-         dynamic_cast<const Reduce*>(&op) != nullptr || (prelu != nullptr && prelu->fixed_point);
+template <typename... Ops>
+bool is_any_of(const Operator& op) {
+  return ((dynamic_cast<const Ops*>(&op) != nullptr) || ...);
+}
+
+// Whether the kernels of a node store only results, four at a time, so that the store may round them. The
+// quick kernel of Softmax stores rows that are not whole texels element by element.
+bool stores_results(const Graph& graph, const Node& node) {
+  if (const auto* prelu = dynamic_cast<const PRelu*>(node.op.get()))
+    return static_cast<bool>(prelu->fixed_point);
+  if (const auto* softmax = dynamic_cast<const Softmax*>(node.op.get())) {
+    const Softmax::Extent extent = softmax->extent(graph.values[node.inputs[0]].type.shape);
+    return extent.inner % 4 == 0 || (extent.inner == 1 && extent.length % 4 == 0);
+  }
+  return is_any_of<Resize, Concat, Reduce, LayerNormalization, MatMul>(*node.op);
 }
 
 // The grid that a node rounds a value to, if it does nothing else and the bytes have no other numbers.
@@ -91,7 +102,7 @@ void round_in_stores(const Graph& graph, Grids& grids) {
       if (input != kNoValue) ++readers[input];
   std::vector<bool> may_round(graph.values.size(), false);
   for (const Node& node : graph.nodes) {
-    if (stores_results(*node.op) && node.outputs.size() == 1) may_round[node.outputs[0]] = true;
+    if (node.outputs.size() == 1 && stores_results(graph, node)) may_round[node.outputs[0]] = true;
     const std::optional<ByteGrid> grid = rounding_grid(node);
     if (grid && may_round[node.inputs[0]] && readers[node.inputs[0]] == 1) grids[node.inputs[0]] = grid;
   }
