@@ -10,6 +10,7 @@
 #include "graph/operators/movement/moves_elements.hpp"
 #include "graph/operators/movement/pad.hpp"
 #include "graph/operators/reduction/pool.hpp"
+#include "passes/fuse/byte_functions.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/match.hpp"
 
@@ -180,6 +181,7 @@ class QuantizationFuser {
 void fuse_quantization(Graph& graph) {
   GraphEditor editor(graph);
   QuantizationFuser(editor).run();
+  tabulate_byte_functions(editor);
   editor.commit();
 }
 
