@@ -46,14 +46,16 @@ vec4 rounded(vec4 v) {
 float step, zero_point;
 float step_high, step_low;  // the upper and the lower half of the bits of step
 
-// Returns the nearest integers of v / step, at most 255. A quotient may be wrong by a few units in the last
-// place, so the multiple of one half next to it decides: it has few bits, and exact products with both halves
-// of the step.
+// Returns the integers next to v / step, rounded to a float first, ties to even. Quotients are at most 255. One may be wrong
+// by a few units in the last place, so what is left beside the multiple of one half next to it decides: that has few bits, and
+// exact products with both halves of the step. Nothing is decided beside a whole number, which a quarter more does not change.
 vec4 nearest_steps(vec4 v) {
-  vec4 quotient = v / step;
-  precise vec4 half_steps = 0.5 * roundEven(2.0 * quotient);
+  vec4 half_steps = 0.5 * roundEven(v / (0.5 * step));
   precise vec4 left = (v - half_steps * step_high) - half_steps * step_low;
-  return rounded(on_its_side(quotient, half_steps, left, vec4(step)));
+  // Half of a unit in the last place, below one half twice as much, where ties and what is beside them round to zero alike.
+  vec4 close = uintBitsToFloat(floatBitsToUint(half_steps) & 0x7f800000u) * (step * exp2(-24.0));
+  precise vec4 beside = left - clamp(left, -close, close);
+  return rounded(half_steps + 0.25 * sign(beside));
 }
 
 vec4 quantised(vec4 v) { return clamp(nearest_steps(v) + zero_point, vec4(0), vec4(255)); }

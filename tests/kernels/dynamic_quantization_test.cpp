@@ -2,11 +2,16 @@
 // results are equal to the host's.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
+#include "exec/executor.hpp"
 #include "graph/operators/conv/scaled_conv.hpp"
+#include "passes/passes.hpp"
+#include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
+#include "support/onnx_builder.hpp"
 
 namespace vellum::test {
 namespace {
@@ -43,6 +48,32 @@ TEST(DynamicSteps, OfTensorsInEveryStorage) {
       test.sweep.fp32_tolerance = 0;
       check_operator(test);
     }
+}
+
+// What is never negative has integers that are stored in bytes, and convolutions read them.
+TEST(DynamicSteps, OfWhatIsNeverNegativeAreBytes) {
+  OnnxModel model;
+  model.input("x", {1, 6, 9, 7});
+  model.initializer("ws", HostTensor::f32({}, std::array{0.0123f}));
+  model.initializer("wz", HostTensor::from<int64_t>(DType::i8, {}, std::array{int64_t{0}}));
+  model.initializer("wq", cast(integers({5, 6, 3, 3}, 2, -100.0f, 100.0f), DType::i8));
+  model.node("Relu", {"x"}, {"r"}).node("DynamicQuantizeLinear", {"r"}, {"q", "s", "z"});
+  model.node("ConvInteger", {"q", "wq", "z", "wz"}, {"sums"});
+  model.node("Cast", {"sums"}, {"floats"}, attributes({{"to", int64_t{1}}}));
+  model.node("Mul", {"s", "ws"}, {"scale"}).node("Mul", {"floats", "scale"}, {"y"}).output("y");
+  const Graph graph = optimise(model.graph(), {});
+  const std::vector<HostTensor> inputs{random_tensor({1, 6, 9, 7}, 3)};
+  const std::vector<float> want = evaluate(graph, inputs)[0].to_floats();
+  for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer}) {
+    Program program = lower(graph, test_context()->caps(), {.storage = storage});
+    EXPECT_TRUE(std::ranges::any_of(program.tensors, [](const VirtualTensor& tensor) {
+      return tensor.role == TensorRole::intermediate && tensor.desc.element == ElementType::q8;
+    })) << to_text(program);
+    Executor executor(test_context(), compile_program(test_context(), std::move(program)));
+    executor.set_input(0, inputs[0]);
+    executor.run();
+    EXPECT_EQ(executor.output(0).to_floats(), want);
+  }
 }
 
 // 255 steps of a quarter: halves of a step are between two integers, and round to the even one.

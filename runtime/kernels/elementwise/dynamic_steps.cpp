@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "cost/device_traits.hpp"
 #include "graph/operators/elementwise/quantize.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
@@ -88,7 +89,9 @@ void lower_dynamic_steps(Lowering& lowering) {
   const TensorId y = lowering.write(0, Layout::channels4), scale = lowering.write(1, Layout::linear);
   const auto order = order_of(lowering.tensor(x).desc);
   const bool contiguous = order && order == order_of(lowering.tensor(y).desc);
-  const Rounds rounds = rounds_over(lowering.caps(), count, 4, count);
+  // Each invocation first finds the step. A device that any number of them keeps busy has few.
+  const int64_t each = device_traits(lowering.caps()).subgroups_to_fill_a_unit == 0 ? 32 : 4;
+  const Rounds rounds = rounds_over(lowering.caps(), count, each, count);
   Dispatch dispatch = make_dispatch(
       "dynamic_steps", contiguous ? rounds.grid : grid_of_texels(lowering.caps(), shape),
       {reads_in_place("x", x), reads("counters", range.tensor), writes("y", y), writes("scale", scale)},

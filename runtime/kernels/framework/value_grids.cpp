@@ -5,8 +5,10 @@
 
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/conv/conv_transpose.hpp"
+#include "graph/operators/conv/scaled_conv.hpp"
 #include "graph/operators/elementwise/binary.hpp"
 #include "graph/operators/elementwise/byte_table.hpp"
+#include "graph/operators/elementwise/dynamic_steps.hpp"
 #include "graph/operators/elementwise/quantize.hpp"
 #include "graph/operators/elementwise/select.hpp"
 #include "graph/operators/elementwise/unary.hpp"
@@ -41,9 +43,9 @@ const Activation* activation_in(const Operator& op) {
 const Activation* activation_of(const Operator& op) {
   if (const auto* unary = dynamic_cast<const Unary*>(&op))
     return unary->kind == UnaryKind::activation ? &unary->activation : nullptr;
-  for (const Activation* found :
-       {activation_in<Conv>(op), activation_in<ConvTranspose>(op), activation_in<Gemm>(op),
-        activation_in<Binary>(op), activation_in<Pool>(op), activation_in<BatchNormalization>(op)})
+  for (const Activation* found : {activation_in<Conv>(op), activation_in<ConvTranspose>(op),
+                                  activation_in<Gemm>(op), activation_in<Binary>(op), activation_in<Pool>(op),
+                                  activation_in<BatchNormalization>(op), activation_in<ScaledConv>(op)})
     if (found != nullptr) return found;
   return nullptr;
 }
@@ -116,6 +118,31 @@ std::optional<ByteGrid> joined_grid(const Node& node, const Grids& grids) {
   return first;
 }
 
+// Whether no result of the operator is negative. A NaN may be among them.
+bool is_never_negative(const Operator& op) {
+  const Activation* activation = activation_of(op);
+  if (activation == nullptr || activation->is_scaled()) return false;
+  return activation->kind == ActivationKind::relu || activation->kind == ActivationKind::sigmoid ||
+         (activation->kind == ActivationKind::clip && activation->alpha >= 0.0f);
+}
+
+// The values that are never negative. The zero point of such a tensor is 0 in every run, so that the integers
+// that DynamicSteps makes of it are bytes.
+std::vector<bool> never_negative(const Graph& graph) {
+  std::vector<bool> found(graph.values.size(), false);
+  for (const Node& node : graph.nodes)
+    if (node.outputs[0] != kNoValue)
+      found[node.outputs[0]] = is_never_negative(*node.op) || (moves_elements(node) && found[node.inputs[0]]);
+  return found;
+}
+
+void add_dynamic_grids(const Graph& graph, Grids& grids) {
+  const std::vector<bool> positive = never_negative(graph);
+  for (const Node& node : graph.nodes)
+    if (dynamic_cast<const DynamicSteps*>(node.op.get()) != nullptr && positive[node.inputs[0]])
+      grids[node.outputs[0]] = ByteGrid{1.0f, 0};
+}
+
 Grids grids_of(const Graph& graph, Grids grids);
 
 // Grids of the outputs of fused nodes follow from those of their inputs.
@@ -164,6 +191,7 @@ bool stores_bytes(const LoweringOptions& options) {
 Grids value_grids(const Graph& graph) {
   Grids grids = grids_of(graph, Grids(graph.values.size()));
   round_in_stores(graph, grids);
+  add_dynamic_grids(graph, grids);
   for (size_t i = 0; i < grids.size(); ++i)
     if (!is_float(graph.values[i].type.dtype)) grids[i].reset();
   if (std::ranges::none_of(grids, [](const auto& grid) { return grid.has_value(); })) grids.clear();
