@@ -4,7 +4,8 @@
 // y has the integers less their zero point, as floats, and `scale` the bits of the scale. With INTEGERS x and
 // y are linear, and y has the integers. With SCALE_ALONE there are only `scale`, which has the scale itself,
 // and `zero`, the zero point. With CONTIGUOUS texels are counted in their order in memory, the same in x and
-// y: y_shape is a row of them, of which an invocation computes every count4-th.
+// y: y_shape is a row of them, of which an invocation computes every count4-th. With SYMMETRIC or SIGNED_BYTES the integers
+// are those of LiteRT (StepsForm in graph/operators/elementwise/dynamic_steps.hpp).
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -27,14 +28,15 @@ TENSOR_IN(x)
 TENSOR_OUT(y)
 #endif
 
-// Returns range / 255, rounded to nearest: a quotient that is wrong by a few units in the last place, and what
-// its exact product leaves out (halves of its bits have exact products with 255).
-float step_of(float range) {
-  float quotient = range / 255.0;
+// Returns (range + rest_of_range) / count, rounded to nearest, of a range with a rest that its rounding left out: a quotient
+// that is wrong by a few units in the last place, and what its exact product leaves out (halves of its bits have exact
+// products with numbers of 8 bits).
+float step_of(float range, float rest_of_range, float count) {
+  float quotient = range / count;
   float high = uintBitsToFloat(floatBitsToUint(quotient) & 0xfffff000u);
   precise float low = quotient - high;
-  precise float rest = (range - high * 255.0) - low * 255.0;
-  float nearest = quotient + rest / 255.0;
+  precise float rest = ((range - high * count) - low * count) + rest_of_range;
+  float nearest = quotient + rest / count;
   return abs(nearest) < 1e-30 || abs(nearest) > 1e30 ? quotient : nearest;
 }
 
@@ -58,15 +60,69 @@ vec4 nearest_steps(vec4 v) {
   return rounded(half_steps + 0.25 * sign(beside));
 }
 
+#if defined(SYMMETRIC) || defined(SIGNED_BYTES)
+#ifdef SYMMETRIC
+#define LEAST -127.0
+#else
+#define LEAST -128.0
+#endif
+
+float inverse;
+
+// Returns a / b, rounded to nearest, from products of halves of the bits (Dekker 1971).
+float quotient_of(float a, float b) {
+  float quotient = a / b;
+  float high = uintBitsToFloat(floatBitsToUint(quotient) & 0xfffff000u), b_high = uintBitsToFloat(floatBitsToUint(b) & 0xfffff000u);
+  precise float low = quotient - high, b_low = b - b_high;
+  precise float rest = (((a - high * b_high) - high * b_low) - low * b_high) - low * b_low;
+  float nearest = quotient + rest / b;
+  return abs(nearest) < 1e-30 || abs(nearest) > 1e30 ? quotient : nearest;
+}
+
+vec4 without_nan(vec4 v) {
+  return mix(v, vec4(0), greaterThan(floatBitsToUint(v) & 0x7fffffffu, uvec4(0x7f800000u)));
+}
+
+// Halves away from zero.
+vec4 nearest_whole(vec4 v) {
+  vec4 whole = trunc(v);
+  return whole + sign(v) * vec4(greaterThanEqual(abs(v - whole), vec4(0.5)));
+}
+
+vec4 quantised(vec4 v) {
+  precise vec4 product = without_nan(v) * inverse;
+  precise vec4 sum = zero_point + product;
+  return clamp(nearest_whole(sum), vec4(LEAST), vec4(127));
+}
+
+void find_step() {
+  float high = intBitsToFloat(load_counters(counter)), low = -intBitsToFloat(load_counters(counter + 1));
+  step = 1.0;
+  inverse = zero_point = 0.0;
+  if (high <= low) return;
+#ifdef SYMMETRIC
+  float range = max(high, -low);
+  step = step_of(range, 0.0, 127.0);
+  inverse = quotient_of(127.0, range);
+#else
+  precise float range = high - low;
+  precise float of_high = range + low, rest = (high - of_high) + ((of_high - range) - low);
+  step = step_of(range, rest, 255.0);
+  inverse = quotient_of(1.0, step);
+  zero_point = nearest_whole(vec4(clamp(-128.0 - low / step, -128.0, 127.0))).x;
+#endif
+}
+#else
 vec4 quantised(vec4 v) { return clamp(nearest_steps(v) + zero_point, vec4(0), vec4(255)); }
 
 void find_step() {
   float high = intBitsToFloat(load_counters(counter)), low = -intBitsToFloat(load_counters(counter + 1));
-  step = high > low ? step_of(high - low) : 1.0;
+  step = high > low ? step_of(high - low, 0.0, 255.0) : 1.0;
   step_high = uintBitsToFloat(floatBitsToUint(step) & 0xfffff000u);
   step_low = step - step_high;
   zero_point = clamp(nearest_steps(vec4(-low)).x, 0.0, 255.0);
 }
+#endif
 
 void main() {
   find_step();

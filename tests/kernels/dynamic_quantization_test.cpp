@@ -8,6 +8,7 @@
 
 #include "exec/executor.hpp"
 #include "graph/operators/conv/scaled_conv.hpp"
+#include "graph/operators/elementwise/dynamic_steps.hpp"
 #include "passes/passes.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
@@ -45,6 +46,21 @@ TEST(DynamicSteps, OfTensorsInEveryStorage) {
       OperatorCase test{.type = "DynamicSteps", .inputs = {random_tensor(shape, 1, low, high)}};
       test.output_count = 2;
       test.sweep.fp16 = false;  // its scale is that of other numbers
+      test.sweep.fp32_tolerance = 0;
+      check_operator(test);
+    }
+}
+
+// LiteRT's forms. Ranges are not symmetric: their zero point would be a tie.
+TEST(DynamicSteps, OfLiteRt) {
+  for (const StepsForm form : {StepsForm::symmetric, StepsForm::signed_bytes})
+    for (const auto& [low, high] : {std::pair{-2.0f, 3.0f}, {1.0f, 4.0f}, {-4.0f, -1.0f}, {0.0f, 0.0f}}) {
+      OperatorCase test{.type = "DynamicSteps", .inputs = {random_tensor({1, 5, 9, 7}, 1, low, high)}};
+      auto op = std::make_shared<DynamicSteps>();
+      op->form = form;
+      test.op = op;
+      test.output_count = 2;
+      test.sweep.fp16 = false;
       test.sweep.fp32_tolerance = 0;
       check_operator(test);
     }

@@ -169,7 +169,37 @@ def lstm():
             show(f"  run {i}", result)
 
 
-CASES = {"detection": detection, "fourier": fourier, "lstm": lstm}
+def hybrid():
+    """Floats and int8 weights, with one scale or one for each channel."""
+    scales = [0.0625, 0.03125, 0.125]
+
+    def weights(model, shape, seed, scale, axis=0):
+        w = model.constant(np.round(values(shape, seed) * 8) * 12, np.int8, scale)
+        model.graph.tensors[w].quantization.quantizedDimension = axis
+        return w
+
+    for asymmetric in (False, True):
+        model = Model()
+        x, y = model.tensor([1, 6]), model.tensor([1, 3])
+        options = schema.FullyConnectedOptionsT()
+        options.asymmetricQuantizeInputs = asymmetric
+        bias = model.constant(values([3], 3))
+        model.op(9, [x, weights(model, [3, 6], 1, 0.0625), bias], [y], 8, options, version=9)
+        show(f"hybrid row asymmetric={asymmetric}", model.run({x: values([1, 6], 2) + 0.25}, [y])[0])
+    for name, shape, scale, axis in (("conv", [3, 2, 2, 3], 0.0625, 0), ("conv of channels", [3, 2, 2, 3], scales, 0),
+                                     ("depthwise", [1, 2, 2, 3], scales, 3)):
+        model = Model()
+        x, y = model.tensor([1, 2, 3, 3]), model.tensor([1, 1, 2, 3])
+        depthwise = name == "depthwise"
+        options = schema.DepthwiseConv2DOptionsT() if depthwise else schema.Conv2DOptionsT()
+        options.padding = 1
+        options.strideH = options.strideW = options.dilationHFactor = options.dilationWFactor = options.depthMultiplier = 1
+        inputs = [x, weights(model, shape, 1, scale, axis), model.constant(values([3], 3))]
+        model.op(4 if depthwise else 3, inputs, [y], 2 if depthwise else 1, options, version=6 if depthwise else 5)
+        show(f"hybrid {name}", model.run({x: values([1, 2, 3, 3], 2) + 0.25}, [y])[0])
+
+
+CASES = {"detection": detection, "fourier": fourier, "hybrid": hybrid, "lstm": lstm}
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or CASES:

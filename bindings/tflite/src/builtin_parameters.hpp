@@ -28,7 +28,7 @@ struct PoolParameters {
 };
 struct FullyConnectedParameters {
   int32_t activation, weights_format;
-  bool keep_num_dims;
+  bool keep_num_dims, asymmetric_quantize_inputs;
 };
 struct BatchMatMulParameters {
   bool adjoint_x, adjoint_y;

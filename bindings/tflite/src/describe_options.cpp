@@ -49,8 +49,9 @@ auto describe(Builder& b, const PoolParameters& p) {
                                      activation(p.activation));
 }
 auto describe(Builder& b, const FullyConnectedParameters& p) {
-  return schema::CreateFullyConnectedOptions(
-      b, activation(p.activation), static_cast<schema::WeightsFormat>(p.weights_format), p.keep_num_dims);
+  return schema::CreateFullyConnectedOptions(b, activation(p.activation),
+                                             static_cast<schema::WeightsFormat>(p.weights_format),
+                                             p.keep_num_dims, p.asymmetric_quantize_inputs);
 }
 auto describe(Builder& b, const BatchMatMulParameters& p) {
   return schema::CreateBatchMatMulOptions(b, p.adjoint_x, p.adjoint_y);

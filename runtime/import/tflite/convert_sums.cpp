@@ -14,6 +14,7 @@
 #include "import/tflite/byte_tables.hpp"
 #include "import/tflite/call.hpp"
 #include "import/tflite/fixed_point.hpp"
+#include "import/tflite/hybrid.hpp"
 
 namespace vellum::tflite {
 namespace {
@@ -171,6 +172,27 @@ bool emit_in_fixed_point(const Call& call, const Shape& y, schema::FusedActivati
   return true;
 }
 
+// A row of floats for each image of the batch, and weights of integers. LiteRT quantises each row by itself
+// (dequantise_batches() of passes/).
+bool emit_hybrid_row(const Call& call, const Shape& y, const schema::FullyConnectedOptions& options) {
+  const Shape &weights = call.writer.type(call.input(1)).shape, &x = call.writer.type(call.input(0)).shape;
+  const Shape each(x.empty() ? x.end() : x.begin() + 1, x.end());
+  if (!is_known(each) || element_count(each) != weights[1] || !is_hybrid(call, weights[0])) return false;
+  if (std::count(y.begin(), y.end(), kUnknownDim) > 1) return false;
+  auto row = std::make_shared<Reshape>();
+  row->shape = Ints{-1, weights[1]};
+  const ValueId value = call.emit_inner(std::move(row), {call.writer.in_file_order(call.input(0))});
+  const HostTensor filters = call.writer.constant(call.input(1))->reshaped({weights[0], weights[1], 1, 1});
+  const StepsForm form =
+      options.asymmetric_quantize_inputs() ? StepsForm::signed_bytes : StepsForm::symmetric;
+  const ValueId product = emit_hybrid(call, Conv(), value, filters, form, options.activation(), true);
+  auto back = std::make_shared<Reshape>();
+  back->shape = y;
+  if (std::count(y.begin(), y.end(), kUnknownDim) == 0) back->shape->front() = -1;
+  call.emit(std::move(back), {product}, false);
+  return true;
+}
+
 }  // namespace
 
 // Inputs x, weights (outputs x inputs), bias (optional): all but the last dimension of x are rows.
@@ -186,7 +208,7 @@ void convert_fully_connected(const Call& call) {
     return fully_connected_of_open_rows(call, options.activation());
   if (!keeps_rows && y.size() != 2)
     refuse_model("its output has " + std::to_string(y.size()) + " dimensions, expected 2");
-  if (emit_in_fixed_point(call, y, options.activation())) return;
+  if (emit_in_fixed_point(call, y, options.activation()) || emit_hybrid_row(call, y, options)) return;
   ValueId x = call.writer.in_file_order(call.input(0));
   if (x_shape.size() != 2 || x_shape[1] != weights[1]) {
     auto rows = std::make_shared<Reshape>();

@@ -11,6 +11,7 @@
 #include "import/tflite/byte_tables.hpp"
 #include "import/tflite/call.hpp"
 #include "import/tflite/fixed_point.hpp"
+#include "import/tflite/hybrid.hpp"
 
 namespace vellum::tflite {
 namespace {
@@ -77,6 +78,18 @@ std::shared_ptr<const FixedPoint> fixed_point_of(const Call& call, int64_t chann
   return read_fixed_point(call, channels, is_unsigned, x_index, bias_index);
 }
 
+// Emits a convolution of floats with weights of integers (dequantise_batches() of passes/). LiteRT's kernels
+// for weights with a scale of each channel choose a zero point.
+bool emit_hybrid_conv(const Call& call, const Conv& conv, const Ints& order,
+                      schema::FusedActivation activation) {
+  const HostTensor& stored = constant_weights(call, 1);
+  if (!is_hybrid(call, stored.shape()[static_cast<size_t>(order[0])])) return false;
+  const HostTensor weights = permuted(stored, order);
+  const StepsForm form = has_scales_of_channels(call) ? StepsForm::signed_bytes : StepsForm::symmetric;
+  emit_hybrid(call, conv, call.writer.as_image(call.input(0)), weights, form, activation, false);
+  return true;
+}
+
 int64_t channels_of(const Call& call) {
   const Shape& shape = call.writer.type(call.input(0)).shape;
   if (shape.size() != 4 || shape[3] < 1) refuse_model("the input is " + to_string(shape) + ", expected NHWC");
@@ -95,7 +108,9 @@ void convert_conv(const Call& call) {
   auto conv = make_conv(call, options);
   conv->group = channels / per_group;
   conv->fixed_point = fixed_point_of(call, constant_weights(call, 1).shape()[0]);
-  const ValueId weights = add_weights(call, 1, {0, 3, 1, 2});  // OHWI -> OIHW
+  const Ints order{0, 3, 1, 2};  // OHWI -> OIHW
+  if (emit_hybrid_conv(call, *conv, order, options.activation())) return;
+  const ValueId weights = add_weights(call, 1, order);
   call.emit(std::move(conv), conv_values(call, weights), true, options.activation());
 }
 
@@ -108,7 +123,11 @@ void convert_depthwise_conv(const Call& call) {
   auto conv = make_conv(call, options);
   conv->group = channels;
   conv->fixed_point = fixed_point_of(call, shape[3]);
-  const ValueId weights = add_weights(call, 1, {3, 0, 1, 2});  // 1HWO -> O1HW
+  const Ints order{3, 0, 1, 2};  // 1HWO -> O1HW
+  if (call.writer.quantised(call.input(1)) && has_scales_of_channels(call) &&
+      emit_hybrid_conv(call, *conv, order, options.activation()))
+    return;
+  const ValueId weights = add_weights(call, 1, order);
   call.emit(std::move(conv), conv_values(call, weights), true, options.activation());
 }
 

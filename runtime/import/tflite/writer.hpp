@@ -42,6 +42,7 @@ class Writer {
   // Return the scales and the type of the integers of a quantised tensor.
   std::vector<float> scales_of(int32_t tensor) const { return at(tensor).quantisation->scale.to_floats(); }
   int64_t zero_point_of(int32_t tensor) const { return at(tensor).quantisation->zero_point.to_ints()[0]; }
+  bool has_zero_points(int32_t tensor) const;  // other than 0
   DType stored_type(int32_t tensor) const { return at(tensor).quantisation->stored; }
   // Returns the scale of a tensor of 8-bit integers with one scale; nothing for other tensors.
   std::optional<float> byte_scale(int32_t tensor) const;

@@ -1,6 +1,7 @@
 // Rounds the real numbers of quantised tensors to those that their integers represent, as an integer runtime
 // does. That also clips them: converters of older files leave out a ReLU or ReLU6 that the range of its
 // tensor implies.
+#include <algorithm>
 #include <cmath>
 
 #include "graph/operators/elementwise/byte_table.hpp"
@@ -25,6 +26,11 @@ std::optional<float> Writer::byte_scale(int32_t tensor) const {
     return std::nullopt;
   const float scale = quantisation->scale.to_floats()[0];
   return scale > 0.0f && std::isfinite(scale) ? std::optional(scale) : std::nullopt;
+}
+
+bool Writer::has_zero_points(int32_t tensor) const {
+  const std::vector<int64_t> zeros = at(tensor).quantisation->zero_point.to_ints();
+  return std::ranges::any_of(zeros, [](int64_t zero) { return zero != 0; });
 }
 
 void Writer::note_grid(const Node& node) {

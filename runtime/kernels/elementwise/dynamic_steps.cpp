@@ -98,6 +98,9 @@ void lower_dynamic_steps(Lowering& lowering) {
       DynamicStepsParameters{.y_shape = contiguous ? row_of(count) : texel_shape(shape),
                              .count4 = rounds.invocations,
                              .counter = range.first});
+  const StepsForm form = lowering.op<DynamicSteps>().form;
+  if (form == StepsForm::symmetric) define(dispatch, "SYMMETRIC");
+  if (form == StepsForm::signed_bytes) define(dispatch, "SIGNED_BYTES");
   if (contiguous) define(dispatch, "CONTIGUOUS");
   if (contiguous) dispatch.iterations = rounds.iterations;
   lowering.dispatch(std::move(dispatch));

@@ -14,6 +14,7 @@
 #include "graph/operators/elementwise/dynamic_steps.hpp"
 #include "graph/operators/elementwise/quantize.hpp"
 #include "graph/operators/matmul/quantized.hpp"
+#include "passes/fuse/hybrid_batches.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/build.hpp"
 #include "passes/rewrite/match.hpp"
@@ -223,7 +224,7 @@ class DynamicQuantizationFuser {
 
 void fuse_dynamic_quantization(Graph& graph) {
   GraphEditor editor(graph);
-  const bool changed = DynamicQuantizationFuser(editor).run();
+  const bool fused = DynamicQuantizationFuser(editor).run(), changed = dequantise_batches(editor) || fused;
   editor.commit();
   if (changed) remove_dead_code(graph);
 }
