@@ -8,10 +8,6 @@ include_guard(GLOBAL)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
-function(vellum_optimise_lightly target)
-  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<NOT:$<CXX_COMPILER_ID:MSVC>>>:-O1>)
-endfunction()
-
 vellum_precompile(vellum_program_precompiled <CLI/CLI.hpp> <nlohmann/json.hpp>)
 vellum_optimise_lightly(vellum_program_precompiled)
 target_link_libraries(vellum_program_precompiled PRIVATE CLI11::CLI11 nlohmann_json::nlohmann_json)
