@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "glslang_tables.hpp"
 #include "public_interface.hpp"
 #include "small_model.hpp"
 #include "support/environment.hpp"

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "device_options.hpp"
+#include "glslang_tables.hpp"
 #include "random_networks.hpp"
 #include "support/tensors.hpp"
 #include "vellum/vellum.hpp"

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "glslang_tables.hpp"
 #include "public_interface.hpp"
 #include "small_model.hpp"
 #include "support/errors.hpp"

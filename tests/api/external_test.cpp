@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "external_peer.hpp"
+#include "glslang_tables.hpp"
 #include "public_interface.hpp"
 #include "small_model.hpp"
 #include "support/environment.hpp"

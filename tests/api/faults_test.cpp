@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "api/impl.hpp"
+#include "glslang_tables.hpp"
 #include "public_interface.hpp"
 #include "small_model.hpp"
 #include "support/environment.hpp"
@@ -99,9 +100,9 @@ class Faults : public testing::Test {
     for (const auto& [kind, count] : layer.live_objects()) ADD_FAILURE() << kind << ": " << count << " left";
   }
 
-  // Lets calls fail: about three of each function, over the whole work; with VELLUM_TEST_FULL all of them.
+  // Lets calls fail: about two of each function, over the whole work; with VELLUM_TEST_FULL all of them.
   void fail_everywhere(const std::function<Device()>& open_device, const Work& work) {
-    const uint32_t limit = in_full() ? 10'000 : 3;
+    const uint32_t limit = in_full() ? 10'000 : 2;
     layer.start();
     const Outputs want = work(open_device());
     ASSERT_TRUE(layer.live_objects().empty());

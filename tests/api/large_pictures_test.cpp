@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "c_large_picture_program.h"
+#include "glslang_tables.hpp"
 #include "public_interface.hpp"
 #include "support/environment.hpp"
 #include "support/errors.hpp"

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "api/fit_budget.hpp"
+#include "glslang_tables.hpp"
 #include "public_interface.hpp"
 #include "small_model.hpp"
 #include "support/errors.hpp"

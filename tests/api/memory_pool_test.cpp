@@ -5,6 +5,7 @@
 
 #include "api/impl.hpp"
 #include "detection_model.hpp"
+#include "glslang_tables.hpp"
 #include "public_interface.hpp"
 #include "small_model.hpp"
 #include "support/errors.hpp"

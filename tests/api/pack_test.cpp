@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "api/impl.hpp"
+#include "glslang_tables.hpp"
 #include "import/import.hpp"
 #include "support/errors.hpp"
 #include "support/tflite_builder.hpp"

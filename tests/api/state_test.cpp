@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "glslang_tables.hpp"
 #include "public_interface.hpp"
 #include "support/errors.hpp"
 #include "support/onnx_builder.hpp"
