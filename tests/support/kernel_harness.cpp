@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -241,11 +240,21 @@ size_t cases_before(const std::string& kind) {
   return counts[std::string(test->test_suite_name()) + "." + test->name() + " " + kind]++;
 }
 
+// Of the parameters of a sweep the last two, variant and device: of these the tests of each commit cover the
+// values, without pairs.
+constexpr size_t kUnpaired = 2;
+
+// Of a test on SwiftShader, which takes several times as long as lavapipe to compile, one run is left to each
+// commit. Tests take different runs.
+size_t only_run(size_t runs) {
+  const ::testing::TestInfo* const test = ::testing::UnitTest::GetInstance()->current_test_info();
+  return std::hash<std::string>()(std::string(test->test_suite_name()) + test->name()) % runs;
+}
+
 // Runs the distinct computations that cover the configurations. With VELLUM_TEST_FULL these are all.
-// Otherwise the first case of an operator in a test covers all pairs of values and each device, and each
-// further case all values but the devices, by configurations that change with its number. SwiftShader takes
-// several times as long as lavapipe to compile: there the first case covers values, and each further case is
-// one run.
+// Otherwise the first case of an operator in a test covers all pairs of storage, precision, layout and fold,
+// each variant and each device. Of each further case half of the runs that cover the values of the first four
+// are made, with other variants and devices in each case. On SwiftShader only_run() of the first case is.
 void run_covering(Runs& runs, const std::vector<Configuration>& configurations, size_t number_of_case) {
   std::vector<const Configuration*> distinct;
   std::vector<Combinations> values;
@@ -260,31 +269,35 @@ void run_covering(Runs& runs, const std::vector<Configuration>& configurations, 
     }
     values[place->second].push_back(configuration.values);
   }
+  if (distinct.empty()) return;
   if (in_full()) {
     for (const Configuration* configuration : distinct) runs.run(*configuration);
     return;
   }
-  if (on_swiftshader() && number_of_case > 0 && !distinct.empty()) {
-    runs.run(*distinct[number_of_case % distinct.size()]);
+  if (on_swiftshader()) {
+    if (number_of_case == 0) runs.run(*distinct[only_run(distinct.size())]);
     return;
   }
-  if (number_of_case > 0)
-    for (Combinations& of_run : values)
-      for (Combination& of_parameters : of_run) of_parameters.pop_back();  // the device
-  const Coverage coverage = number_of_case == 0 && !on_swiftshader() ? Coverage::pairs : Coverage::values;
-  for (const size_t i : covering_runs(values, coverage, number_of_case, 1)) runs.run(*distinct[i]);
+  if (number_of_case == 0) {
+    for (const size_t i : covering_runs(values, Coverage::pairs, 0, kUnpaired)) runs.run(*distinct[i]);
+    return;
+  }
+  for (Combinations& of_run : values)
+    for (Combination& of_parameters : of_run) of_parameters.resize(of_parameters.size() - kUnpaired);
+  const std::vector<size_t> covering = covering_runs(values, Coverage::values, number_of_case);
+  for (size_t i = number_of_case % std::min<size_t>(2, covering.size()); i < covering.size(); i += 2)
+    runs.run(*distinct[covering[i]]);
 }
 
 // Of the runs of a choice's candidates, those on devices after the first are mostly other tiles of kernels
 // that ran: a part runs, which is another for each case, and one run at least.
-size_t one_in(size_t device) { return in_full() ? 1 : on_swiftshader() ? 12 : device == 0 ? 1 : 4; }
+size_t one_in(size_t device) { return in_full() || device == 0 ? 1 : 4; }
 
-// Whether a candidate runs in a test's case of that number: all in the first one, half in each of the others.
-// The numbers of loops over two values each are the values' bits: those with an even number of ones have
-// every pair of a candidate and a value, and so have the others.
+// Whether a candidate runs in a test's case of that number: half of them in the first, a quarter in each
+// further one, and others in the next.
 bool runs_in_case(const std::string& candidate, size_t number_of_case) {
-  return in_full() || number_of_case == 0 ||
-         (std::hash<std::string>()(candidate) + static_cast<size_t>(std::popcount(number_of_case))) % 2 == 0;
+  return in_full() ||
+         (std::hash<std::string>()(candidate) + number_of_case) % (number_of_case == 0 ? 2 : 4) == 0;
 }
 
 std::vector<std::string> run_candidates(Runs& runs, const OperatorCase& test, const CandidateOptions& options,
@@ -301,17 +314,27 @@ std::vector<std::string> run_candidates(Runs& runs, const OperatorCase& test, co
   lower(graph, caps, lowering);
   lowering.choices = nullptr;
   std::vector<std::string> candidates;
-  for (const Choice& choice : choices)
-    for (const std::string& candidate : candidate_names(choice)) {
-      if (!candidate.starts_with(options.only)) continue;
+  for (const Choice& choice : choices) {
+    bool ran = false;
+    const auto run = [&](const std::string& candidate) {
       SCOPED_TRACE(candidate);
       TuningTable table;
       table.operators[choice.signature] = {{choice.candidates.front().text(), 2.0}};
       table.operators[choice.signature][candidate] = 1.0;
       lowering.tuning = &table;
-      if (runs_in_case(candidate, number_of_case)) runs.run({lowering, caps, {}}, one_in(device));
+      runs.run({lowering, caps, {}}, one_in(device));
+      ran = true;
+    };
+    const size_t before = candidates.size();
+    for (const std::string& candidate : candidate_names(choice)) {
+      if (!candidate.starts_with(options.only)) continue;
+      if (!on_swiftshader() && runs_in_case(candidate, number_of_case)) run(candidate);
       candidates.push_back(candidate);
     }
+    const size_t found = candidates.size() - before;
+    if (!ran && found > 0 && (!on_swiftshader() || number_of_case == 0))
+      run(candidates[before + only_run(found)]);
+  }
   return candidates;
 }
 
