@@ -1,6 +1,7 @@
 #include "kernels/framework/grid.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "program/divide.hpp"
 
@@ -47,6 +48,12 @@ Grid grid_3d(const DeviceCaps&, int64_t width, int64_t height, int64_t depth) {
   grid.workgroup_size = {x, kRowWorkgroup / x, 1};
   grid.workgroup_count = {groups(width, x), groups(height, kRowWorkgroup / x), groups(depth, 1)};
   return grid;
+}
+
+Grid grid_of_slices(int64_t depth) {
+  const uint32_t z = depth < kRowWorkgroup ? std::bit_ceil(static_cast<uint32_t>(std::max<int64_t>(depth, 1)))
+                                           : kRowWorkgroup;
+  return {{1, 1, z}, {1, 1, groups(depth, z)}};
 }
 
 }  // namespace vellum

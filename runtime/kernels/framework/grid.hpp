@@ -35,4 +35,7 @@ bool subgroups_fill_rows(const DeviceCaps& caps);
 // contiguous in memory.
 Grid grid_3d(const DeviceCaps& caps, int64_t width, int64_t height, int64_t depth);
 
+// Returns a grid of 1 x 1 x depth invocations, whose neighbours along z are in one workgroup.
+Grid grid_of_slices(int64_t depth);
+
 }  // namespace vellum
