@@ -177,7 +177,8 @@ bool emit_in_fixed_point(const Call& call, const Shape& y, schema::FusedActivati
 bool emit_hybrid_row(const Call& call, const Shape& y, const schema::FullyConnectedOptions& options) {
   const Shape &weights = call.writer.type(call.input(1)).shape, &x = call.writer.type(call.input(0)).shape;
   const Shape each(x.empty() ? x.end() : x.begin() + 1, x.end());
-  if (!is_known(each) || element_count(each) != weights[1] || !is_hybrid(call, weights[0])) return false;
+  if (weights[1] < 1 || !is_known(each) || element_count(each) != weights[1]) return false;
+  if (!is_hybrid(call, weights[0])) return false;
   if (std::count(y.begin(), y.end(), kUnknownDim) > 1) return false;
   auto row = std::make_shared<Reshape>();
   row->shape = Ints{-1, weights[1]};

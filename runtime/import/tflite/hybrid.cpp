@@ -24,7 +24,8 @@ bool has_scales_of_channels(const Call& call) { return call.writer.scales_of(cal
 bool is_hybrid(const Call& call, int64_t channels) {
   const Writer& writer = call.writer;
   const int32_t weights = call.input(1);
-  if (!is_float_tensor(call, call.input(0)) || !is_float_tensor(call, call.output())) return false;
+  if (channels < 1 || !is_float_tensor(call, call.input(0)) || !is_float_tensor(call, call.output()))
+    return false;
   if (writer.constant(weights) == nullptr || !writer.quantised(weights)) return false;
   if (writer.stored_type(weights) != DType::i8 || writer.has_zero_points(weights)) return false;
   if (factors_of(call, channels).size() != static_cast<size_t>(channels)) return false;
