@@ -68,6 +68,8 @@ const std::vector<ByteCase>& cases() {
       {"LayerNormalization", {{2, 3, 7}}, axis(-1), {in_quarters({7}, 1)}},
       {"ReduceMean", {{2, 6, 4, 8}}, attributes({{"axes", Ints{2, 3}}}), {}, false, 1e-5f},
       {"GlobalAveragePool", {{2, 6, 4, 8}}, {}, {}, false, 1e-5f},
+      {"GlobalAveragePool", {{2, 6, 4, 8}}},
+      {"GlobalMaxPool", {{1, 5, 3, 7}}},
       {"MaxPool", {{1, 6, 6, 8}}, window},
       {"AveragePool", {{1, 6, 6, 8}}, window},
       {"Concat", {{1, 5, 4, 3}, {1, 6, 4, 3}}, axis(1)},

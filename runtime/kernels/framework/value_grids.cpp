@@ -81,7 +81,7 @@ bool stores_results(const Graph& graph, const Node& node) {
     const Softmax::Extent extent = softmax->extent(graph.values[node.inputs[0]].type.shape);
     return extent.inner % 4 == 0 || (extent.inner == 1 && extent.length % 4 == 0);
   }
-  return is_any_of<Resize, Concat, Reduce, LayerNormalization, MatMul>(*node.op);
+  return is_any_of<Resize, Concat, Reduce, GlobalPool, LayerNormalization, MatMul>(*node.op);
 }
 
 // The grid that a node rounds a value to, if it does nothing else and the bytes have no other numbers.
