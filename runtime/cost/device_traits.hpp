@@ -61,8 +61,10 @@ struct DeviceTraits {
   // pixels side by side; 0: none.
   int64_t most_columns = 9;
   int64_t attention_slices_ahead = 1;  // slices of a query and of four keys that are loaded together
-  int64_t gate_slices_ahead = 1;       // slices of the weights of gates that are loaded together
-  bool scalar_weights = false;         // uniform weights take no vector registers
+  bool attention_shares_keys =
+      false;                      // invocations of a workgroup share the keys of a token where tokens are few
+  int64_t gate_slices_ahead = 1;  // slices of the weights of gates that are loaded together
+  bool scalar_weights = false;    // uniform weights take no vector registers
   // Lanes of the subgroups that a unit holds of kernels with half of the registers; 0: as many as it runs, or
   // more. On a unit that runs more, kernels take all registers: larger loops alone hide waits for loads.
   int64_t most_held_lanes = 0;
@@ -89,8 +91,9 @@ struct DeviceTraits {
   // Convolutions of few channels read planes: three loads in place of one take less time than a conversion,
   // which takes a launch, a barrier and the tensor twice.
   bool reads_planes = true;
-  bool cooperative_matrices = true;   // they multiply faster than other kernels
-  bool broadcasts_are_cheap = false;  // a value of another lane of the subgroup costs less than a load
+  bool cooperative_matrices = true;      // they multiply faster than other kernels
+  bool blocks_in_shared_memory = false;  // convolutions of many channels multiply blocks from shared memory
+  bool broadcasts_are_cheap = false;     // a value of another lane of the subgroup costs less than a load
   // Loads from one place of a buffer are cheap for a whole workgroup, and where sums are split for a subgroup
   // whose invocations have the same part of them.
   bool uniform_loads_are_cheap = true;
@@ -188,6 +191,7 @@ void visit_traits(Traits& traits, Visit visit) {
   VELLUM_TRAIT(least_scaled_slices, 1, 4);
   VELLUM_TRAIT(most_columns, 0, 13);
   VELLUM_TRAIT(attention_slices_ahead, 1, 8);
+  VELLUM_TRAIT(attention_shares_keys);
   VELLUM_TRAIT(gate_slices_ahead, 1, 4);
   VELLUM_TRAIT(scalar_weights);
   VELLUM_TRAIT(most_held_lanes);
@@ -202,6 +206,7 @@ void visit_traits(Traits& traits, Visit visit) {
   VELLUM_TRAIT(attention_key_by_key);
   VELLUM_TRAIT(reads_planes);
   VELLUM_TRAIT(cooperative_matrices);
+  VELLUM_TRAIT(blocks_in_shared_memory);
   VELLUM_TRAIT(broadcasts_are_cheap);
   VELLUM_TRAIT(uniform_loads_are_cheap);
   VELLUM_TRAIT(uniform_split_loads_are_cheap);

@@ -57,6 +57,9 @@ layout(local_size_x = WORKGROUP_X, local_size_y = WORKGROUP_Y, local_size_z = WO
 // Index of this invocation in a grid made by grid_1d() (runtime/kernels/framework/grid.hpp).
 int flat_index() { return int(gl_GlobalInvocationID.y * (gl_NumWorkGroups.x * WORKGROUP_X) + gl_GlobalInvocationID.x); }
 
+// Index of this workgroup in a grid made by workgroups_in_a_row().
+int workgroup_index() { return int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x); }
+
 int slices(int channels) { return (channels + 3) >> 2; }
 
 // Keeps the first `channels` components; selects, so that NaN in an unused channel does not survive.
@@ -314,6 +317,35 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 #define HALF_TEXELS_TEXEL_BUFFER(name) HALF_TEXELS_LOADED_(name)
 #define HALF_TEXELS_BUFFER(name) HALF_TEXELS_(name, halves(DATA_(name)[row + x]))
 #endif
+
+// Texels as the bits of four halves, after the declaration of a tensor; those of halves in buffers without a conversion:
+//   HALF_BITS_OF_TENSOR(name)  uvec2 half_bits_<name>(ivec4 p)
+//   HALF_BITS_OF_TEXELS(name)  uvec2 half_bits_<name>(int x, int y, int width)
+#define HALF_BITS_OF_TENSOR(name) BY_STORAGE_(HALF_BITS_, name)
+#define HALF_BITS_OF_TEXELS(name) BY_STORAGE_(HALF_BITS_TEXELS_, name)
+#define HALF_BITS_FN_(name) CAT(half_bits_, name)
+#define BITS_OF_F32(quad) pack_half4(quad)
+#define BITS_OF_F16(quad) quad
+#define HALF_BITS_LOADED_(name) uvec2 HALF_BITS_FN_(name)(ivec4 p) { return pack_half4(LOAD_FN_(name)(p)); }
+#define HALF_BITS_IMAGE2D(name) HALF_BITS_LOADED_(name)
+#define HALF_BITS_IMAGE2D_SAMPLED(name) HALF_BITS_LOADED_(name)
+#define HALF_BITS_IMAGE3D(name) HALF_BITS_LOADED_(name)
+#define HALF_BITS_IMAGE3D_SAMPLED(name) HALF_BITS_LOADED_(name)
+#define HALF_BITS_FOLDED_IMAGE2D(name) HALF_BITS_LOADED_(name)
+#define HALF_BITS_FOLDED_IMAGE2D_SAMPLED(name) HALF_BITS_LOADED_(name)
+#define HALF_BITS_TEXEL_BUFFER(name) HALF_BITS_LOADED_(name)
+#define HALF_BITS_ROWS_TEXEL_BUFFER(name) HALF_BITS_LOADED_(name)
+#define HALF_BITS_OF_BUFFER_(name, texel) \
+  uvec2 HALF_BITS_FN_(name)(ivec4 p) { return OF_ELEMENT_(BITS_OF_, name)(DATA_(name)[texel(p, EXTENT_(name))]); }
+#define HALF_BITS_BUFFER(name) HALF_BITS_OF_BUFFER_(name, buffer_texel)
+#define HALF_BITS_ROWS_BUFFER(name) HALF_BITS_OF_BUFFER_(name, rows_buffer_texel)
+#define HALF_BITS_TEXELS_LOADED_(name) \
+  uvec2 HALF_BITS_FN_(name)(int x, int y, int width) { return pack_half4(LOAD_FN_(name)(x, y, width)); }
+#define HALF_BITS_TEXELS_IMAGE2D(name) HALF_BITS_TEXELS_LOADED_(name)
+#define HALF_BITS_TEXELS_IMAGE2D_SAMPLED(name) HALF_BITS_TEXELS_LOADED_(name)
+#define HALF_BITS_TEXELS_TEXEL_BUFFER(name) HALF_BITS_TEXELS_LOADED_(name)
+#define HALF_BITS_TEXELS_BUFFER(name) \
+  uvec2 HALF_BITS_FN_(name)(int x, int y, int width) { return OF_ELEMENT_(BITS_OF_, name)(DATA_(name)[y * width + x]); }
 
 #include "walk.glsl"
 

@@ -1,7 +1,8 @@
 // Computes BLOCK_M x BLOCK_N sums in a workgroup with cooperative matrices (include cooperative.glsl first).
 // Each of its SUBGROUPS_M x SUBGROUPS_N subgroups has TILE_M x TILE_N matrices. The sum index advances by
 // STEP_K at a time through shared memory; the next step's operands are loaded while this step's are
-// multiplied.
+// multiplied. There are PARTS times as many subgroups, each with a part of the sums of a step, so that a
+// workgroup takes few steps, which wait for their loads one after another.
 //
 // Rows of A and B in shared memory are rows of the operand, or with A_COLUMNS, B_COLUMNS its columns.
 // Neighbouring invocations load and store neighbouring rows of the same columns, or with ALONG_ROWS
@@ -29,11 +30,11 @@ const int ROWS_B = STEP_K, EIGHTS_B = BLOCK_N / 8;
 const int ROW_A = EIGHTS_A + 1, ROW_B = EIGHTS_B + 1;
 const int LOADS_A = (ROWS_A * EIGHTS_A + WORKGROUP_X - 1) / WORKGROUP_X;
 const int LOADS_B = (ROWS_B * EIGHTS_B + WORKGROUP_X - 1) / WORKGROUP_X;
-const int QUADS_C = MATRIX_M * MATRIX_N / 4, PARTS_C = (QUADS_C + SUBGROUP - 1) / SUBGROUP;
+const int QUADS_C = MATRIX_M * MATRIX_N / 4, LANES_C = PARTS * SUBGROUP, ROUNDS_C = (QUADS_C + LANES_C - 1) / LANES_C;
 
 shared uvec4 a_rows[ROWS_A * ROW_A];
 shared uvec4 b_rows[ROWS_B * ROW_B];
-shared float c_rows[SUBGROUPS_M * SUBGROUPS_N * 4 * QUADS_C];
+shared float c_rows[PARTS * SUBGROUPS_M * SUBGROUPS_N * 4 * QUADS_C];
 
 uvec4 next_a[LOADS_A], next_b[LOADS_B];
 
@@ -54,4 +55,3 @@ ivec2 place_b(int i) {
   return place((int(gl_LocalInvocationIndex) + i * WORKGROUP_X) % (ROWS_B * EIGHTS_B), ROWS_B, EIGHTS_B);
 }
 
-int workgroup_index() { return int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x); }

@@ -26,7 +26,8 @@ void store_to_shared() {
 void main() {
   if (!start()) return;  // all invocations of the workgroup return
 
-  int subgroup = int(gl_SubgroupID);
+  const int SUBGROUPS = SUBGROUPS_M * SUBGROUPS_N;
+  int subgroup = int(gl_SubgroupID) % SUBGROUPS, part = int(gl_SubgroupID) / SUBGROUPS;
   int row = subgroup % SUBGROUPS_M * (MATRIX_M * TILE_M), column = subgroup / SUBGROUPS_M * (MATRIX_N * TILE_N);
   MATRIX_C sums[TILE_M * TILE_N];
   [[unroll]] for (int i = 0; i < TILE_M * TILE_N; ++i) sums[i] = MATRIX_C(0.0);
@@ -37,7 +38,8 @@ void main() {
     store_to_shared();
     barrier();
     more = fetch();
-    [[unroll]] for (int k = 0; k < STEP_K; k += MATRIX_K) {
+    [[unroll]] for (int of_part = 0; of_part < STEP_K / PARTS; of_part += MATRIX_K) {
+      int k = part * (STEP_K / PARTS) + of_part;
       MATRIX_A a[TILE_M];
       [[unroll]] for (int i = 0; i < TILE_M; ++i) LOAD_A(a[i], row + i * MATRIX_M, k);
       [[unroll]] for (int j = 0; j < TILE_N; ++j) {
@@ -49,18 +51,21 @@ void main() {
   }
 
   int first_c = subgroup * 4 * QUADS_C;
+  const int PART_C = SUBGROUPS * 4 * QUADS_C;
   [[unroll]] for (int i = 0; i < TILE_M; ++i)
     [[unroll]] for (int j = 0; j < TILE_N; ++j) {
       barrier();  // all have read the previous matrix
-      STORE_ROWS(sums[i * TILE_N + j], c_rows, first_c, MATRIX_N);
+      STORE_ROWS(sums[i * TILE_N + j], c_rows, first_c + part * PART_C, MATRIX_N);
       barrier();
-      [[unroll]] for (int part = 0; part < PARTS_C; ++part) {
-        int quad = int(gl_SubgroupInvocationID) + part * SUBGROUP;
+      [[unroll]] for (int round = 0; round < ROUNDS_C; ++round) {
+        int quad = part * SUBGROUP + int(gl_SubgroupInvocationID) + round * LANES_C;
         if (quad < QUADS_C) {
           ivec2 at = place(quad, MATRIX_M, MATRIX_N / 4);
           int c = first_c + at.x * MATRIX_N + 4 * at.y;
-          finish(row + i * MATRIX_M + at.x, (column + j * MATRIX_N) / 4 + at.y,
-                 vec4(c_rows[c], c_rows[c + 1], c_rows[c + 2], c_rows[c + 3]));
+          vec4 sum = vec4(0);
+          [[unroll]] for (int p = 0; p < PARTS; ++p, c += PART_C)
+            sum += vec4(c_rows[c], c_rows[c + 1], c_rows[c + 2], c_rows[c + 3]);
+          finish(row + i * MATRIX_M + at.x, (column + j * MATRIX_N) / 4 + at.y, sum);
         }
       }
     }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/impl.hpp"
+#include "caps/vendors.hpp"
 #include "checked_network.hpp"
 #include "exec/kernel_verdicts.hpp"
 #include "interposed_context.hpp"
@@ -154,9 +155,11 @@ TEST(FirstUseCheck, KnowsASmallOperatorForTheKernelsOfNetworks) {
       "arg_parts", "norm_factors", "norm_parts", "softmax_parts"};
   DeviceCaps gpu = test_context()->caps();
   gpu.type = DeviceType::discrete_gpu;
+  DeviceCaps nvidia = gpu;
+  nvidia.vendor_id = kNvidia;
   std::set<std::string> shaders;
   for (const SmallOperator& small : small_operators())
-    for (const DeviceCaps& caps : {test_context()->caps(), gpu})
+    for (const DeviceCaps& caps : {test_context()->caps(), gpu, nvidia})
       for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d})
         for (const bool channels4 : {true, false})
           for (const Program& program : programs_of(small, caps, storage, channels4))

@@ -218,7 +218,7 @@ TEST(CooperativeMatrices, AreTakenOnGpusThatHaveThem) {
   const Dispatch product = lowered(caps, gemm(512, 512, 512));
   EXPECT_EQ(product.shader, kShader);
   EXPECT_EQ(product.subgroup_size, 32u);
-  EXPECT_EQ(product.workgroup_size, (std::array<uint32_t, 3>{128, 1, 1}));
+  EXPECT_EQ(product.workgroup_size, (std::array<uint32_t, 3>{256, 1, 1}));
   EXPECT_EQ(lowered(caps, conv({1, 64, 56, 56}, {64, 64, 1, 1})).shader, kShader);
   EXPECT_EQ(lowered(caps, conv({1, 64, 28, 28}, {64, 64, 3, 3}, window(2, 1, 1))).shader, kShader);
 }
@@ -276,16 +276,17 @@ std::string best_tile(const DeviceCaps& caps, int64_t pixels, int64_t inputs, in
 
 TEST(CooperativeMatrices, TilesFitTheDeviceAndTheWork) {
   DeviceCaps caps = gpu_with({{.m = 8, .n = 8, .k = 16}, k16, {.m = 32, .n = 32, .k = 32}});
-  const CooperativeProblem large{
-      .pixels = 4096, .inputs = 4096, .outputs = 4096, .precision = Precision::fp16};
+  const MatrixProblem large{.pixels = 4096, .inputs = 4096, .outputs = 4096, .precision = Precision::fp16};
   const auto tiles = cooperative_tiles(caps, large);
-  ASSERT_EQ(tiles.size(), 3u);
+  ASSERT_EQ(tiles.size(), 4u);
   EXPECT_EQ(tiles.front().parameters.matrix, k16);
-  EXPECT_EQ(best_tile(caps, 4096, 4096, 4096), "cooperative 128x128");
-  EXPECT_EQ(best_tile(caps, 196, 256, 1024), "cooperative 32x32") << "to be enough";
-  EXPECT_EQ(best_tile(caps, 49, 512, 64), "cooperative 32x32") << "the most there can be";
+  EXPECT_EQ(best_tile(caps, 4096, 4096, 4096), "cooperative 64x64 by 8");
+  EXPECT_EQ(best_tile(caps, 3136, 64, 256), "cooperative 32x32") << "enough of them, and few steps";
+  EXPECT_EQ(best_tile(caps, 49, 3072, 768), "cooperative 32x32 by 16") << "a long sum in few workgroups";
+  caps.max_workgroup_invocations = 256;
+  EXPECT_EQ(best_tile(caps, 49, 3072, 768), "cooperative 32x32 by 4");
   caps.max_shared_memory_bytes = 16384;
-  EXPECT_EQ(cooperative_tiles(caps, large).size(), 2u);
+  EXPECT_EQ(cooperative_tiles(caps, large).size(), 1u);
   for (const auto& tile : tiles) EXPECT_EQ(tile.parameters.step() % tile.parameters.matrix.k, 0);
 }
 

@@ -11,6 +11,7 @@ namespace vellum::test {
 inline DeviceCaps gpu_named(const char* name) {
   DeviceCaps caps = test_context()->caps();
   caps.type = DeviceType::discrete_gpu;
+  caps.vendor_id = 0;
   caps.name = name;
   return caps;
 }

@@ -5,10 +5,10 @@
 #include <iterator>
 
 #include "kernels/conv/contraction.hpp"
-#include "kernels/conv/cooperative.hpp"
 #include "kernels/conv/depthwise.hpp"
 #include "kernels/conv/direct.hpp"
 #include "kernels/conv/groups.hpp"
+#include "kernels/conv/matrix.hpp"
 #include "kernels/conv/pointwise.hpp"
 #include "kernels/conv/problem.hpp"
 #include "kernels/conv/winograd.hpp"
@@ -42,8 +42,10 @@ std::vector<KernelCandidate> conv_candidates(const ConvProblem& problem, const D
   if (problem.is_pointwise()) return pointwise_candidates(problem, caps);
   std::vector<KernelCandidate> all = direct_candidates(problem, caps);
   if (problem.adds_integers) return all;
-  for (const auto candidates : {group_candidates, cooperative_candidates, winograd_candidates})
-    std::ranges::move(candidates(problem, caps), std::back_inserter(all));
+  const double direct_us = quickest_us(all);
+  std::ranges::move(group_candidates(problem, caps), std::back_inserter(all));
+  std::ranges::move(matrix_candidates(problem, caps, direct_us), std::back_inserter(all));
+  std::ranges::move(winograd_candidates(problem, caps), std::back_inserter(all));
   return all;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 
 #include "cost/device_rates.hpp"
 #include "cost/device_traits.hpp"
@@ -34,89 +35,109 @@ std::optional<CooperativeMatrix> choose_matrix(const DeviceCaps& caps) {
 }
 
 bool fits(const CooperativeTile& tile, const DeviceCaps& caps) {
-  const uint64_t invocations =
-      uint64_t{caps.subgroup_size} * CooperativeTile::kSubgroups * CooperativeTile::kSubgroups;
+  const uint64_t invocations = static_cast<uint64_t>(caps.subgroup_size * tile.subgroups());
   return invocations <= caps.max_workgroup_invocations && invocations <= caps.max_workgroup_size[0] &&
          static_cast<uint64_t>(tile.shared_memory_bytes()) <= caps.max_shared_memory_bytes;
 }
 
 }  // namespace
 
+bool MatrixProblem::mixes_taps(int64_t step) const {
+  constexpr int64_t kMostSlices = 1 << 20;  // quotient() in tensor.glsl
+  return taps > 1 && inputs < step && taps * slices(inputs) < kMostSlices;
+}
+
+int64_t MatrixProblem::steps(int64_t step) const {
+  return mixes_taps(step) ? divide_up(4 * taps * slices(inputs), step) : taps * divide_up(inputs, step);
+}
+
 int64_t CooperativeTile::blocks(int64_t rows, int64_t columns) const {
   return divide_up(rows, pixels()) * divide_up(columns, channels());
 }
 
-int64_t CooperativeTile::step() const { return std::max<int64_t>(kStep, matrix.k); }
+int64_t CooperativeTile::step() const { return parts * std::max<int64_t>(kStep, matrix.k); }
 
 int64_t CooperativeTile::shared_memory_bytes() const {
   // uvec4 each, with one behind every row; rows are the operand's or its columns.
   const int64_t a = pixels() * step() / 8 + std::max(pixels(), step());
   const int64_t b = step() * channels() / 8 + std::max(channels(), step());
-  const int64_t c = kSubgroups * kSubgroups * (int64_t{matrix.m} * matrix.n / 4);  // vec4
+  const int64_t c = subgroups() * (int64_t{matrix.m} * matrix.n / 4);  // vec4
   return 16 * (a + b + c);
 }
 
 namespace {
 
-// Whether a workgroup has few steps, which follow one another: other kernels share long sums among more
-// workgroups. Sums over many rows without a window are those of transformers, which have many columns, too.
-// Measured on an H200, where a step takes half a microsecond.
-bool has_few_steps(const CooperativeProblem& problem) {
-  constexpr int64_t kFewSteps = 24, kManyRows = 128, kStepsOfManyRows = 128;
-  const int64_t steps = problem.taps * divide_up(problem.inputs, kStep);
-  const bool has_many_rows = problem.taps == 1 && problem.pixels >= kManyRows;
-  return steps <= (has_many_rows ? kStepsOfManyRows : kFewSteps);
+// Cooperative matrices are quicker than other kernels where enough is summed up for each output channel, in
+// few steps, which follow one another, or by workgroups that fill the device. The number of output channels
+// has no say, so that the parts of a layer that is split are computed as the whole would be. Measured on an
+// H200.
+double relative_cost_of(const MatrixProblem& problem, const DeviceCaps& caps) {
+  constexpr int64_t kFew = 16, kTiny = 1 << 12, kPixelsOfUnit = 16, kLongestSum = 3072;
+  const bool fills = problem.pixels >= kPixelsOfUnit * device_rates(caps).units;
+  const int64_t summed = problem.summed();
+  // What is in planes is converted to texels first.
+  constexpr int64_t kWorthAConversion = 128;
+  const bool pays = problem.pixels * summed >= kTiny && (problem.inputs >= 4 || summed >= kWorthAConversion);
+  const bool preferred = problem.pixels >= kFew && pays && (fills || summed <= kLongestSum);
+  return preferred ? 0.25 : kOnlyIfMeasured;
 }
 
-// Cooperative matrices are quicker than other kernels where enough is summed up for each output channel, in
-// few steps or by workgroups that fill the device. The number of output channels has no say, so that the
-// parts of a layer that is split are computed as the whole would be.
-double relative_cost_of(const CooperativeProblem& problem, const DeviceCaps& caps) {
-  constexpr int64_t kFew = 16, kTiny = 1 << 12, kPixelsOfUnit = 16;
-  const bool fills = problem.pixels >= kPixelsOfUnit * device_rates(caps).units;
-  const bool preferred = problem.pixels >= kFew && problem.pixels * problem.inputs * problem.taps >= kTiny &&
-                         (fills || has_few_steps(problem));
-  return preferred ? 0.25 : kOnlyIfMeasured;
+// A tile and how long its workgroups take for a step: alone on a multiprocessor, and more for each further
+// one there.
+struct TimedTile {
+  int64_t matrices, side, parts;
+  double step_us, more_us;
+};
+
+// Small blocks for many workgroups, large ones for few loads, and parts for long sums of few workgroups. The
+// times are those of 36 layers on an H200 (docs/benchmarks/gpus.md).
+constexpr TimedTile kTiles[] = {
+    {1, 2, 1, 0.72, 0.045}, {2, 2, 2, 1.12, 0.15}, {1, 2, 4, 1.0, 0.5}, {2, 1, 4, 1.1, 0.4}};
+constexpr double kUnitsOfMultiprocessor = 4;
+
+double predicted_us(const TimedTile& timed, const CooperativeTile& tile, const MatrixProblem& problem,
+                    const DeviceCaps& caps) {
+  const auto blocks = static_cast<double>(problem.products * tile.blocks(problem.pixels, problem.outputs));
+  const double together = blocks * kUnitsOfMultiprocessor / std::max(1u, device_rates(caps).units);
+  return static_cast<double>(problem.steps(tile.step())) * (timed.step_us + timed.more_us * together);
+}
+
+KernelName name_of(const CooperativeTile& tile) {
+  std::string block = std::to_string(tile.pixels()) + "x" + std::to_string(tile.channels());
+  if (tile.parts > 1) block += " by " + std::to_string(tile.subgroups());
+  return {kCooperativeAlgorithm, block};
 }
 
 }  // namespace
 
 std::vector<ParameterCandidate<CooperativeTile>> cooperative_tiles(const DeviceCaps& caps,
-                                                                   const CooperativeProblem& problem) {
+                                                                   const MatrixProblem& problem) {
   if (problem.precision != Precision::fp16) return {};
   if (!device_traits(caps).cooperative_matrices) return {};
   const std::optional<CooperativeMatrix> matrix = choose_matrix(caps);
-  if (!matrix || !caps.full_subgroups || problem.inputs < matrix->k || problem.outputs < 8) return {};
-  std::vector<CooperativeTile> tiles;
-  for (const int64_t matrices : {4, 2, 1})
-    if (const CooperativeTile tile{*matrix, matrices}; fits(tile, caps)) tiles.push_back(tile);
-  // The largest loads the least, if there are enough workgroups for all of a large GPU.
-  constexpr int64_t kEnough = 128;
-  const auto enough = std::find_if(tiles.begin(), tiles.end(), [&](const CooperativeTile& tile) {
-    return problem.products * tile.blocks(problem.pixels, problem.outputs) >= kEnough;
-  });
-  const auto best = enough == tiles.end() && !tiles.empty() ? enough - 1 : enough;
+  if (!matrix || !caps.full_subgroups || problem.summed() < matrix->k || problem.outputs < 8) return {};
   std::vector<ParameterCandidate<CooperativeTile>> candidates;
-  candidates.reserve(tiles.size());
-  for (const CooperativeTile& tile : tiles)
-    candidates.push_back(
-        {{kCooperativeAlgorithm, std::to_string(tile.pixels()) + "x" + std::to_string(tile.channels())},
-         relative_cost_of(problem, caps) * (tile.matrices == best->matrices ? 1 : 1.1),
-         tile});
+  std::vector<double> us;
+  for (const TimedTile& timed : kTiles) {
+    const CooperativeTile tile{*matrix, timed.matrices, timed.side, timed.parts};
+    if (!fits(tile, caps)) continue;
+    us.push_back(predicted_us(timed, tile, problem, caps));
+    candidates.push_back({name_of(tile), relative_cost_of(problem, caps), tile});
+  }
+  for (size_t i = 0; i < us.size(); ++i)
+    candidates[i].predicted_cost *= us[i] / *std::ranges::min_element(us);
   return candidates;
 }
 
 void cover_with(Dispatch& dispatch, const DeviceCaps& caps, const CooperativeTile& tile, int64_t blocks) {
-  constexpr uint32_t kSubgroups = CooperativeTile::kSubgroups * CooperativeTile::kSubgroups;
   dispatch.subgroup_size = caps.subgroup_size;
-  dispatch.workgroup_size = {caps.subgroup_size * kSubgroups, 1, 1};
+  dispatch.workgroup_size = {static_cast<uint32_t>(caps.subgroup_size * tile.subgroups()), 1, 1};
   dispatch.workgroup_count = workgroups_in_a_row(caps, blocks).workgroup_count;
   const CooperativeMatrix& matrix = tile.matrix;
   const std::pair<const char*, int64_t> numbers[] = {
-      {"MATRIX_M", matrix.m},    {"MATRIX_N", matrix.n},
-      {"MATRIX_K", matrix.k},    {"TILE_M", tile.matrices},
-      {"TILE_N", tile.matrices}, {"SUBGROUPS_M", CooperativeTile::kSubgroups},
-      {"STEP_K", tile.step()},   {"SUBGROUPS_N", CooperativeTile::kSubgroups},
+      {"MATRIX_M", matrix.m},    {"MATRIX_N", matrix.n},    {"MATRIX_K", matrix.k},
+      {"TILE_M", tile.matrices}, {"TILE_N", tile.matrices}, {"SUBGROUPS_M", tile.side},
+      {"PARTS", tile.parts},     {"STEP_K", tile.step()},   {"SUBGROUPS_N", tile.side},
   };
   for (const auto& [macro, number] : numbers) dispatch.defines.emplace_back(macro, std::to_string(number));
   if (matrix.extension == MatrixExtension::nv) dispatch.defines.emplace_back("MATRIX_NV", "1");

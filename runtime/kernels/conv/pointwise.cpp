@@ -6,7 +6,7 @@
 #include "cost/device_traits.hpp"
 #include "cost/registers.hpp"
 #include "cost/subgroups.hpp"
-#include "kernels/conv/cooperative.hpp"
+#include "kernels/conv/matrix.hpp"
 #include "kernels/conv/split_k.hpp"
 #include "kernels/conv/subgroup_broadcast.hpp"
 #include "kernels/elementwise/elementwise.hpp"
@@ -181,8 +181,7 @@ bool holds_all_pixels(const DeviceCaps& caps, const InvocationTile& tile, int64_
 
 std::vector<ParameterCandidate<PointwiseTile>> pointwise_tiles(const std::string& algorithm,
                                                                const DeviceCaps& caps,
-                                                               const CooperativeProblem& problem,
-                                                               bool has_scale) {
+                                                               const MatrixProblem& problem, bool has_scale) {
   const int64_t macs = problem.pixels * problem.inputs * problem.outputs;
   const TileDemand demand{problem.pixels,
                           1,
@@ -202,23 +201,30 @@ std::vector<ParameterCandidate<PointwiseTile>> pointwise_tiles(const std::string
   std::ranges::for_each(with_subgroup_broadcast(algorithm, caps, whole_sums, demand), add);
   for (const auto& [tile, cost, us] : split_sums)
     candidates.push_back({tile_name(algorithm, tile), cost, tile, us});
-  std::ranges::for_each(cooperative_tiles(caps, problem), add);
+  for (const auto& [name, cost, tile, us] : matrix_tiles(caps, problem, quickest_us(candidates)))
+    std::visit(
+        [&, &name = name, cost = cost](const auto& of) {
+          candidates.push_back({name, cost, of});
+        },
+        tile);
   return candidates;
 }
 
 void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                         const PointwiseTile& tile, const Activation& activation, WeightValues values,
                         const ConvExtras& extras) {
-  if (const auto* cooperative = std::get_if<CooperativeTile>(&tile))
-    return dispatch_cooperative(lowering, x, y, weights, *cooperative, {}, activation, std::move(values),
-                                extras);
-  dispatch_tiles(lowering, x, y, weights, std::get<InvocationTile>(tile), activation, std::move(values),
-                 extras);
+  const auto* invocation = std::get_if<InvocationTile>(&tile);
+  if (invocation)
+    return dispatch_tiles(lowering, x, y, weights, *invocation, activation, std::move(values), extras);
+  const MatrixTile matrix = std::holds_alternative<BlockTile>(tile)
+                                ? MatrixTile(std::get<BlockTile>(tile))
+                                : MatrixTile(std::get<CooperativeTile>(tile));
+  dispatch_matrix(lowering, x, y, weights, matrix, {}, activation, std::move(values), extras);
 }
 
-void emit_best_pointwise(Lowering& lowering, const CooperativeProblem& problem, TensorId x, TensorId y,
+void emit_best_pointwise(Lowering& lowering, const MatrixProblem& problem, TensorId x, TensorId y,
                          const Activation& activation, size_t weights, const ConvExtras& extras) {
-  CooperativeProblem of_x = problem;
+  MatrixProblem of_x = problem;
   of_x.row_pixels = row_pixels(lowering.tensor(x).desc);
   const PointwiseTile tile = lowering.best_of(pointwise_tiles("pointwise", lowering.caps(), of_x));
   ConvWeights packed{problem.inputs, problem.outputs, 1, 1, slices_of(tile)};

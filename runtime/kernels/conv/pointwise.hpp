@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/conv/block_tile.hpp"
 #include "kernels/conv/cooperative_tile.hpp"
 #include "kernels/conv/dispatch.hpp"
 #include "kernels/conv/problem.hpp"
@@ -14,8 +15,8 @@ namespace vellum {
 
 std::vector<KernelCandidate> pointwise_candidates(const ConvProblem& problem, const DeviceCaps& caps);
 
-// The kernel has tiles of invocations or of cooperative matrices.
-using PointwiseTile = std::variant<InvocationTile, CooperativeTile>;
+// The kernel has tiles of invocations, or of matrices (matrix.hpp).
+using PointwiseTile = std::variant<InvocationTile, CooperativeTile, BlockTile>;
 // Returns the output slices of a block of weights.
 int64_t slices_of(const PointwiseTile& tile);
 // Returns whether the kernel can accumulate a few products in fp16 (product_run.hpp).
@@ -25,7 +26,7 @@ bool accumulates_in_fp16(const PointwiseTile& tile);
 // by the scale of their channel.
 std::vector<ParameterCandidate<PointwiseTile>> pointwise_tiles(const std::string& algorithm,
                                                                const DeviceCaps& caps,
-                                                               const CooperativeProblem& problem,
+                                                               const MatrixProblem& problem,
                                                                bool has_scale = false);
 
 // Whether a workgroup of at most 256 tiles, times the split, has all `pixels` of an image.
@@ -38,7 +39,7 @@ void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWe
                         const ConvExtras& extras = {});
 // dispatch_pointwise() with the best tile. The weights and the bias are inputs `weights` and `weights` + 1 of
 // the node.
-void emit_best_pointwise(Lowering& lowering, const CooperativeProblem& problem, TensorId x, TensorId y,
+void emit_best_pointwise(Lowering& lowering, const MatrixProblem& problem, TensorId x, TensorId y,
                          const Activation& activation, size_t weights, const ConvExtras& extras = {});
 
 }  // namespace vellum

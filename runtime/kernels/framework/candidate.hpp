@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace vellum {
 
@@ -52,5 +53,15 @@ struct KernelPrediction {
   double cost = 1;
   double us = 0;
 };
+
+// Returns the least predicted time of candidates; 0: unknown.
+template <typename Candidate>
+double quickest_us(const std::vector<Candidate>& candidates) {
+  double least = 0;
+  for (const Candidate& candidate : candidates)
+    if (candidate.predicted_us > 0 && (least == 0 || candidate.predicted_us < least))
+      least = candidate.predicted_us;
+  return least;
+}
 
 }  // namespace vellum

@@ -1,9 +1,9 @@
-// Parameters of conv_cooperative.comp.
+// Parameters of conv_cooperative.comp and conv_block.comp.
 #pragma once
 
 #include "shaders/common/parameters.h"
 
-BEGIN_PARAMETERS(ConvCooperativeParameters)
+BEGIN_PARAMETERS(ConvMatrixParameters)
   ivec4 x_shape;
   ivec4 y_shape;
   vec4 activation_params;

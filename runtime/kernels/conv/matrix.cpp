@@ -1,0 +1,88 @@
+#include "kernels/conv/matrix.hpp"
+
+#include <algorithm>
+
+#include "kernels/framework/activation.hpp"
+#include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
+#include "program/divide.hpp"
+#include "shaders/conv/conv_matrix.h"
+
+namespace vellum {
+namespace {
+
+void emit_matrix(Lowering& lowering, const ConvProblem& problem, const MatrixTile& tile) {
+  const ConvWeights weights = conv_weights(lowering, 1, problem.window.taps(), 1);
+  const ConvExtras extras{.residual = read_residual(lowering)};
+  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
+  dispatch_matrix(lowering, x, y, weights, tile, problem.window, problem.activation,
+                  conv_values(lowering, weights), extras);
+}
+
+const char* shader_of(const CooperativeTile&) { return "conv_cooperative"; }
+const char* shader_of(const BlockTile&) { return "conv_block"; }
+
+}  // namespace
+
+std::vector<ParameterCandidate<MatrixTile>> matrix_tiles(const DeviceCaps& caps, const MatrixProblem& problem,
+                                                         double quickest_us) {
+  std::vector<ParameterCandidate<MatrixTile>> tiles;
+  const auto add = [&](const auto& tile) {
+    tiles.push_back({tile.name, tile.predicted_cost, tile.parameters});
+  };
+  std::ranges::for_each(cooperative_tiles(caps, problem), add);
+  const auto is_preferred = [](const auto& tile) { return tile.predicted_cost < 1; };
+  if (std::ranges::none_of(tiles, is_preferred))
+    std::ranges::for_each(block_tiles(caps, problem, quickest_us), add);
+  return tiles;
+}
+
+std::vector<KernelCandidate> matrix_candidates(const ConvProblem& problem, const DeviceCaps& caps,
+                                               double quickest_us) {
+  std::vector<KernelCandidate> candidates;
+  if (problem.groups != 1) return candidates;
+  for (auto& [name, cost, tile, us] : matrix_tiles(caps,
+                                                   {.pixels = problem.whole_pixels(),
+                                                   .inputs = problem.inputs,
+                                                   .outputs = problem.outputs,
+                                                   .taps = problem.window.taps(),
+                                                   .precision = problem.precision},
+                                                   quickest_us))
+    candidates.push_back(
+        {name, cost, [problem, tile = tile](Lowering& lowering) { emit_matrix(lowering, problem, tile); }});
+  return candidates;
+}
+
+void dispatch_matrix(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
+                     const MatrixTile& tile, const Window2d& window, const Activation& activation,
+                     WeightValues values, const ConvExtras& extras) {
+  const TensorId grid =
+      packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
+  const Shape &x_shape = lowering.tensor(x).desc.shape, &y_shape = lowering.tensor(y).desc.shape;
+  const auto [n, channels, height, width] = nchw(y_shape);
+  Dispatch dispatch;
+  dispatch.bindings = {reads("x", x), reads("w", grid), writes("y", y)};
+  dispatch.push_constants = ConvMatrixParameters{.x_shape = texel_shape(x_shape),
+                                                 .y_shape = texel_shape(y_shape),
+                                                 .activation_params = activation_params_or_bounds(activation),
+                                                 .residual_shape = residual_shape(lowering, extras.residual),
+                                                 .kernel_size = window_pair(window.kernel),
+                                                 .stride = window_pair(window.stride),
+                                                 .dilation = window_pair(window.dilation),
+                                                 .padding = window_pair(window.padding)};
+  dispatch.macs = static_cast<uint64_t>(n * height * width * channels * weights.inputs * weights.taps);
+  std::visit(
+      [&](const auto& of) {
+        dispatch.shader = shader_of(of);
+        const MatrixProblem problem{.inputs = weights.inputs, .taps = weights.taps};
+        dispatch.iterations = loop_iterations(problem.steps(of.step()));
+        if (problem.mixes_taps(of.step())) define(dispatch, "TAPS_IN_STEP");
+        cover_with(dispatch, lowering.caps(), of, of.blocks(n * height * width, channels));
+      },
+      tile);
+  define_activation_or_bounds(dispatch, activation);
+  add_extras(dispatch, extras, n);
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace vellum

@@ -1,0 +1,31 @@
+// Convolutions without groups as products of two matrices in blocks: by cooperative matrices
+// (conv_cooperative.comp), and with operands in shared memory (conv_block.comp).
+#pragma once
+
+#include <variant>
+#include <vector>
+
+#include "kernels/conv/block_tile.hpp"
+#include "kernels/conv/cooperative_tile.hpp"
+#include "kernels/conv/dispatch.hpp"
+#include "kernels/conv/problem.hpp"
+
+namespace vellum {
+
+using MatrixTile = std::variant<CooperativeTile, BlockTile>;
+
+// Returns the tiles for the device and the problem, with their predicted costs relative to other kernels, the
+// quickest of which is predicted to take `quickest_us`.
+std::vector<ParameterCandidate<MatrixTile>> matrix_tiles(const DeviceCaps& caps, const MatrixProblem& problem,
+                                                         double quickest_us);
+
+// For windows of several pixels without groups (pointwise.hpp has those of one pixel).
+std::vector<KernelCandidate> matrix_candidates(const ConvProblem& problem, const DeviceCaps& caps,
+                                               double quickest_us);
+
+// y = activation(conv(x) + bias + residual) in channels4. `weights` is without groups.
+void dispatch_matrix(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
+                     const MatrixTile& tile, const Window2d& window, const Activation& activation,
+                     WeightValues values, const ConvExtras& extras);
+
+}  // namespace vellum

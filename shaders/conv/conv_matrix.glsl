@@ -1,0 +1,114 @@
+// A convolution without groups, or a matrix product, as the product of two matrices of which workgroups compute blocks: rows
+// are pixels, columns are output channels, and for each tap of the window sums run over input channels, STEP_K at a time.
+// Weights as in conv_tile.glsl. With TAPS_IN_STEP, for few channels, sums run over the slices of all taps, and a step may have
+// slices of several taps.
+//
+// Before including this file a kernel defines BLOCK_M pixels and BLOCK_N outputs of a workgroup, LOADS_A loads of x of an
+// invocation in a step, and place_a(i), whose x is the row of the block.
+
+#include "conv_matrix.h"
+#include "tensor.glsl"
+#include "activation.glsl"
+#include "divide.glsl"
+
+TENSOR_IN(x)
+TEXELS_IN(w)
+TENSOR_OUT(y)
+#ifdef RESIDUAL
+TENSOR_IN(residual)
+#endif
+#include "residual.glsl"
+#include "scale.glsl"
+
+int first_pixel, first_output;  // of the workgroup; outputs in slices
+int pixels, input_slices, output_slices, taps;
+int tap = 0, slice = 0;  // of the next step
+float slices_reciprocal, width_reciprocal;
+
+ivec3 pixel_a[LOADS_A];  // for each of this invocation's loads of A: (x, y) of the first tap, batch
+bool wanted_a[LOADS_A];
+
+// (x, y, batch) of an output pixel.
+ivec3 pixel_at(int pixel) {
+  ivec2 row_column = divide(pixel, y_shape.x);
+  ivec2 batch_row = divide(row_column.x, y_shape.y);
+  return ivec3(row_column.y, batch_row.y, batch_row.x);
+}
+
+// Returns false if the workgroup has no work.
+bool start() {
+  pixels = y_shape.x * y_shape.y * y_shape.w;
+  input_slices = slices(x_shape.z);
+  output_slices = slices(y_shape.z);
+  taps = kernel_size.x * kernel_size.y;
+  slices_reciprocal = 1.0 / float(input_slices);
+  width_reciprocal = 1.0 / float(kernel_size.x);
+  int blocks_m = (pixels + BLOCK_M - 1) / BLOCK_M;
+  ivec2 block = divide(workgroup_index(), blocks_m);
+  first_pixel = block.y * BLOCK_M;
+  first_output = block.x * (BLOCK_N / 4);
+  if (first_output >= output_slices) return false;
+  [[unroll]] for (int i = 0; i < LOADS_A; ++i) {
+    int pixel = first_pixel + place_a(i).x;
+    wanted_a[i] = pixel < pixels;
+    ivec3 at = pixel_at(min(pixel, pixels - 1));
+    pixel_a[i] = ivec3(at.xy * stride - padding, at.z);
+  }
+  return true;
+}
+
+// Goes on to the next tap where the slices of this one end. Returns false after the last step.
+bool begins_step() {
+#ifdef TAPS_IN_STEP
+  return slice < taps * input_slices;
+#else
+  if (slice >= input_slices) {
+    slice = 0;
+    ++tap;
+  }
+  return tap < taps;
+#endif
+}
+// (slice, tap) of a slice of this step; after the last tap there are none.
+ivec2 slice_and_tap(int of_step) {
+#ifdef TAPS_IN_STEP
+  int whole = slice + of_step, tap = quotient(whole, slices_reciprocal);
+  return ivec2(whole - tap * input_slices, tap);
+#else
+  return ivec2(slice + of_step, tap);
+#endif
+}
+ivec2 shift_of(int tap) {
+  int row = quotient(tap, width_reciprocal);
+  return ivec2(tap - row * kernel_size.x, row) * dilation;
+}
+
+// What is outside is loaded from inside and left out: loads behind branches would wait for one another.
+struct TexelOfX {
+  ivec4 there;
+  bool wanted;
+};
+// A slice of this step for load i of A.
+TexelOfX texel_of_x(int i, int of_step) {
+  ivec2 at = slice_and_tap(of_step);
+  ivec3 wanted = ivec3(pixel_a[i].xy + shift_of(at.y), at.x);
+  ivec3 there = ivec3(clamp(wanted.xy, ivec2(0), x_shape.xy - 1), min(wanted.z, input_slices - 1));
+  return TexelOfX(ivec4(there, pixel_a[i].z), wanted_a[i] && there == wanted && at.y < taps);
+}
+// (channel, output slice, tap) of a channel of this step.
+ivec3 texel_of_w(int of_step, int output_slice) {
+  ivec2 at = slice_and_tap(of_step >> 2);
+  return min(ivec3(4 * at.x + (of_step & 3), output_slice, at.y), ivec3(4 * input_slices, output_slices, taps) - 1);
+}
+
+// Adds bias and residual to the four sums of a pixel, and stores them.
+void finish(int row, int quad, vec4 v) {
+  int pixel = first_pixel + row, slice = first_output + quad;
+  if (pixel >= pixels || slice >= output_slices) return;
+  ivec3 at = pixel_at(pixel);
+  int grid_width = 4 * input_slices;
+  ivec2 bias_at = divide(slice, grid_width);
+  v += load_w(bias_at.y, output_slices * taps + bias_at.x, grid_width);
+  ivec4 p = ivec4(at.xy, slice, at.z);
+  store_y(p, activate(with_residual(v, p)));
+}

@@ -1,0 +1,107 @@
+// Convolutions and matrix products whose operands are in shared memory (conv_block.comp): on NVIDIA's GPUs.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "caps/vendors.hpp"
+#include "graph/operators/conv/conv.hpp"
+#include "kernels/gpu_named.hpp"
+#include "support/gpu_test.hpp"
+#include "support/kernel_harness.hpp"
+
+namespace vellum::test {
+namespace {
+
+OperatorCase conv(Shape x, Shape w, const Attributes& attributes = {}) {
+  OperatorCase test;
+  test.type = "Conv";
+  const int64_t filters = w[0];
+  const float range = 2.0f / static_cast<float>(w[1] * w[2] * w[3]);
+  test.inputs = {random_tensor(std::move(x), 1), random_tensor(std::move(w), 2, -range, range),
+                 random_tensor({filters}, 3)};
+  test.constants = {1, 2};
+  test.attributes = attributes;
+  test.activation = {ActivationKind::relu};
+  return test;
+}
+
+Attributes window(int64_t stride, int64_t dilation, int64_t pad) {
+  Attributes attributes;
+  attributes.set("strides", Attributes::Ints{stride, stride});
+  attributes.set("dilations", Attributes::Ints{dilation, dilation});
+  attributes.set("pads", Attributes::Ints{pad, pad, pad, std::max<int64_t>(pad - 1, 0)});
+  return attributes;
+}
+
+DeviceCaps nvidia_gpu() {
+  DeviceCaps caps = gpu_named("NVIDIA H200");
+  caps.vendor_id = kNvidia;
+  caps.cooperative_matrices.clear();
+  return caps;
+}
+
+void check_all(const OperatorCase& test, StorageChoice storage = StorageChoice::buffer,
+               Precision precision = Precision::fp32) {
+  EXPECT_EQ(check_candidates(
+                test, {.precision = precision, .storage = storage, .only = "block ", .caps = nvidia_gpu()})
+                .empty(),
+            false);
+}
+
+// Pixels and channels that are no multiples of a block.
+TEST(ConvBlock, PointwiseConvolutionsInEveryStorage) {
+  for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d, StorageChoice::image3d})
+    check_all(conv({2, 37, 7, 13}, {70, 37, 1, 1}), storage);
+  check_all(conv({1, 130, 5, 7}, {66, 130, 1, 1}), StorageChoice::buffer, Precision::fp16);
+}
+
+TEST(ConvBlock, Windows) {
+  check_all(conv({1, 35, 11, 14}, {21, 35, 3, 3}, window(1, 1, 1)));
+  check_all(conv({2, 40, 11, 14}, {33, 40, 3, 3}, window(2, 1, 1)), StorageChoice::image2d);
+  check_all(conv({1, 33, 13, 10}, {24, 33, 3, 3}, window(1, 2, 2)), StorageChoice::buffer, Precision::fp16);
+}
+
+// Steps that have channels of several taps, and of taps after the last one.
+TEST(ConvBlock, FewChannelsInWindows) {
+  check_all(conv({1, 3, 17, 19}, {20, 3, 7, 7}, window(2, 1, 3)));
+  check_all(conv({2, 3, 16, 24}, {36, 3, 8, 8}, window(8, 1, 0)), StorageChoice::image2d);
+  check_all(conv({1, 6, 9, 11}, {10, 6, 3, 5}, window(1, 1, 1)), StorageChoice::buffer, Precision::fp16);
+}
+
+TEST(ConvBlock, ProductsResidualsAndScales) {
+  OperatorCase product;
+  product.type = "Gemm";
+  product.inputs = {random_tensor({45, 70}, 1), random_tensor({70, 39}, 2, -0.05f, 0.05f),
+                    random_tensor({39}, 3)};
+  product.constants = {1, 2};
+  check_all(product);
+  OperatorCase test = conv({2, 37, 6, 7}, {22, 37, 1, 1});
+  test.inputs.push_back(random_tensor({2, 22, 6, 7}, 4));
+  test.op = std::make_shared<Conv>();
+  check_all(test);
+  test.inputs[3] = std::nullopt;
+  test.inputs.push_back(random_tensor({2, 37, 1, 1}, 5, 0.0f, 1.0f));
+  check_all(test);
+}
+
+std::string shader_on(const DeviceCaps& caps, const OperatorCase& test) {
+  for (const Task& task : lower(single_node_graph(test), caps, {.storage = StorageChoice::buffer}).tasks)
+    if (task.dispatch && task.dispatch->op == "Conv") return task.dispatch->shader;
+  return "";
+}
+
+TEST(ConvBlock, AreTakenForLargeProductsWithoutCooperativeMatrices) {
+  const OperatorCase large = conv({1, 768, 14, 14}, {3072, 768, 1, 1}),
+                     small = conv({1, 64, 14, 14}, {96, 64, 1, 1});
+  EXPECT_EQ(shader_on(nvidia_gpu(), large), "conv_block");
+  EXPECT_NE(shader_on(nvidia_gpu(), small), "conv_block");
+  DeviceCaps other = nvidia_gpu();
+  other.vendor_id = kAmd;
+  EXPECT_NE(shader_on(other, large), "conv_block") << "where nothing was measured";
+}
+
+}  // namespace
+}  // namespace vellum::test
