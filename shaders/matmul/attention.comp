@@ -11,6 +11,8 @@
 // sums that are not normalised yet, and a texel with the largest score and the sum of weights;
 // attention_merge.comp merges the parts.
 //
+// With SHARE_KEYS that many invocations of a workgroup read a part of the keys each, and merge their sums in shared memory.
+//
 // With AHEAD the texels of Q and K of AHEAD slices are loaded together, before they are multiplied.
 //
 // With KEY_BY_KEY a loop multiplies the values of one key after another, for compilers that would otherwise
@@ -167,11 +169,28 @@ vec4 masked(vec4 scores, int query, ivec4 key, int mask_base, vec4 end_mask) {
   return scores + end_mask;
 }
 
+#ifdef SHARE_KEYS
+const int TOKENS = WORKGROUP_X / SHARE_KEYS;  // of a workgroup
+shared vec2 part_scores[WORKGROUP_X];         // the largest score and the sum of weights
+shared vec4 part_sums[SHARE_KEYS * WORKGROUP_X];
+#endif
+
 void main() {
-  ivec2 by_query = divide(flat_index(), (queries + TILE_Q - 1) / TILE_Q);
+#ifdef SHARE_KEYS
+  int lane = int(gl_LocalInvocationIndex), of_workgroup = lane % TOKENS, part_number = lane / TOKENS;
+  int tile = workgroup_index() * TOKENS + of_workgroup;
+  // Invocations after the last token repeat it, and store nothing.
+  bool is_stored = tile < queries * heads * images;
+  tile = min(tile, queries * heads * images - 1);
+#else
+  int tile = flat_index();
+#endif
+  ivec2 by_query = divide(tile, (queries + TILE_Q - 1) / TILE_Q);
   ivec2 by_head = divide(by_query.x, heads);
   int first = TILE_Q * by_query.y, head = by_head.y, image = by_head.x;
-#ifdef SPLIT_KEYS
+#ifdef SHARE_KEYS
+  int first_key = part_number * part_keys, end = min(first_key + part_keys, keys);
+#elif defined(SPLIT_KEYS)
   ivec2 by_image = divide(image, images);
   int part_number = by_image.x;
   image = by_image.y;
@@ -328,6 +347,29 @@ void main() {
 #endif
   }
 
+#ifdef SHARE_KEYS
+  part_scores[lane] = vec2(largest[0], total[0]);
+  barrier();
+  float most = LOWEST, whole = 0.0;
+  [[unroll]] for (int part = 0; part < SHARE_KEYS; ++part) most = max(most, part_scores[part * TOKENS + of_workgroup].x);
+  [[unroll]] for (int part = 0; part < SHARE_KEYS; ++part) {
+    vec2 scores = part_scores[part * TOKENS + of_workgroup];
+    whole += exp(scores.x - most) * scores.y;
+  }
+  float kept_of_part = exp(largest[0] - most);
+  [[unroll]] for (int s = 0; s < V_SLICES; s += SHARE_KEYS) {
+    barrier();  // all have read the previous slices
+    [[unroll]] for (int j = 0; j < SHARE_KEYS; ++j)
+      if (s + j < V_SLICES) part_sums[j * WORKGROUP_X + lane] = kept_of_part * sum[min(s + j, V_SLICES - 1)][0];
+    barrier();
+    if (is_stored && s + part_number < V_SLICES) {
+      vec4 v = vec4(0);
+      [[unroll]] for (int part = 0; part < SHARE_KEYS; ++part)
+        v += part_sums[part_number * WORKGROUP_X + part * TOKENS + of_workgroup];
+      store_result(image, head, first, s + part_number, weighted_mean(v, whole));
+    }
+  }
+#else
   [[unroll]] for (int i = 0; i < TILE_Q; ++i)
     if (first + i < queries) {
 #ifdef SPLIT_KEYS
@@ -338,4 +380,5 @@ void main() {
       [[unroll]] for (int s = 0; s < V_SLICES; ++s) store_result(image, head, first + i, s, weighted_mean(sum[s][i], total[i]));
 #endif
     }
+#endif
 }

@@ -207,6 +207,7 @@ TEST(Attention, Constants) {
 DeviceCaps large_gpu() {
   DeviceCaps caps = test_context()->caps();
   caps.type = DeviceType::discrete_gpu;
+  caps.vendor_id = 0;
   caps.name = "NAVI31";
   return caps;
 }
@@ -239,6 +240,35 @@ TEST(Attention, SplitKeysOfMasksThatExclude) {
   OperatorCase causal = attention({1, 2, 6, 8}, {1, 2, 140, 8}, {1, 2, 140, 8});
   causal.attributes.set("is_causal", int64_t{1});
   check_operator(causal, large_gpu());
+}
+
+// On NVIDIA's GPUs invocations of a workgroup share the keys: more of them than parts that have keys, tokens
+// that do not fill a workgroup, and fewer slices of values than invocations.
+TEST(Attention, KeysSharedInAWorkgroup) {
+  DeviceCaps gpu = large_gpu();
+  gpu.vendor_id = kNvidia;
+  const auto sharers = [&](const OperatorCase& test) {
+    const Program program = lower(single_node_graph(test), gpu, {.storage = StorageChoice::buffer});
+    for (const auto& [name, value] : program.tasks.back().dispatch->defines)
+      if (name == "SHARE_KEYS") return value;
+    return std::string("1");
+  };
+  const OperatorCase long_keys = attention({2, 3, 5, 6}, {2, 3, 205, 6}, {2, 3, 205, 9});
+  EXPECT_EQ(sharers(long_keys), "16");
+  check_operator(long_keys, gpu);
+  const OperatorCase few_keys = tokens_in_rows({.queries = 49, .keys = 49, .one_matrix = false});
+  EXPECT_EQ(sharers(few_keys), "4");
+  check_operator(few_keys, gpu);
+  check_operator(tokens_in_rows({.queries = 30, .keys = 30}, random_tensor({3, 30, 30}, 4)), gpu);
+  EXPECT_EQ(sharers(attention({1, 2, 5, 8}, {1, 2, 9, 8}, {1, 2, 9, 8})), "1");
+  HostTensor mask(DType::boolean, {3, 150});
+  auto bits = mask.mutable_as<uint8_t>();
+  for (size_t i = 0; i < bits.size(); ++i)
+    bits[i] = i / 150 == 0 ? i % 150 == 149 : i / 150 == 1 && i % 150 < 30;
+  check_operator(attention({1, 2, 3, 8}, {1, 2, 150, 8}, {1, 2, 150, 36}, mask), gpu);
+  OperatorCase causal = attention({1, 2, 46, 8}, {1, 2, 46, 8}, {1, 2, 46, 8});
+  causal.attributes.set("is_causal", int64_t{1});
+  check_operator(causal, gpu);
 }
 
 // Slices of Q and K that are loaded together, and those that remain: of 5 and of 9, packed and in matrices.

@@ -174,11 +174,12 @@ CommonParameters common_parameters(const Lowering& lowering, const Attention::Op
   return result;
 }
 
-// The queries of an invocation, how many invocations share the keys, and the slices of Q and K that it loads
-// together.
+// The queries of an invocation, how many dispatched parts and invocations of a workgroup have the keys, and
+// the slices of Q and K that an invocation loads together.
 struct AttentionTile {
   int64_t queries = 1;
   KeySplit split;
+  int64_t sharers = 1;
   int64_t ahead = 1;
 };
 
@@ -206,21 +207,30 @@ AttentionTile tile_of(const DeviceCaps& caps, const Attention::Operands& o) {
   int64_t ahead = device_traits(caps).attention_slices_ahead;
   while (ahead < kMostAhead && 2 * ahead <= depth_slices && keys > most_keys(caps, depth_slices, ahead))
     ahead *= 2;
-  return {tile,
-          key_split(caps, divide_up(queries, tile) * heads, keys, heads * queries * (v_slices + 1) * 16,
-                    most_keys(caps, depth_slices, ahead)),
-          ahead};
+  const KeySplit split =
+      key_split(caps, divide_up(queries, tile) * heads, keys, heads * queries * (v_slices + 1) * 16,
+                most_keys(caps, depth_slices, ahead));
+  const KeySharing sharing = key_sharing(caps, queries * heads, keys);
+  // Parts that a workgroup merges need neither memory nor a dispatch.
+  if (tile == 1 && sharing.invocations > 1 && sharing.invocations >= split.parts)
+    return {tile, {1, sharing.keys}, sharing.invocations, ahead};
+  return {tile, split, 1, ahead};
 }
 
 // A dispatch of attention.comp without parameters and bindings.
 Dispatch start(Lowering& lowering, const Attention::Operands& o, const AttentionTile& tile) {
   const int64_t heads = o.q.shape[0] * o.q.shape[1], channels = o.v.shape[3];
   const int64_t invocations = divide_up(o.q.shape[2], tile.queries) * heads * tile.split.parts;
-  Dispatch dispatch = make_dispatch("attention", grid_1d(lowering.caps(), invocations), {}, {});
+  const Grid grid =
+      tile.sharers > 1
+          ? workgroups_in_a_row(lowering.caps(), divide_up(invocations * tile.sharers, kRowWorkgroup))
+          : grid_1d(lowering.caps(), invocations);
+  Dispatch dispatch = make_dispatch("attention", grid, {}, {});
   dispatch.macs = lowering.macs();
   define(dispatch, "TILE_Q", std::to_string(tile.queries));
   define(dispatch, "V_SLICES", std::to_string(slices(channels)));
   if (tile.split.is_split()) define(dispatch, "SPLIT_KEYS");
+  if (tile.sharers > 1) define(dispatch, "SHARE_KEYS", std::to_string(tile.sharers));
   if (tile.ahead > 1) define(dispatch, "AHEAD", std::to_string(tile.ahead));
   dispatch.iterations =
       kShortLoops + loop_iterations(divide_up(tile.split.keys, 4),

@@ -2,17 +2,22 @@
 
 #include <algorithm>
 
+#include "cost/device_traits.hpp"
 #include "cost/subgroups.hpp"
 #include "program/divide.hpp"
 
 namespace vellum {
+namespace {
+
+constexpr int64_t kWholeRuns = 16;  // of fp16 partial sums, and texels of a mask
+
+}  // namespace
 
 KeySplit key_split(const DeviceCaps& caps, int64_t invocations, int64_t keys, int64_t row_bytes,
                    int64_t most_keys) {
   // An invocation waits for the loads of four keys for half a microsecond or more, the dispatch that merges
   // parts takes five to ten: fewer keys than this gain nothing.
   constexpr int64_t kWorthADispatch = 128, kFewestKeys = 32;
-  constexpr int64_t kWholeRuns = 16;  // of fp16 partial sums, and texels of a mask
   const KeySplit whole{1, keys};
   if (keys < kWorthADispatch) return whole;
   const int64_t enough = invocations_to_fill(caps);
@@ -23,6 +28,18 @@ KeySplit key_split(const DeviceCaps& caps, int64_t invocations, int64_t keys, in
   if (parts < 2) return whole;
   const int64_t length = divide_up(divide_up(keys, parts), kWholeRuns) * kWholeRuns;
   return {divide_up(keys, length), length};
+}
+
+KeySharing key_sharing(const DeviceCaps& caps, int64_t tokens, int64_t keys) {
+  constexpr int64_t kMost = 16, kFewestKeys = 12;
+  KeySharing sharing{1, keys};
+  if (!device_traits(caps).attention_shares_keys) return sharing;
+  while (sharing.invocations < kMost && 2 * sharing.invocations * tokens <= invocations_to_fill(caps) &&
+         keys >= 2 * sharing.invocations * kFewestKeys)
+    sharing.invocations *= 2;
+  if (sharing.invocations > 1)
+    sharing.keys = divide_up(divide_up(keys, sharing.invocations), kWholeRuns) * kWholeRuns;
+  return sharing;
 }
 
 }  // namespace vellum

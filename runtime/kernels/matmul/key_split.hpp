@@ -20,4 +20,13 @@ struct KeySplit {
 KeySplit key_split(const DeviceCaps& caps, int64_t invocations, int64_t keys, int64_t row_bytes,
                    int64_t most_keys);
 
+// Keys that invocations of one workgroup share for each token: `invocations` of them, `keys` each.
+struct KeySharing {
+  int64_t invocations = 1, keys = 0;
+};
+
+// Returns how a workgroup shares `keys` where one invocation for each of `tokens` would not fill the device.
+// One invocation: it shares nothing.
+KeySharing key_sharing(const DeviceCaps& caps, int64_t tokens, int64_t keys);
+
 }  // namespace vellum
