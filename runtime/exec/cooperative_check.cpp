@@ -1,6 +1,9 @@
 #include "exec/cooperative_check.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
 
 #include "exec/executor.hpp"
 #include "kernels/conv/cooperative_tile.hpp"
@@ -11,7 +14,7 @@
 namespace vellum {
 namespace {
 
-// -3 ... 3: sums of 96 products stay below 2048, up to which halves hold every whole number.
+// -3 ... 3: sums of 160 products stay below 2048, up to which halves hold every whole number.
 HostTensor small_numbers(Shape shape, uint32_t factor) {
   HostTensor tensor(DType::f32, std::move(shape));
   uint32_t i = 0;
@@ -27,7 +30,7 @@ struct ProductForm {
 constexpr ProductForm kForms[] = {{.constant = true}, {}, {.transposed = true}};
 
 // Sizes that no tile divides.
-constexpr int64_t kRows = 76, kColumns = 52, kSummed = 96;
+constexpr int64_t kRows = 76, kColumns = 52, kSummed = 160;
 
 std::vector<HostTensor> factors(const ProductForm& form) {
   if (form.transposed) return {small_numbers({kSummed, kRows}, 31), small_numbers({kColumns, kSummed}, 57)};
@@ -52,34 +55,49 @@ Graph product_of(const std::vector<HostTensor>& inputs, const ProductForm& form)
   return graph;
 }
 
-// By cooperative matrices, though something else would be quicker for so small a product.
-Program lower_cooperatively(const Graph& graph, const DeviceCaps& caps) {
+// The tiles of cooperative matrices among the candidates.
+std::set<std::string> tiles_among(const std::vector<Choice>& choices) {
+  std::set<std::string> tiles;
+  for (const Choice& choice : choices)
+    for (const KernelName& candidate : choice.candidates)
+      if (candidate.algorithm == kCooperativeAlgorithm) tiles.insert(candidate.text());
+  return tiles;
+}
+
+// By cooperative matrices, though something else would be quicker for so small a product: of constant weights
+// with each tile, of computed factors, which another shader multiplies in the same way, with one.
+std::vector<Program> lower_cooperatively(const Graph& graph, const ProductForm& form,
+                                         const DeviceCaps& caps) {
   std::vector<Choice> choices;
   LoweringOptions options{.precision = Precision::fp16, .choices = &choices};
   lower(graph, caps, options);
-  TuningTable table;
-  for (const Choice& choice : choices) {
-    CandidateTimes& times = table.operators[choice.signature];
-    times[choice.candidates.front().text()] = 2.0;
-    for (const KernelName& candidate : choice.candidates)
-      if (candidate.algorithm == kCooperativeAlgorithm) times[candidate.text()] = 1.0;
-  }
   options.choices = nullptr;
-  options.tuning = &table;
-  return lower(graph, caps, options);
+  std::vector<Program> programs;
+  for (const std::string& tile : tiles_among(choices)) {
+    TuningTable table;
+    for (const Choice& choice : choices)
+      table.operators[choice.signature] = {{choice.candidates.front().text(), 2.0}, {tile, 1.0}};
+    options.tuning = &table;
+    programs.push_back(lower(graph, caps, options));
+    if (!form.constant) break;
+  }
+  return programs;
 }
 
 bool is_right(const std::shared_ptr<gpu::Context>& context, const ProductForm& form) {
   std::vector<HostTensor> inputs = factors(form);
   const Graph graph = product_of(inputs, form);
   if (form.constant) inputs.pop_back();
-  Program program = lower_cooperatively(graph, context->caps());
-  if (!uses_cooperative_matrices(program))
+  std::vector<Program> programs = lower_cooperatively(graph, form, context->caps());
+  if (programs.empty() || !uses_cooperative_matrices(programs.front()))
     throw Error(ErrorCode::unsupported, "no kernel multiplies by cooperative matrices");
-  Executor executor(context, compile_program(context, std::move(program)));
-  for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
-  executor.run();
-  return executor.output(0).to_floats() == evaluate(graph, inputs).front().to_floats();
+  const std::vector<float> want = evaluate(graph, inputs).front().to_floats();
+  return std::ranges::all_of(programs, [&](Program& program) {
+    Executor executor(context, compile_program(context, std::move(program)));
+    for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
+    executor.run();
+    return executor.output(0).to_floats() == want;
+  });
 }
 
 }  // namespace
@@ -93,7 +111,8 @@ bool uses_cooperative_matrices(const Program& program) {
 std::vector<Program> programs_of_cooperative_check(const DeviceCaps& caps) {
   std::vector<Program> programs;
   for (const ProductForm& form : kForms)
-    programs.push_back(lower_cooperatively(product_of(factors(form), form), caps));
+    std::ranges::move(lower_cooperatively(product_of(factors(form), form), form, caps),
+                      std::back_inserter(programs));
   return programs;
 }
 
