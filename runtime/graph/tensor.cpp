@@ -8,6 +8,7 @@
 #include <new>
 
 #include "graph/element.hpp"
+#include "graph/halves.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -271,24 +272,7 @@ HostTensor cast(const HostTensor& tensor, DType dtype) {
   return result;
 }
 
-uint16_t float_to_half(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);
-  const uint32_t magnitude = bits & 0x7fffffffu;
-  if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);   // NaN
-  if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // rounds to infinity
-  if (magnitude < 0x33000001u) return sign;                                    // rounds to zero
-  const int exponent = static_cast<int>(magnitude >> 23) - 127;
-  const uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;
-  // Bits dropped from the 24-bit mantissa: 13, and one more per power below the smallest normal half, 2^-14.
-  const int shift = exponent < -14 ? 13 + (-14 - exponent) : 13;
-  uint32_t half = mantissa >> shift;
-  const uint32_t rest = mantissa & ((1u << shift) - 1), middle = 1u << (shift - 1);
-  if (rest > middle || (rest == middle && (half & 1u))) ++half;
-  // A normal number's implicit leading bit adds one to the biased exponent, hence +14 and not +15.
-  if (exponent >= -14) half += static_cast<uint32_t>(exponent + 14) << 10;
-  return static_cast<uint16_t>(sign | half);
-}
+uint16_t float_to_half(float value) { return nearest_half(value); }
 
 float half_to_float(uint16_t half) {
   const uint32_t sign = (half & 0x8000u) << 16;

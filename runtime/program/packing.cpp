@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 
+#include "graph/halves.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -27,8 +28,7 @@ std::vector<std::byte> pack_elements(const TensorDesc& desc, std::span<const flo
   if (desc.element == ElementType::f32) {
     std::memcpy(bytes.data(), elements.data(), elements.size_bytes());
   } else {
-    auto* halves = reinterpret_cast<uint16_t*>(bytes.data());
-    for (size_t i = 0; i < elements.size(); ++i) halves[i] = float_to_half(elements[i]);
+    to_halves(elements, reinterpret_cast<uint16_t*>(bytes.data()));
   }
   return bytes;
 }

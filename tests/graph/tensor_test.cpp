@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <vector>
 
+#include "graph/halves.hpp"
 #include "run_operator.hpp"
 
 namespace vellum::testing {
@@ -115,6 +117,35 @@ TEST(Half, RoundsToNearestEven) {
   EXPECT_TRUE(std::isinf(half_to_float(float_to_half(65520.0f))));
   EXPECT_EQ(float_to_half(std::ldexp(1.0f, -25)), 0) << "a tie between zero and the smallest subnormal";
   EXPECT_EQ(float_to_half(std::ldexp(1.5f, -25)), 1);
+}
+
+// No other half is nearer; of two as near the even one is taken. Largest halves have infinity beside them, as
+// if it were 65536.
+TEST(Half, ManyAtOnceAreTheNearest) {
+  std::vector<float> floats;
+  uint32_t state = 1;
+  for (int i = 0; i < 100'000; ++i) {
+    state = state * 1664525u + 1013904223u;
+    const float fraction = 1.0f + static_cast<float>(state >> 9) / static_cast<float>(1 << 23);
+    const float value = std::ldexp(fraction, static_cast<int>(state >> 3) % 46 - 28);
+    floats.push_back(state & 1u ? -value : value);
+  }
+  std::vector<uint16_t> halves(floats.size());
+  to_halves(floats, halves.data());
+  const auto number = [](int half) {
+    return half == 0x7c00 ? 65536.0 : double{half_to_float(static_cast<uint16_t>(half))};
+  };
+  for (size_t i = 0; i < floats.size(); ++i) {
+    ASSERT_EQ(halves[i], float_to_half(floats[i]));
+    ASSERT_EQ(halves[i] >> 15, std::signbit(floats[i]));
+    const int half = halves[i] & 0x7fff;
+    const double value = std::abs(floats[i]), off = std::abs(number(half) - value);
+    for (const int beside : {half - 1, half + 1})
+      if (beside >= 0 && beside <= 0x7c00) {
+        const double other = std::abs(number(beside) - value);
+        ASSERT_TRUE(off < other || (off == other && half % 2 == 0)) << floats[i];
+      }
+  }
 }
 
 }  // namespace
