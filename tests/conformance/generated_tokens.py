@@ -10,8 +10,8 @@ concatenates; in Vellum they are state of a fixed capacity (SessionOptions::stat
 all steps. Fails if a greedy token differs from that of torch in double.
 """
 import argparse
+import copy
 import pathlib
-import resource
 import sys
 import time
 import warnings
@@ -28,7 +28,7 @@ CAPACITY = 128
 
 
 class Decoder(torch.nn.Module):
-    """A causal model whose caches are inputs and outputs. `make_inputs` names the arguments before the caches."""
+    """A causal model whose caches are inputs and outputs. `names`: of the arguments before the caches."""
 
     def __init__(self, model, names):
         super().__init__()
@@ -109,13 +109,13 @@ class Case:
 
 
 def greedy(case, run, count):
-    """The tokens that `run(inputs, past)`, which returns logits, generates, and the milliseconds of a step's CPU time."""
+    """The tokens that `run(inputs)`, which returns logits, generates, and the milliseconds of CPU time of each step."""
     given, past = case.prompt_inputs(run)
-    tokens, times = [int(np.argmax(run(given, past)[0, -1]))], []
+    tokens, times = [int(np.argmax(run(given)[0, -1]))], []
     while len(tokens) < count:
         given = case.inputs([tokens[-1]], past, run.total(past, 1))
         before = time.process_time()
-        logits = run(given, 1)
+        logits = run(given)
         times.append(1e3 * (time.process_time() - before))
         tokens.append(int(np.argmax(logits[0, -1])))
         past += 1
@@ -130,7 +130,7 @@ class VellumRun:
     def total(self, past, count):
         return self.case.capacity
 
-    def __call__(self, inputs, count):
+    def __call__(self, inputs):
         return self.session.run(inputs)["logits"]
 
 
@@ -144,7 +144,7 @@ class GrowingRun:
     def total(self, past, count):
         return past + count
 
-    def __call__(self, inputs, count):
+    def __call__(self, inputs):
         logits, *self.past = self.step(inputs)
         return logits
 
@@ -211,12 +211,12 @@ class Pictures(torch.nn.Module):
         super().__init__()
         self.model = model
 
+    # Positions of a whole picture are the rows of the table in order; torch's exporter writes an invalid Gather for others.
     def forward(self, pixel_values):
-        mask = torch.ones(pixel_values.shape[0], *pixel_values.shape[2:], dtype=torch.bool)
-        patch = self.model.config.vision_config.patch_size
-        patches = mask[:, ::patch, ::patch].contiguous()
-        states = self.model.vision_model(pixel_values=pixel_values, patch_attention_mask=patches).last_hidden_state
-        return self.model.connector(states)
+        vision = self.model.vision_model
+        patches = vision.embeddings.patch_embedding(pixel_values).flatten(2).transpose(1, 2)
+        states = vision.encoder(inputs_embeds=patches + vision.embeddings.position_embedding.weight[None]).last_hidden_state
+        return self.model.connector(vision.post_layernorm(states))
 
 
 class TextOfEmbeddings(torch.nn.Module):
@@ -273,16 +273,51 @@ def smolvlm(width=64, layers=2):
 CASES = {"llama": llama, "trocr": trocr, "smolvlm": smolvlm}
 
 
+def picture_features(case, folder):
+    """The tokens of the picture by Vellum, for a case that has one. They must be those of torch in double."""
+    path = folder / f"{case.name}_pictures.onnx"
+    picture = torch.from_numpy(case.picture)
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(case.pictures, picture, path, dynamo=False, opset_version=17, input_names=["pixel_values"],
+                          output_names=["features"])
+        expected = copy.deepcopy(case.pictures).double()(picture.double()).numpy()
+    features = vellum.Session(str(path)).run({"pixel_values": case.picture})["features"]
+    np.testing.assert_allclose(features, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+    return features
+
+
+def categories(report):
+    return [report.weights_bytes, report.state_bytes, report.in_out_bytes, report.allocated_bytes]
+
+
+def estimated(estimate):
+    return [estimate.allocated_weights, estimate.allocated_state, estimate.allocated_in_out, estimate.allocated_intermediates]
+
+
 def check(case, folder, count):
+    """Prints a row of docs/generate.md. Returns whether all engines generate the same tokens."""
     path = folder / f"{case.name}.onnx"
+    if hasattr(case, "pictures"):
+        case.features = picture_features(case, folder)
     case.export(path)
-    vellum_run = VellumRun(case, path)
-    tokens, times = greedy(case, vellum_run, count)
+    run = VellumRun(case, path)
+    tokens, times = greedy(case, run, count)
+    shapes = {name: array.shape for name, array in case.inputs([0], 0, case.capacity).items()}
+    estimate = vellum.estimate_memory(str(path), device=vellum.Device(), state="auto", state_capacity=case.capacity,
+                                      input_shapes=shapes)
+    # The session is prepared for the prompt, too; one of the steps alone is what the estimate is of.
+    steps = vellum.Session(str(path), state="auto", state_capacity=case.capacity, input_shapes=shapes).memory()
     ort_tokens, ort_times = greedy(case, OrtRun(case, path), count)
     expected, _ = greedy(case, TorchRun(case), count)
-    print(case.name, len(set(expected)), "distinct", "vellum", tokens == expected, "ort", ort_tokens == expected,
-          f"{min(times):.2f} ms {np.median(times):.2f}, ort {min(ort_times):.2f} {np.median(ort_times):.2f}")
-    return tokens == expected
+    sizes = [f"{size:,}" + (f" ({guess:,})" if guess != size else "")
+             for size, guess in zip(categories(steps), estimated(estimate))]
+    row = [case.name, str(run.session.dispatch_count), *sizes, f"{min(times):.2f} ms", f"{min(ort_times):.2f} ms"]
+    print("| " + " | ".join(row) + " |", flush=True)
+    for engine, found in (("Vellum", tokens), ("ONNX Runtime", ort_tokens)):
+        if found != expected:
+            print(f"{case.name}: {engine} generates {found}, torch in double {expected}", file=sys.stderr)
+    return tokens == ort_tokens == expected
 
 
 def main():
@@ -292,6 +327,9 @@ def main():
     parser.add_argument("--tokens", type=int, default=64)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
+    transformers.logging.set_verbosity_error()
+    print("| model | dispatches | weights | state | inputs, outputs | intermediates | a step | ONNX Runtime |\n"
+          "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     torch.manual_seed(1)
     return 0 if all([check(CASES[name](), options.folder, options.tokens) for name in options.cases or CASES]) else 1
 
