@@ -4,14 +4,10 @@
 #include <cmath>
 
 #include "passes/pass_harness.hpp"
+#include "passes/small_tensors.hpp"
 
 namespace vellum::test {
 namespace {
-
-HostTensor ints(const std::vector<int64_t>& values) {
-  return HostTensor::i64({static_cast<int64_t>(values.size())}, values);
-}
-HostTensor scalar(float value) { return HostTensor::f32({}, std::vector<float>{value}); }
 
 const Attention& attention_of(const Graph& graph) {
   for (const Node& node : graph.nodes)

@@ -2,14 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "passes/pass_harness.hpp"
+#include "passes/small_tensors.hpp"
 #include "support/errors.hpp"
 
 namespace vellum::test {
 namespace {
-
-HostTensor ints(const std::vector<int64_t>& values) {
-  return HostTensor::i64({static_cast<int64_t>(values.size())}, values);
-}
 
 HostTensor run(const OnnxModel& model, const HostTensor& x) {
   Graph graph = model.graph();

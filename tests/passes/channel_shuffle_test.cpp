@@ -3,15 +3,10 @@
 
 #include "graph/operators/movement/pick_channels.hpp"
 #include "passes/pass_harness.hpp"
+#include "passes/small_tensors.hpp"
 
 namespace vellum::test {
 namespace {
-
-HostTensor ints(const std::vector<int64_t>& values) {
-  return HostTensor::i64({static_cast<int64_t>(values.size())}, values);
-}
-
-Attributes perm(const Attributes::Ints& order) { return attributes({{"perm", order}}); }
 
 // Parts the 6 channels of `from` into `groups`, swaps groups and their channels, and joins them as `to`.
 void add_shuffle(OnnxModel& model, const std::string& from, const std::string& to, int64_t groups) {

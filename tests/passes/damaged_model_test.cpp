@@ -10,16 +10,13 @@
 #include "api/detection_model.hpp"
 #include "import/import.hpp"
 #include "passes/passes.hpp"
+#include "passes/small_tensors.hpp"
 #include "support/onnx_builder.hpp"
 #include "support/tensors.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum::test {
 namespace {
-
-HostTensor ints(const std::vector<int64_t>& values) {
-  return HostTensor::i64({static_cast<int64_t>(values.size())}, values);
-}
 
 // Small, with operators of every kind whose shape rules do arithmetic on what the file says.
 std::string sample_model() {

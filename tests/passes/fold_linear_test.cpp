@@ -5,11 +5,10 @@
 #include <vector>
 
 #include "passes/pass_harness.hpp"
+#include "passes/small_tensors.hpp"
 
 namespace vellum::test {
 namespace {
-
-HostTensor scalar(float value) { return HostTensor::f32({}, std::vector<float>{value}); }
 
 // x -> linear -> "l", ready for what follows it. Six output channels of N x 4 x 5 x 7 images.
 OnnxModel with_linear(const std::string& type, bool bias, int64_t group = 1) {
@@ -41,13 +40,13 @@ void add_batch_norm(OnnxModel& model, const std::string& from, const std::string
 // Constants broadcast over (N, C) for Gemm and over (N, C, H, W) for the others.
 Shape channel_shape(const std::string& type) { return type == "Gemm" ? Shape{6} : Shape{6, 1, 1}; }
 
-struct Case {
+struct LinearCase {
   std::string type;
   bool bias;
   int64_t group;
 };
 
-class FoldLinear : public testing::TestWithParam<Case> {
+class FoldLinear : public testing::TestWithParam<LinearCase> {
  protected:
   OnnxModel model() const { return with_linear(GetParam().type, GetParam().bias, GetParam().group); }
   HostTensor channels(uint32_t seed) const { return random_tensor(channel_shape(GetParam().type), seed); }
@@ -92,11 +91,12 @@ TEST_P(FoldLinear, ChainsOfAllInAnyOrder) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Linear, FoldLinear,
-                         testing::Values(Case{"Conv", true, 1}, Case{"Conv", false, 1}, Case{"Conv", true, 2},
-                                         Case{"ConvTranspose", true, 1}, Case{"ConvTranspose", false, 2},
-                                         Case{"Gemm", true, 1}, Case{"Gemm", false, 1}),
+                         testing::Values(LinearCase{"Conv", true, 1}, LinearCase{"Conv", false, 1},
+                                         LinearCase{"Conv", true, 2}, LinearCase{"ConvTranspose", true, 1},
+                                         LinearCase{"ConvTranspose", false, 2}, LinearCase{"Gemm", true, 1},
+                                         LinearCase{"Gemm", false, 1}),
                          [](const auto& param_info) {
-                           const Case& c = param_info.param;
+                           const LinearCase& c = param_info.param;
                            return c.type + (c.bias ? "Biased" : "") + "Group" + std::to_string(c.group);
                          });
 

@@ -5,16 +5,13 @@
 #include <vector>
 
 #include "passes/passes.hpp"
+#include "passes/small_tensors.hpp"
 #include "support/errors.hpp"
 #include "support/onnx_builder.hpp"
 #include "support/tensors.hpp"
 
 namespace vellum::test {
 namespace {
-
-HostTensor ints(const std::vector<int64_t>& values) {
-  return HostTensor::i64({static_cast<int64_t>(values.size())}, values);
-}
 
 Graph relu_graph(const Shape& shape) {
   OnnxModel model;

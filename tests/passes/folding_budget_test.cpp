@@ -7,6 +7,7 @@
 #include "graph/operator_support.hpp"
 #include "import/import.hpp"
 #include "passes/passes.hpp"
+#include "passes/small_tensors.hpp"
 #include "support/errors.hpp"
 #include "support/onnx_builder.hpp"
 #include "support/tensors.hpp"
@@ -15,10 +16,6 @@ namespace vellum::test {
 namespace {
 
 using Ints = Attributes::Ints;
-
-HostTensor ints(const std::vector<int64_t>& values) {
-  return HostTensor::i64({static_cast<int64_t>(values.size())}, values);
-}
 
 // Adds a constant of any size: ConstantOfShape.
 OnnxModel& add_filled(OnnxModel& model, const std::string& name, const std::vector<int64_t>& shape) {

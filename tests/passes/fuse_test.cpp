@@ -7,13 +7,10 @@
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/movement/pad.hpp"
 #include "passes/pass_harness.hpp"
+#include "passes/small_tensors.hpp"
 
 namespace vellum::test {
 namespace {
-
-HostTensor ints(const std::vector<int64_t>& values) {
-  return HostTensor::i64({static_cast<int64_t>(values.size())}, values);
-}
 
 OnnxModel with_conv(const Attributes& attrs = {}) {
   OnnxModel model;

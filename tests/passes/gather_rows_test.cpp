@@ -5,13 +5,12 @@
 #include <vector>
 
 #include "passes/pass_harness.hpp"
+#include "passes/small_tensors.hpp"
 
 namespace vellum::test {
 namespace {
 
 using Ints = Attributes::Ints;
-
-HostTensor ints(const Ints& values) { return HostTensor::i64({static_cast<int64_t>(values.size())}, values); }
 
 void add_slice(OnnxModel& model, const std::string& from, const std::string& to, int64_t axis, int64_t begin,
                int64_t end, int64_t step = 1) {

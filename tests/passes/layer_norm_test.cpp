@@ -1,10 +1,9 @@
 // Normalisations and softmax that a model spells out become one operator.
 #include "passes/pass_harness.hpp"
+#include "passes/small_tensors.hpp"
 
 namespace vellum::test {
 namespace {
-
-HostTensor scalar(float value) { return HostTensor::f32({}, std::vector<float>{value}); }
 
 // The deviation of x from its mean along the last axis as `d`, its standard deviation as `s`.
 OnnxModel with_moments(bool power, Shape shape = {2, 5, 6}) {

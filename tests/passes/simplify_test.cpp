@@ -5,18 +5,14 @@
 #include <vector>
 
 #include "passes/pass_harness.hpp"
+#include "passes/small_tensors.hpp"
 
 namespace vellum::test {
 namespace {
 
-HostTensor ints(const std::vector<int64_t>& values) {
-  return HostTensor::i64({static_cast<int64_t>(values.size())}, values);
-}
-HostTensor floats(const std::vector<float>& values) {
+HostTensor vector_of(const std::vector<float>& values) {
   return HostTensor::f32({static_cast<int64_t>(values.size())}, values);
 }
-Attributes perm(const Attributes::Ints& order) { return attributes({{"perm", order}}); }
-
 // Neg -> node -> Neg, so that the node is neither at an input nor at an output.
 OnnxModel between(const std::string& type, const std::vector<std::pair<std::string, HostTensor>>& constants,
                   const Attributes& attrs = {}) {
@@ -42,15 +38,15 @@ TEST(RemoveIdentities, NodesThatDoNothing) {
   cases.emplace_back("Pad", between("Pad", {{"pads", ints({0, 0, 0, 0, 0, 0, 0, 0})}}));
   cases.emplace_back(
       "Slice", between("Slice", {{"starts", ints({0, 0})}, {"ends", ints({4, 99})}, {"axes", ints({1, 2})}}));
-  cases.emplace_back("Resize", between("Resize", {{"roi", none}, {"scales", floats({1, 1, 1, 1})}},
+  cases.emplace_back("Resize", between("Resize", {{"roi", none}, {"scales", vector_of({1, 1, 1, 1})}},
                                        attributes({{"mode", std::string("linear")}})));
   cases.emplace_back("Expand", between("Expand", {{"shape", ints({4, 1, 1})}}));
   cases.emplace_back("Tile", between("Tile", {{"repeats", ints({1, 1, 1, 1})}}));
   cases.emplace_back("Concat", between("Concat", {}, attributes({{"axis", int64_t{1}}})));
-  cases.emplace_back("Add", between("Add", {{"c", floats({0, 0})}}));
-  cases.emplace_back("Mul", between("Mul", {{"c", floats({1})}}));
-  cases.emplace_back("Sub", between("Sub", {{"c", floats({0})}}));
-  cases.emplace_back("Div", between("Div", {{"c", floats({1})}}));
+  cases.emplace_back("Add", between("Add", {{"c", vector_of({0, 0})}}));
+  cases.emplace_back("Mul", between("Mul", {{"c", vector_of({1})}}));
+  cases.emplace_back("Sub", between("Sub", {{"c", vector_of({0})}}));
+  cases.emplace_back("Div", between("Div", {{"c", vector_of({1})}}));
   for (const auto& [name, model] : cases)
     EXPECT_EQ(types(after(remove_identities, model)), "Neg Neg") << name;
 }
@@ -65,14 +61,14 @@ TEST(RemoveIdentities, NodesThatDoSomethingStay) {
       between("Slice",
               {{"starts", ints({-1})}, {"ends", ints({-99})}, {"axes", ints({1})}, {"steps", ints({-1})}}));
   // Rounds down to the same size, and still reads between the pixels.
-  cases.emplace_back("Resize", between("Resize", {{"", {}}, {"scales", floats({1, 1, 1.3f, 1.4f})}},
+  cases.emplace_back("Resize", between("Resize", {{"", {}}, {"scales", vector_of({1, 1, 1.3f, 1.4f})}},
                                        attributes({{"mode", std::string("linear")}})));
-  cases.emplace_back("Add", between("Add", {{"c", floats({0, 1})}}));
+  cases.emplace_back("Add", between("Add", {{"c", vector_of({0, 1})}}));
   for (const auto& [name, model] : cases) {
     EXPECT_EQ(types(after(remove_identities, model)), "Neg " + name + " Neg") << name;
   }
   OnnxModel reversed;
-  reversed.input("x", {2}).initializer("zero", floats({0})).initializer("one", floats({1}));
+  reversed.input("x", {2}).initializer("zero", vector_of({0})).initializer("one", vector_of({1}));
   reversed.node("Sub", {"zero", "x"}, {"y"}).node("Div", {"one", "x"}, {"z"}).output("y").output("z");
   EXPECT_EQ(types(after(remove_identities, reversed)), "Sub Div");
   OnnxModel wider;  // broadcasting by a neutral constant still repeats the data

@@ -18,7 +18,7 @@ Graph split(const OnnxModel& model, uint64_t most_bytes) {
   return after([&](Graph& graph) { split_large_layers(graph, {most_bytes, most_bytes / 2}, 4); }, model);
 }
 
-OnnxModel with_conv(const Attributes& attrs = {}, const Shape& weights = {20, 6, 3, 3}) {
+OnnxModel with_large_conv(const Attributes& attrs = {}, const Shape& weights = {20, 6, 3, 3}) {
   OnnxModel model;
   model.input("x", {1, 6, 7, 5}).initializer("w", random_tensor(weights, 1));
   model.initializer("b", random_tensor({weights[0]}, 2));
@@ -29,7 +29,7 @@ OnnxModel with_conv(const Attributes& attrs = {}, const Shape& weights = {20, 6,
 constexpr uint64_t kFourChannels = 4 * 80 * 4;
 
 TEST(SplitLargeLayers, ConvolutionsIntoPartsThatFitInPairs) {
-  const Graph graph = split(with_conv(), 4 * kFourChannels);
+  const Graph graph = split(with_large_conv(), 4 * kFourChannels);
   EXPECT_EQ(types(graph), "Conv Conv Conv Concat");
   for (size_t i = 0; i < 3; ++i) EXPECT_EQ(graph.nodes[i].name, "conv/part" + std::to_string(i));
   EXPECT_EQ(graph.nodes[3].name, "conv");
@@ -40,8 +40,8 @@ TEST(SplitLargeLayers, ConvolutionsIntoPartsThatFitInPairs) {
 TEST(SplitLargeLayers, IntoPartsThatAreAsEqualAsFoursOfChannelsAllow) {
   const LayerLimits four_groups{4 * kFourChannels, 4 * kFourChannels};
   const auto channels_of_parts = [&](int64_t channels) {
-    const Graph graph =
-        after([&](Graph& g) { split_large_layers(g, four_groups, 4); }, with_conv({}, {channels, 6, 3, 3}));
+    const Graph graph = after([&](Graph& g) { split_large_layers(g, four_groups, 4); },
+                              with_large_conv({}, {channels, 6, 3, 3}));
     Shape parts;
     for (const ValueId id : graph.nodes.back().inputs) parts.push_back(graph.values[id].type.shape[1]);
     return parts;
@@ -52,7 +52,7 @@ TEST(SplitLargeLayers, IntoPartsThatAreAsEqualAsFoursOfChannelsAllow) {
 }
 
 TEST(SplitLargeLayers, WithoutCopyingWeightsThatLieTogether) {
-  const Graph before = with_conv().graph();
+  const Graph before = with_large_conv().graph();
   Graph graph = before;
   infer_shapes_and_fold(graph, {});
   split_large_layers(graph, {4 * kFourChannels, 2 * kFourChannels}, 4);
@@ -217,12 +217,14 @@ TEST(SplitLargeLayers, LargeTablesStayInHostMemory) {
   EXPECT_TRUE(on_host(159));
 }
 
-TEST(SplitLargeLayers, LeavesWhatFits) { EXPECT_EQ(types(split(with_conv(), 5 * kFourChannels)), "Conv"); }
+TEST(SplitLargeLayers, LeavesWhatFits) {
+  EXPECT_EQ(types(split(with_large_conv(), 5 * kFourChannels)), "Conv");
+}
 
 TEST(SplitLargeLayers, LeavesWhatItCannotSplit) {
-  EXPECT_EQ(types(split(with_conv(), 2 * kFourChannels - 1)), "Conv")
+  EXPECT_EQ(types(split(with_large_conv(), 2 * kFourChannels - 1)), "Conv")
       << "not even four channels in half of it";
-  EXPECT_EQ(types(split(with_conv(attributes({{"group", int64_t{2}}}), {20, 3, 3, 3}), 2000)), "Conv");
+  EXPECT_EQ(types(split(with_large_conv(attributes({{"group", int64_t{2}}}), {20, 3, 3, 3}), 2000)), "Conv");
   OnnxModel computed_bias;
   computed_bias.input("x", {3, 8}).input("b", {16}).initializer("w", random_tensor({8, 16}, 1));
   computed_bias.node("Gemm", {"x", "w", "b"}, {"y"}).output("y");

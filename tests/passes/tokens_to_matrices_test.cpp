@@ -26,7 +26,7 @@ Graph optimised(const OnnxModel& model) {
   return after([](Graph& graph) { graph = optimise(graph, {}); }, model);
 }
 
-OnnxModel block() {
+OnnxModel token_block() {
   OnnxModel m = with_product();
   m.initializer("scale", random_tensor({8}, 2)).initializer("bias", random_tensor({8}, 3));
   m.initializer("up", random_tensor({8, 12}, 4)).initializer("down", random_tensor({12, 8}, 5));
@@ -38,8 +38,8 @@ OnnxModel block() {
 }
 
 TEST(TokensToMatrices, ABlockOfATransformer) {
-  EXPECT_EQ(types(as_matrices(block())), "Reshape Gemm Add LayerNormalization Gemm Gemm Add Reshape");
-  EXPECT_EQ(types(optimised(block())), "Reshape Gemm LayerNormalization Gemm Gemm Reshape");
+  EXPECT_EQ(types(as_matrices(token_block())), "Reshape Gemm Add LayerNormalization Gemm Gemm Add Reshape");
+  EXPECT_EQ(types(optimised(token_block())), "Reshape Gemm LayerNormalization Gemm Gemm Reshape");
 }
 
 TEST(TokensToMatrices, ElementwiseOperators) {

@@ -2,13 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "passes/pass_harness.hpp"
+#include "passes/small_tensors.hpp"
 
 namespace vellum::test {
 namespace {
 
 using Ints = Attributes::Ints;
-
-HostTensor ints(const Ints& values) { return HostTensor::i64({std::ssize(values)}, values); }
 
 Attributes exchanged() { return attributes({{"perm", Ints{0, 2, 1}}}); }
 
