@@ -9,6 +9,7 @@
 
 #include "support/errors.hpp"
 #include "support/onnx_builder.hpp"
+#include "support/small_tensors.hpp"
 #include "support/tensors.hpp"
 
 namespace vellum::test {
@@ -17,7 +18,7 @@ namespace {
 using Versions = std::pair<int64_t, int>;  // of the format and of the operator set
 
 // https://onnx.ai/onnx/repo-docs/Versioning.html; the last one is not released.
-const std::vector<Versions> kNewVersions = {{11, 23}, {12, 24}, {13, 25}, {13, 26},
+const std::vector<Versions> kNewVersions = {{11, 23}, {12, 24}, {13, 25},  {13, 26},
                                             {14, 27}, {14, 28}, {99, 1000}};
 
 OnnxModel model_of(const Versions& versions) {
@@ -25,10 +26,6 @@ OnnxModel model_of(const Versions& versions) {
   model.proto().set_ir_version(versions.first);
   model.input("x", {2, 3, 4});
   return model;
-}
-
-HostTensor ints(const std::vector<int64_t>& values) {
-  return HostTensor::i64({static_cast<int64_t>(values.size())}, values);
 }
 
 // Operators that have a version of their own in an operator set beyond 22, with the attributes these added
@@ -111,7 +108,7 @@ TEST(NewerVersions, FormsOfOperatorsThatAreNotSupportedAreRefused) {
 }
 
 // A field of the wire format that holds bytes.
-std::string field(uint32_t number, const std::string& content) {
+std::string unknown_field(uint32_t number, const std::string& content) {
   std::string bytes;
   for (uint32_t tag = number << 3 | 2; tag > 0; tag >>= 7)
     bytes += static_cast<char>((tag & 0x7f) | (tag >= 0x80 ? 0x80 : 0));
@@ -120,20 +117,22 @@ std::string field(uint32_t number, const std::string& content) {
 
 // Fields that IR 9 to 13 added to each message, and a field of a later version.
 TEST(NewerVersions, FieldsThatTheSchemaLacksAreSkipped) {
-  const std::string entry = field(1, "key") + field(2, "value"), later = field(1000, "later");
+  const std::string entry = unknown_field(1, "key") + unknown_field(2, "value"),
+                    later = unknown_field(1000, "later");
   OnnxModel model = with_revised_operators({13, 25});
   onnx_schema::ModelProto& proto = model.proto();
   onnx_schema::GraphProto& graph = *proto.mutable_graph();
-  *proto.mutable_unknown_fields() += field(26, field(1, "two GPUs")) + later;
-  *graph.mutable_unknown_fields() += field(16, entry) + later;
+  *proto.mutable_unknown_fields() += unknown_field(26, unknown_field(1, "two GPUs")) + later;
+  *graph.mutable_unknown_fields() += unknown_field(16, entry) + later;
   for (auto& node : *graph.mutable_node()) {
-    *node.mutable_unknown_fields() +=
-        field(8, "overload") + field(9, entry) + field(10, field(1, "two GPUs")) + later;
+    *node.mutable_unknown_fields() += unknown_field(8, "overload") + unknown_field(9, entry) +
+                                      unknown_field(10, unknown_field(1, "two GPUs")) + later;
     for (auto& attribute : *node.mutable_attribute()) *attribute.mutable_unknown_fields() += later;
   }
   for (auto& tensor : *graph.mutable_initializer())
-    *tensor.mutable_unknown_fields() += field(16, entry) + later;
-  for (auto& input : *graph.mutable_input()) *input.mutable_unknown_fields() += field(4, entry) + later;
+    *tensor.mutable_unknown_fields() += unknown_field(16, entry) + later;
+  for (auto& input : *graph.mutable_input())
+    *input.mutable_unknown_fields() += unknown_field(4, entry) + later;
 
   const std::vector<HostTensor> inputs = {random_tensor({2, 3, 4}, 1)};
   const auto expected = evaluate(with_revised_operators({10, 22}).graph(), inputs);

@@ -8,16 +8,13 @@
 
 #include "passes/passes.hpp"
 #include "support/onnx_builder.hpp"
+#include "support/small_tensors.hpp"
 #include "support/tensors.hpp"
 
 namespace vellum::test {
 namespace {
 
 using Ints = Attributes::Ints;
-
-HostTensor ints(const std::vector<int64_t>& values) {
-  return HostTensor::i64({static_cast<int64_t>(values.size())}, values);
-}
 
 OnnxModel image_model(int opset) {
   OnnxModel model(opset);

@@ -13,14 +13,14 @@
 namespace vellum::test {
 namespace {
 
-struct Case {
+struct TypeCase {
   std::string type;
   std::vector<Shape> shapes;  // of the inputs
   Attributes attributes = {};
 };
 
 // The model whose input `other`, a constant, is of `dtype`, and all others float32.
-Graph model_with(const Case& which, size_t other, DType dtype) {
+Graph model_with(const TypeCase& which, size_t other, DType dtype) {
   OnnxModel model;
   std::vector<std::string> names;
   const size_t given = other == 0 ? 1 : 0;
@@ -37,8 +37,8 @@ Graph model_with(const Case& which, size_t other, DType dtype) {
   return optimise(import_model(as_bytes(model.bytes())), {});
 }
 
-const std::vector<Case>& cases() {
-  static const std::vector<Case> list{
+const std::vector<TypeCase>& type_cases() {
+  static const std::vector<TypeCase> list{
       {"Add", {{2, 3}, {3}}},
       {"Mul", {{2, 3}, {3}}},
       {"Sub", {{2, 3}, {2, 3}}},
@@ -64,16 +64,17 @@ const std::vector<Case>& cases() {
 }
 
 TEST(SameTypes, AreDemandedWhereTheSpecificationDoes) {
-  for (const Case& which : cases()) {
+  for (const TypeCase& which : type_cases()) {
     EXPECT_NO_THROW(model_with(which, 1, DType::f32)) << which.type;
     for (size_t other = which.type == "Where" ? 2 : 1; other < which.shapes.size(); ++other)
       for (const DType dtype : {DType::f64, DType::i64})
         EXPECT_VELLUM_ERROR(model_with(which, other, dtype), ErrorCode::corrupt_model, which.type,
                             name(dtype), "float32");
     // A first input of doubles would decide the type of the result.
-    if (which.type != "Where")
+    if (which.type != "Where") {
       EXPECT_VELLUM_ERROR(model_with(which, 0, DType::f64), ErrorCode::corrupt_model, which.type, "float64",
                           "float32");
+    }
   }
 }
 

@@ -41,7 +41,7 @@ Grid grid_of(const Scheme& scheme, float low, float high) {
 }
 
 // How an operator computes the tensor y from x (1, 4, 5, 4), of -3 to 3, and z like it.
-struct Case {
+struct RangeCase {
   const char* name;
   Ids shape;   // of y
   float room;  // that contains its results, on both sides of 0
@@ -62,9 +62,9 @@ int32_t add_weights(TfliteModel& m, const Scheme& scheme, const Ids& shape) {
   return m.constant<uint8_t>("w", shape, unsigned_ones, scheme.type);
 }
 
-const std::vector<Case>& cases() {
+const std::vector<RangeCase>& range_cases() {
   constexpr auto kSame = tfl::Padding::same;
-  static const std::vector<Case> list{
+  static const std::vector<RangeCase> list{
       {"conv",
        {1, 4, 5, 3},
        60,
@@ -148,7 +148,7 @@ const std::vector<Case>& cases() {
   return list;
 }
 
-Graph graph_of(const Case& which, const Scheme& scheme, const Grid& grid) {
+Graph graph_of(const RangeCase& which, const Scheme& scheme, const Grid& grid) {
   TfliteModel m;
   Ids xz;
   const Grid x = grid_of(scheme, -3.0f, 3.0f);
@@ -177,7 +177,7 @@ std::vector<float> results(const Graph& graph, const Scheme& scheme) {
 TEST(TfliteRange, RoundsAndClips) {
   int cut = 0;
   for (const Scheme& scheme : {kUnsigned, kSigned}) {
-    for (const Case& which : cases()) {
+    for (const RangeCase& which : range_cases()) {
       const Grid wide_grid = grid_of(scheme, -which.room, which.room);
       const auto wide = results(graph_of(which, scheme, wide_grid), scheme);
       const float low = *std::min_element(wide.begin(), wide.end());
@@ -206,7 +206,7 @@ TEST(TfliteRange, RoundsAndClips) {
 // Rounding is a part of what computes the tensor, where a kernel rounds its results. What only moves elements
 // of the same grid needs none.
 TEST(TfliteRange, RoundsWithoutAnOperator) {
-  for (const Case& which : cases()) {
+  for (const RangeCase& which : range_cases()) {
     const std::string name = which.name;
     const bool moves = name == "max_pool" || name == "concatenation" || name == "reshape";
     const Grid grid = moves ? grid_of(kSigned, -3.0f, 3.0f) : grid_of(kSigned, 0.0f, which.room / 20);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "import/import.hpp"
+#include "import/run_tflite.hpp"
 #include "passes/passes.hpp"
 #include "support/onnx_builder.hpp"
 #include "support/tensors.hpp"
@@ -11,21 +12,13 @@
 namespace vellum::test {
 namespace {
 
-HostTensor tensor(const Shape& shape, const std::vector<float>& elements) {
-  return HostTensor::f32(shape, elements);
-}
-
-std::vector<HostTensor> run(const std::string& bytes, const std::vector<HostTensor>& inputs) {
-  return evaluate(optimise(import_model(as_bytes(bytes)), {}), inputs);
-}
-
 // The one output, of `shape`, of an operator on x and a constant of integers.
 HostTensor run_with_ints(int32_t number, const HostTensor& input, const std::vector<int32_t>& from,
                          const std::vector<int32_t>& numbers, const std::vector<int32_t>& shape) {
   TfliteModel m;
   const auto x = m.tensor("x", from), n = m.ints("n", numbers), y = m.tensor("y", shape);
   m.op(number, {x, n}, {y});
-  return run(m.finish({x}, {y}), {input})[0];
+  return run_tflite(m.finish({x}, {y}), {input})[0];
 }
 
 TEST(TfliteRearrange, PackAndUnpack) {
@@ -35,7 +28,7 @@ TEST(TfliteRearrange, PackAndUnpack) {
   m.op(83, {a, b}, {p}, tfl::BuiltinOptions::PackOptions, tfl::CreatePackOptions(m.builder(), 2, -1).Union());
   m.op(88, {p}, {y, z}, tfl::BuiltinOptions::UnpackOptions,
        tfl::CreateUnpackOptions(m.builder(), 2, 0).Union());
-  const auto result = run(m.finish({a}, {p, y, z}), {tensor({2}, {1, 2})});
+  const auto result = run_tflite(m.finish({a}, {p, y, z}), {tensor({2}, {1, 2})});
   EXPECT_TRUE(close(result[0], tensor({2, 2}, {1, 3, 2, 4}), 0.0));
   EXPECT_TRUE(close(result[1], tensor({2}, {1, 3}), 0.0));
   EXPECT_TRUE(close(result[2], tensor({2}, {2, 4}), 0.0));
@@ -51,7 +44,7 @@ TEST(TfliteRearrange, SelectByNotEqual) {
     m.op(72, {v, w}, {c});
     m.op(number, {c, x, other}, {y});
     const auto expected = number == 64 ? tensor({2, 2}, {-1, -2, 3, 4}) : tensor({2, 2}, {-1, 2, -3, 4});
-    EXPECT_TRUE(close(run(m.finish({x}, {y}), {tensor({2, 2}, {1, 2, 3, 4})})[0], expected, 0.0));
+    EXPECT_TRUE(close(run_tflite(m.finish({x}, {y}), {tensor({2, 2}, {1, 2, 3, 4})})[0], expected, 0.0));
   }
 }
 
@@ -67,19 +60,20 @@ TEST(TfliteRearrange, GatherNd) {
   const auto x = m.tensor("x", {2, 2}), y = m.tensor("y", {2});
   const auto at = m.constant<int32_t>("at", {2, 2}, {0, 1, 1, 0}, tfl::TensorType::int32);
   m.op(107, {x, at}, {y});
-  EXPECT_TRUE(close(run(m.finish({x}, {y}), {tensor({2, 2}, {1, 2, 3, 4})})[0], tensor({2}, {2, 3}), 0.0));
+  EXPECT_TRUE(
+      close(run_tflite(m.finish({x}, {y}), {tensor({2, 2}, {1, 2, 3, 4})})[0], tensor({2}, {2, 3}), 0.0));
 }
 
 // tests/api/tflite_operators_test.cpp has the same on a device.
 TEST(TfliteRearrange, GatherAlongEveryAxisWithCommonDimensions) {
   for (const bool constant : {false, true})
     for (const TfliteCase& one : gather_cases(constant))
-      EXPECT_TRUE(close(run(one.bytes, one.inputs)[0], one.expected, 0.0)) << one.name;
+      EXPECT_TRUE(close(run_tflite(one.bytes, one.inputs)[0], one.expected, 0.0)) << one.name;
 }
 
 TEST(TfliteRearrange, FullyConnectedOfEveryRankWithEveryActivation) {
   for (const TfliteCase& one : fully_connected_cases())
-    EXPECT_TRUE(close(run(one.bytes, one.inputs)[0], one.expected, 1e-5)) << one.name;
+    EXPECT_TRUE(close(run_tflite(one.bytes, one.inputs)[0], one.expected, 1e-5)) << one.name;
 }
 
 TEST(TfliteRearrange, FullyConnectedWithOpenDimensions) {
@@ -109,14 +103,15 @@ TEST(TfliteRearrange, FloorDivRoundsDown) {
   TfliteModel m;
   const auto x = m.tensor("x", {3}), d = m.floats("d", {3}, {2, 2, -2}), y = m.tensor("y", {3});
   m.op(90, {x, d}, {y});
-  EXPECT_TRUE(close(run(m.finish({x}, {y}), {tensor({3}, {7, -7, 7})})[0], tensor({3}, {3, -4, -4}), 0.0));
+  EXPECT_TRUE(
+      close(run_tflite(m.finish({x}, {y}), {tensor({3}, {7, -7, 7})})[0], tensor({3}, {3, -4, -4}), 0.0));
   TfliteModel n;
   const auto i = n.tensor("i", {3}, tfl::TensorType::int32), q = n.tensor("q", {3}, tfl::TensorType::int32);
   const auto e = n.ints("e", {2, 2, -2});
   n.op(90, {i, e}, {q});
   const std::vector<int64_t> given{7, -7, 7}, expected{3, -4, -4};
   const auto integers = HostTensor::from<int64_t>(DType::i32, {3}, given);
-  EXPECT_EQ(run(n.finish({i}, {q}), {integers})[0].to_ints(), expected);
+  EXPECT_EQ(run_tflite(n.finish({i}, {q}), {integers})[0].to_ints(), expected);
 }
 
 // A 1x2x3x1 image padded by a column in front: rows 0 1 2 3 and 0 4 5 6, in blocks of 2x2.
@@ -128,7 +123,7 @@ TEST(TfliteRearrange, SpaceToBatchAndBack) {
   m.op(38, {x, block, edges}, {s});
   m.op(37, {s, block, edges}, {y});
   const HostTensor image = tensor({1, 2, 3, 1}, {1, 2, 3, 4, 5, 6});
-  const auto result = run(m.finish({x}, {s, y}), {image});
+  const auto result = run_tflite(m.finish({x}, {s, y}), {image});
   EXPECT_TRUE(close(result[0], tensor({4, 1, 2, 1}, {0, 2, 1, 3, 0, 5, 4, 6}), 0.0));
   EXPECT_TRUE(close(result[1], image, 0.0));
 }

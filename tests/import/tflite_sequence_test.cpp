@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "import/import.hpp"
+#include "import/run_tflite.hpp"
 #include "passes/passes.hpp"
 #include "support/errors.hpp"
 #include "support/onnx_builder.hpp"
@@ -13,14 +14,6 @@
 
 namespace vellum::test {
 namespace {
-
-HostTensor tensor(const Shape& shape, const std::vector<float>& elements) {
-  return HostTensor::f32(shape, elements);
-}
-
-std::vector<HostTensor> run(const std::string& bytes, const std::vector<HostTensor>& inputs) {
-  return evaluate(optimise(import_model(as_bytes(bytes)), {}), inputs);
-}
 
 // The transform of 3 x 5 numbers, cut or padded to height x width: real parts, imaginary parts, absolute
 // values.
@@ -41,8 +34,8 @@ std::string fourier_model(int32_t height, int32_t width) {
 
 void expect_spectrum(int32_t height, int32_t width, const std::vector<float>& parts) {
   const Shape shape{height, width / 2 + 1};
-  const auto got = run(fourier_model(height, width),
-                       {tensor({3, 5}, {1, 2, -1, 0.5f, 3, 0, -2, 1, 4, 1, 2, 2, 0, -1, -3})});
+  const auto got = run_tflite(fourier_model(height, width),
+                              {tensor({3, 5}, {1, 2, -1, 0.5f, 3, 0, -2, 1, 4, 1, 2, 2, 0, -1, -3})});
   std::vector<float> real, imaginary, absolute;
   for (size_t i = 0; i < parts.size(); i += 2) {
     real.push_back(parts[i]);
@@ -75,7 +68,7 @@ TEST(TfliteFourier, ComplexNumbersAreReadByTheirOwnOperatorsOnly) {
   real.op(135, {a}, {b});
   EXPECT_VELLUM_ERROR(import_model(as_bytes(real.finish({a}, {b}))), ErrorCode::corrupt_model, "'a'",
                       "no complex numbers");
-  EXPECT_VELLUM_ERROR(run(fourier_model(0, 8), {tensor({3, 5}, std::vector<float>(15))}),
+  EXPECT_VELLUM_ERROR(run_tflite(fourier_model(0, 8), {tensor({3, 5}, std::vector<float>(15))}),
                       ErrorCode::corrupt_model, "a transform of size 0x8");
 }
 

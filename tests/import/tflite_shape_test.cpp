@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "import/import.hpp"
+#include "import/run_tflite.hpp"
 #include "passes/passes.hpp"
 #include "support/errors.hpp"
 #include "support/onnx_builder.hpp"
@@ -14,15 +15,6 @@
 
 namespace vellum::test {
 namespace {
-
-HostTensor tensor(const Shape& shape, const std::vector<float>& elements) {
-  return HostTensor::f32(shape, elements);
-}
-
-std::vector<HostTensor> run(const std::string& bytes, const std::vector<HostTensor>& inputs,
-                            const InputShapes& shapes = {}) {
-  return evaluate(optimise(import_model(as_bytes(bytes)), shapes), inputs);
-}
 
 // RESHAPE to (the input's first dimension, -1), as exporters write it for an open batch.
 TEST(TfliteShape, ReshapeToAShapeThatIsComputedFromAnother) {
@@ -39,8 +31,8 @@ TEST(TfliteShape, ReshapeToAShapeThatIsComputedFromAnother) {
        tfl::CreatePackOptions(m.builder(), 2, 0).Union());
   m.op(22, {x, to}, {y});
   const auto bytes = m.finish({x}, {y});
-  EXPECT_EQ(run(bytes, {counting({1, 2, 3})})[0].shape(), (Shape{1, 6}));
-  const auto batch = run(bytes, {counting({4, 2, 3})}, {{"x", {4, 2, 3}}});
+  EXPECT_EQ(run_tflite(bytes, {counting({1, 2, 3})})[0].shape(), (Shape{1, 6}));
+  const auto batch = run_tflite(bytes, {counting({4, 2, 3})}, {{"x", {4, 2, 3}}});
   EXPECT_TRUE(close(batch[0], counting({4, 6}), 0.0));
 }
 
@@ -51,7 +43,7 @@ TEST(TfliteShape, ShapeIsInTheFilesOrder) {
   m.op(17, {x}, {pooled}, tfl::BuiltinOptions::Pool2DOptions,
        tfl::CreatePool2DOptions(m.builder(), tfl::Padding::valid, 2, 2, 2, 2).Union());
   m.op(77, {pooled}, {y});
-  const auto result = run(m.finish({x}, {y}), {counting({1, 4, 6, 3})});
+  const auto result = run_tflite(m.finish({x}, {y}), {counting({1, 4, 6, 3})});
   EXPECT_EQ(result[0].dtype(), DType::i32);
   EXPECT_EQ(result[0].to_ints(), (std::vector<int64_t>{1, 2, 3, 3}));
 }
@@ -67,7 +59,7 @@ TEST(TfliteShape, FillAndRange) {
   m.op(77, {x}, {dims});
   m.op(94, {dims, value}, {filled});
   m.op(96, {scalar("start", 1), scalar("limit", 7), scalar("delta", 2)}, {range});
-  const auto result = run(m.finish({x}, {filled, range}), {counting({2, 3})});
+  const auto result = run_tflite(m.finish({x}, {filled, range}), {counting({2, 3})});
   EXPECT_TRUE(close(result[0], tensor({2, 3}, std::vector<float>(6, 2.5f)), 0.0));
   EXPECT_EQ(result[1].to_ints(), (std::vector<int64_t>{1, 3, 5}));
 }
@@ -88,7 +80,7 @@ TEST(TflitePools, ArgmaxWithinTheWindowAndBack) {
   const auto back = m.tensor("back", {1, 2, 4, 1});
   m.op(32, {x}, {y, at}, tfl::BuiltinOptions::NONE, 0, "MaxPoolingWithArgmax2D", options);
   m.op(32, {y, at}, {back}, tfl::BuiltinOptions::NONE, 0, "MaxUnpooling2D", options);
-  const auto result = run(m.finish({x}, {y, at, back}), {tensor({1, 2, 3, 1}, {1, 2, 3, 9, 4, 5})});
+  const auto result = run_tflite(m.finish({x}, {y, at, back}), {tensor({1, 2, 3, 1}, {1, 2, 3, 9, 4, 5})});
   EXPECT_TRUE(close(result[0], tensor({1, 1, 2, 1}, {9, 5}), 0.0));
   EXPECT_TRUE(close(result[1], tensor({1, 1, 2, 1}, {2.1f, 2.1f}), 1e-6));
   EXPECT_TRUE(close(result[2], tensor({1, 2, 4, 1}, {0, 0, 0, 0, 9, 0, 5, 0}), 0.0));
@@ -103,7 +95,7 @@ TEST(TflitePools, UnpoolingOfSeveralImagesAndChannels) {
   const auto values = tensor({2, 1, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
   const auto taps = tensor({2, 1, 2, 2}, {0.1f, 5.1f, 0.1f, 5.1f, 3.1f, 5.1f, 2.1f, 5.1f});
   const auto result =
-      run(m.finish({x, at}, {y}), {values, taps}, {{"x", {2, 1, 2, 2}}, {"at", {2, 1, 2, 2}}})[0];
+      run_tflite(m.finish({x, at}, {y}), {values, taps}, {{"x", {2, 1, 2, 2}}, {"at", {2, 1, 2, 2}}})[0];
   HostTensor expected(DType::f32, {2, 3, 4, 2});
   const auto set = [&](size_t n, size_t h, size_t w, size_t c, float value) {
     expected.mutable_as<float>()[((n * 3 + h) * 4 + w) * 2 + c] = value;
@@ -214,10 +206,10 @@ std::string blocks_of_any_size() {
 
 TEST(TfliteShape, BlocksWithComputedPaddings) {
   const HostTensor x = tensor({1, 1, 3, 1}, {1, 2, 3});
-  const auto odd = run(blocks_of_any_size(), {x}, {{"x", {1, 1, 3, 1}}});
+  const auto odd = run_tflite(blocks_of_any_size(), {x}, {{"x", {1, 1, 3, 1}}});
   EXPECT_TRUE(close(odd[0], tensor({4, 1, 2, 1}, {1, 3, 2, 0, 0, 0, 0, 0}), 0.0));
   EXPECT_TRUE(close(odd[1], x, 0.0));
-  const auto even = run(blocks_of_any_size(), {counting({1, 2, 2, 1})}, {{"x", {1, 2, 2, 1}}});
+  const auto even = run_tflite(blocks_of_any_size(), {counting({1, 2, 2, 1})}, {{"x", {1, 2, 2, 1}}});
   EXPECT_TRUE(close(even[0], counting({4, 1, 1, 1}), 0.0));
 }
 

@@ -12,12 +12,12 @@
 namespace vellum::test {
 namespace {
 
-constexpr int kConcat = 2, kRelu = 19;
+constexpr int kConcatCode = 2, kReluCode = 19;
 constexpr size_t kMany = 50000;
 
 // y = relu(x), with what the caller adds.
 struct Base {
-  Base() { m.op(kRelu, {x}, {y}); }
+  Base() { m.op(kReluCode, {x}, {y}); }
 
   std::string finish() { return m.finish({x}, {y}); }
   void expect_refused() {
@@ -52,7 +52,7 @@ TEST(TfliteSharing, ManyTensorsOfOneLongNameAreRefused) {
 TEST(TfliteSharing, ManyOperatorsOfOneListOfInputsAreRefused) {
   Base base;
   const auto z = base.m.tensor("z", {4});
-  base.m.op(kConcat, std::vector<int32_t>(10000, base.x), {z}, tfl::BuiltinOptions::ConcatenationOptions,
+  base.m.op(kConcatCode, std::vector<int32_t>(10000, base.x), {z}, tfl::BuiltinOptions::ConcatenationOptions,
             tfl::CreateConcatenationOptions(base.m.builder()).Union());
   base.m.repeat_operator(kMany);
   base.expect_refused();

@@ -15,7 +15,7 @@
 namespace vellum::test {
 namespace {
 
-constexpr int32_t kRelu = 19;
+constexpr int32_t kReluOperator = 19;
 
 Graph chosen(const std::string& bytes, std::string_view signature) {
   return import_model(as_bytes(bytes), {}, signature);
@@ -35,7 +35,7 @@ TEST(TfliteSignature, WithoutAChoiceServingDefaultOrTheFirstIsTaken) {
   EXPECT_EQ(chosen(model_of_two_signatures(), "").signatures.front(), "double");
   TfliteModel m;
   const auto x = m.tensor("x", {2}), y = m.tensor("y", {2});
-  m.op(kRelu, {x}, {y});
+  m.op(kReluOperator, {x}, {y});
   m.signature("train", 1, {{"in", 0}}, {{"out", 0}});
   m.signature("serving_default", 0, {{"in", x}}, {{"out", y}});
   m.end_graph({x}, {y});
@@ -71,7 +71,7 @@ TEST(TfliteSignature, QuantisedInputsAndOutputsHaveItsNames) {
   const auto x = m.tensor("x", {2}, tfl::TensorType::int8);
   m.quantise_next({0.5f}, {3});
   const auto y = m.tensor("y", {2}, tfl::TensorType::int8);
-  m.op(kRelu, {x}, {y});
+  m.op(kReluOperator, {x}, {y});
   m.signature("serving_default", 0, {{"in", x}}, {{"out", y}});
   const Graph graph = import_model(as_bytes(m.finish({x}, {y})));
   EXPECT_EQ(graph.values[graph.inputs[0]].signature_name, "in");
@@ -83,7 +83,7 @@ TEST(TfliteSignature, UnknownOnesAreRefusedWithTheListOfTheFile) {
                       "'double', 'negate'");
   TfliteModel m;
   const auto x = m.tensor("x", {2}), y = m.tensor("y", {2});
-  m.op(kRelu, {x}, {y});
+  m.op(kReluOperator, {x}, {y});
   EXPECT_VELLUM_ERROR(chosen(m.finish({x}, {y}), "train"), ErrorCode::not_found, "none");
   OnnxModel onnx;
   onnx.input("x", {2}).node("Relu", {"x"}, {"y"}).output("y");
@@ -94,7 +94,7 @@ TEST(TfliteSignature, OnesThatContradictTheirGraphAreRefused) {
   for (const bool bad_graph : {true, false}) {
     TfliteModel m;
     const auto x = m.tensor("x", {2}), y = m.tensor("y", {2});
-    m.op(kRelu, {x}, {y});
+    m.op(kReluOperator, {x}, {y});
     m.signature("serving_default", bad_graph ? 7 : 0, {{"in", bad_graph ? x : y}}, {{"out", y}});
     EXPECT_VELLUM_ERROR(import_model(as_bytes(m.finish({x}, {y}))), ErrorCode::corrupt_model,
                         bad_graph ? "graph 7" : "'in'");
@@ -124,7 +124,7 @@ TEST(TfliteSignature, TheFileOfTheTestsIsUpToDate) {
 TEST(TfliteSignature, TheFirstOfSeveralGraphsIsTheModelWithoutAny) {
   TfliteModel m;
   const auto x = m.tensor("x", {2}), y = m.tensor("y", {2});
-  m.op(kRelu, {x}, {y});
+  m.op(kReluOperator, {x}, {y});
   m.end_graph({x}, {y});
   const auto z = m.tensor("z", {2});
   const Graph graph = import_model(as_bytes(m.finish({z}, {z})));

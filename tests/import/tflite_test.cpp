@@ -5,6 +5,7 @@
 #include <random>
 
 #include "import/import.hpp"
+#include "import/run_tflite.hpp"
 #include "passes/passes.hpp"
 #include "support/errors.hpp"
 #include "support/onnx_builder.hpp"
@@ -14,12 +15,8 @@
 namespace vellum::test {
 namespace {
 
-HostTensor tensor(const Shape& shape, const std::vector<float>& elements) {
-  return HostTensor::f32(shape, elements);
-}
-
 // The one output of a model, before and after the passes.
-HostTensor run(const std::string& bytes, const std::vector<HostTensor>& inputs) {
+HostTensor run_both(const std::string& bytes, const std::vector<HostTensor>& inputs) {
   const Graph imported = import_model(as_bytes(bytes));
   const Graph optimised = optimise(imported, {});
   const HostTensor result = evaluate(optimised, inputs)[0];
@@ -53,12 +50,12 @@ TEST(Tflite, ConvReadsItsWeightsAsOhwiAndKeepsTheOrderOfInputsAndOutputs) {
   m.op(3, {x, w}, {y}, tfl::BuiltinOptions::Conv2DOptions,
        tfl::CreateConv2DOptions(m.builder(), tfl::Padding::same, 1, 1).Union());
   // Pixel value v: left v - v / 2, right 10 v - 2 v; SAME pads one column, at the end.
-  EXPECT_TRUE(close(run(m.finish({x}, {y}), {small_image()}),
+  EXPECT_TRUE(close(run_both(m.finish({x}, {y}), {small_image()}),
                     tensor({1, 2, 3, 1}, {16.5f, 25, 1.5f, 42, 50.5f, 3}), 1e-6));
 }
 
 TEST(Tflite, FusedActivationBoundsTheResult) {
-  EXPECT_TRUE(close(run(conv_model(), {small_image()}), tensor({1, 2, 3, 1}, {6, 6, 6, 6, 6, 6}), 0.0));
+  EXPECT_TRUE(close(run_both(conv_model(), {small_image()}), tensor({1, 2, 3, 1}, {6, 6, 6, 6, 6, 6}), 0.0));
 }
 
 TEST(Tflite, DepthwiseConvWithMultiplier) {
@@ -68,7 +65,7 @@ TEST(Tflite, DepthwiseConvWithMultiplier) {
   const auto y = m.tensor("y", {1, 1, 2, 4});
   m.op(4, {x, w}, {y}, tfl::BuiltinOptions::DepthwiseConv2DOptions,
        tfl::CreateDepthwiseConv2DOptions(m.builder(), tfl::Padding::valid, 2, 2).Union());
-  EXPECT_TRUE(close(run(m.finish({x}, {y}), {small_image()}),
+  EXPECT_TRUE(close(run_both(m.finish({x}, {y}), {small_image()}),
                     tensor({1, 1, 2, 4}, {1, 2, -3, -4, 3, 6, -9, -12}), 1e-6));
 }
 
@@ -83,7 +80,7 @@ TEST(Tflite, ReshapeSeesTheFilesOrder) {
        tfl::CreatePool2DOptions(m.builder(), tfl::Padding::valid, 1, 1, 1, 1).Union());
   m.op(18, {p, scale}, {s}, tfl::BuiltinOptions::MulOptions, tfl::CreateMulOptions(m.builder()).Union());
   m.op(22, {s, shape}, {y});
-  EXPECT_TRUE(close(run(m.finish({x}, {y}), {small_image()}),
+  EXPECT_TRUE(close(run_both(m.finish({x}, {y}), {small_image()}),
                     tensor({1, 6, 2}, {1, -10, 2, -20, 3, -30, 4, -40, 5, -50, 6, -60}), 1e-6));
 }
 
@@ -99,7 +96,7 @@ TEST(Tflite, MeanOverHeightAndWidthThenFullyConnected) {
        tfl::CreateReducerOptions(m.builder()).Union());
   m.op(9, {mean, w, b}, {y}, tfl::BuiltinOptions::FullyConnectedOptions,
        tfl::CreateFullyConnectedOptions(m.builder()).Union());
-  EXPECT_TRUE(close(run(m.finish({x}, {y}), {small_image()}), tensor({1, 1}, {3.75f}), 1e-6));
+  EXPECT_TRUE(close(run_both(m.finish({x}, {y}), {small_image()}), tensor({1, 1}, {3.75f}), 1e-6));
 }
 
 TEST(Tflite, HalfWeightsAreFolded) {
@@ -111,7 +108,7 @@ TEST(Tflite, HalfWeightsAreFolded) {
   m.op(0, {x, f}, {y}, tfl::BuiltinOptions::AddOptions, tfl::CreateAddOptions(m.builder()).Union());
   const std::string bytes = m.finish({x}, {y});
   EXPECT_EQ(import_model(as_bytes(bytes)).nodes.size(), 1u);
-  EXPECT_TRUE(close(run(bytes, {tensor({1, 2}, {10, 20})}), tensor({1, 2}, {11, 17.5f}), 0.0));
+  EXPECT_TRUE(close(run_both(bytes, {tensor({1, 2}, {10, 20})}), tensor({1, 2}, {11, 17.5f}), 0.0));
 }
 
 // 4x4 in blocks of 2x2, of which the upper right and the lower left are stored.
@@ -135,9 +132,9 @@ std::string sparse_model(const std::vector<int32_t>& order = {0, 1, 2, 3}) {
 }
 
 TEST(Tflite, SparseWeightsInBlocks) {
-  EXPECT_TRUE(close(run(sparse_model(), {tensor({4, 4}, std::vector<float>(16, 0.0f))}),
+  EXPECT_TRUE(close(run_both(sparse_model(), {tensor({4, 4}, std::vector<float>(16, 0.0f))}),
                     tensor({4, 4}, {0, 0, 1, 2, 0, 0, 3, 4, 5, 6, 0, 0, 7, 8, 0, 0}), 0.0));
-  EXPECT_TRUE(close(run(sparse_model({0, 1, 3, 2}), {tensor({4, 4}, std::vector<float>(16, 0.0f))}),
+  EXPECT_TRUE(close(run_both(sparse_model({0, 1, 3, 2}), {tensor({4, 4}, std::vector<float>(16, 0.0f))}),
                     tensor({4, 4}, {0, 0, 1, 3, 0, 0, 2, 4, 5, 7, 0, 0, 6, 8, 0, 0}), 0.0));
   EXPECT_VELLUM_ERROR(import_model(as_bytes(sparse_model({0, 1, 1, 2}))), ErrorCode::corrupt_model, "'w'",
                       "permutation");
@@ -150,7 +147,7 @@ TEST(Tflite, TransposedConvOfMediaPipe) {
   // Its rule cuts (kernel - (input - 1) % stride - 1) off an axis: the last row, and no column.
   const std::vector<uint8_t> options{1, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0};  // same, strides 2 and 2
   m.op(32, {x, w, b}, {y}, tfl::BuiltinOptions::NONE, 0, "Convolution2DTransposeBias", options);
-  EXPECT_TRUE(close(run(m.finish({x}, {y}), {tensor({1, 1, 2, 1}, {1, 100})}),
+  EXPECT_TRUE(close(run_both(m.finish({x}, {y}), {tensor({1, 1, 2, 1}, {1, 100})}),
                     tensor({1, 1, 4, 1}, {11, 12, 110, 210}), 1e-6));
 }
 
@@ -216,7 +213,7 @@ TEST(Tflite, WhatIsNotReadIsNamed) {
                       "77");
 }
 
-void import_or_refuse(const std::string& bytes, size_t& imported, size_t& refused) {
+void import_tflite_or_refuse(const std::string& bytes, size_t& imported, size_t& refused) {
   try {
     optimise(import_tflite(as_bytes(bytes)), {});
     ++imported;
@@ -232,14 +229,14 @@ TEST(Tflite, DamagedFilesAreRefusedOrSound) {
   std::mt19937 random(20260101);
   for (const std::string& whole : {conv_model(), sparse_model(), attention_model()}) {
     for (size_t length = 0; length < whole.size(); ++length) {
-      import_or_refuse(whole.substr(0, length), imported, refused);
+      import_tflite_or_refuse(whole.substr(0, length), imported, refused);
     }
     for (int round = 0; round < 3000; ++round) {
       std::string damaged = whole;
       for (auto flips = 1 + random() % 3; flips > 0; --flips) {
         damaged[random() % damaged.size()] = static_cast<char>(random() & 0xff);
       }
-      import_or_refuse(damaged, imported, refused);
+      import_tflite_or_refuse(damaged, imported, refused);
     }
   }
   EXPECT_GT(imported, 100u);

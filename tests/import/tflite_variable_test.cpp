@@ -11,7 +11,7 @@
 namespace vellum::test {
 namespace {
 
-HostTensor two(float a, float b) { return HostTensor::f32({2}, std::vector<float>{a, b}); }
+HostTensor pair_of(float a, float b) { return HostTensor::f32({2}, std::vector<float>{a, b}); }
 
 std::string name_of(const Graph& graph, ValueId id) { return graph.values[id].name; }
 
@@ -22,12 +22,12 @@ TEST(TfliteVariable, IsAnInputAndAnOutputWithTheValueThatItBeginsWith) {
   EXPECT_EQ(name_of(graph, graph.inputs[1]), "sum");
   EXPECT_EQ(name_of(graph, graph.outputs[1]), "sum.next");
   ASSERT_TRUE(graph.values[graph.inputs[1]].initial_value);
-  EXPECT_TRUE(close(*graph.values[graph.inputs[1]].initial_value, two(10, 20), 0));
+  EXPECT_TRUE(close(*graph.values[graph.inputs[1]].initial_value, pair_of(10, 20), 0));
   EXPECT_FALSE(graph.values[graph.inputs[0]].initial_value);
   for (const Graph& each : {graph, optimise(graph, {})}) {
-    const auto results = evaluate(each, std::vector<HostTensor>{two(1, 2), two(10, 20)});
-    EXPECT_TRUE(close(results[0], two(11, 22), 0));
-    EXPECT_TRUE(close(results[1], two(11, 22), 0));
+    const auto results = evaluate(each, std::vector<HostTensor>{pair_of(1, 2), pair_of(10, 20)});
+    EXPECT_TRUE(close(results[0], pair_of(11, 22), 0));
+    EXPECT_TRUE(close(results[1], pair_of(11, 22), 0));
   }
 }
 
@@ -44,10 +44,11 @@ TEST(TfliteVariable, IsReadAsItWasAssignedLast) {
   add(m, seen, seen, twice);
   assign_variable(m, state, twice);
   const Graph graph = import_model(as_bytes(m.finish({x}, {y})));
-  EXPECT_TRUE(close(*graph.values[graph.inputs[1]].initial_value, two(0, 0), 0));  // nothing initialises it
-  const auto results = evaluate(graph, std::vector<HostTensor>{two(1, 2), two(100, 200)});
-  EXPECT_TRUE(close(results[0], two(101, 202), 0));
-  EXPECT_TRUE(close(results[1], two(2, 4), 0));
+  EXPECT_TRUE(
+      close(*graph.values[graph.inputs[1]].initial_value, pair_of(0, 0), 0));  // nothing initialises it
+  const auto results = evaluate(graph, std::vector<HostTensor>{pair_of(1, 2), pair_of(100, 200)});
+  EXPECT_TRUE(close(results[0], pair_of(101, 202), 0));
+  EXPECT_TRUE(close(results[1], pair_of(2, 4), 0));
 }
 
 TEST(TfliteVariable, IsAConstantIfNothingAssignsIt) {
@@ -61,7 +62,7 @@ TEST(TfliteVariable, IsAConstantIfNothingAssignsIt) {
   const Graph graph = import_model(as_bytes(m.finish({}, {})));
   EXPECT_EQ(graph.inputs.size(), 1u);
   EXPECT_EQ(graph.outputs.size(), 1u);
-  EXPECT_TRUE(close(evaluate(graph, std::vector<HostTensor>{two(1, 2)})[0], two(4, 6), 0));
+  EXPECT_TRUE(close(evaluate(graph, std::vector<HostTensor>{pair_of(1, 2)})[0], pair_of(4, 6), 0));
 }
 
 // A signature that only resets what others read.
@@ -72,7 +73,7 @@ TEST(TfliteVariable, IsAnOutputAloneIfItIsOnlyAssigned) {
   EXPECT_TRUE(graph.inputs.empty());
   ASSERT_EQ(graph.outputs.size(), 1u);
   EXPECT_EQ(name_of(graph, graph.outputs[0]), "state.next");
-  EXPECT_TRUE(close(evaluate(graph, {})[0], two(5, 6), 0));
+  EXPECT_TRUE(close(evaluate(graph, {})[0], pair_of(5, 6), 0));
 }
 
 TEST(TfliteVariable, KeepsIntegersWhereItIsQuantised) {

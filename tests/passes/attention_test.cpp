@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "passes/pass_harness.hpp"
-#include "passes/small_tensors.hpp"
+#include "support/small_tensors.hpp"
 
 namespace vellum::test {
 namespace {

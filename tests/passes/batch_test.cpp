@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "passes/pass_harness.hpp"
-#include "passes/small_tensors.hpp"
 #include "support/errors.hpp"
+#include "support/small_tensors.hpp"
 
 namespace vellum::test {
 namespace {

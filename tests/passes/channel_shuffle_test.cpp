@@ -3,7 +3,7 @@
 
 #include "graph/operators/movement/pick_channels.hpp"
 #include "passes/pass_harness.hpp"
-#include "passes/small_tensors.hpp"
+#include "support/small_tensors.hpp"
 
 namespace vellum::test {
 namespace {

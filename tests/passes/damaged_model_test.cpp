@@ -10,8 +10,8 @@
 #include "api/detection_model.hpp"
 #include "import/import.hpp"
 #include "passes/passes.hpp"
-#include "passes/small_tensors.hpp"
 #include "support/onnx_builder.hpp"
+#include "support/small_tensors.hpp"
 #include "support/tensors.hpp"
 #include "vellum/error.hpp"
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "passes/passes.hpp"
-#include "passes/small_tensors.hpp"
 #include "support/errors.hpp"
 #include "support/onnx_builder.hpp"
+#include "support/small_tensors.hpp"
 #include "support/tensors.hpp"
 
 namespace vellum::test {

@@ -7,9 +7,9 @@
 #include "graph/operator_support.hpp"
 #include "import/import.hpp"
 #include "passes/passes.hpp"
-#include "passes/small_tensors.hpp"
 #include "support/errors.hpp"
 #include "support/onnx_builder.hpp"
+#include "support/small_tensors.hpp"
 #include "support/tensors.hpp"
 
 namespace vellum::test {

@@ -7,7 +7,7 @@
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/movement/pad.hpp"
 #include "passes/pass_harness.hpp"
-#include "passes/small_tensors.hpp"
+#include "support/small_tensors.hpp"
 
 namespace vellum::test {
 namespace {

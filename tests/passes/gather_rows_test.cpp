@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "passes/pass_harness.hpp"
-#include "passes/small_tensors.hpp"
+#include "support/small_tensors.hpp"
 
 namespace vellum::test {
 namespace {

@@ -1,6 +1,6 @@
 // Normalisations and softmax that a model spells out become one operator.
 #include "passes/pass_harness.hpp"
-#include "passes/small_tensors.hpp"
+#include "support/small_tensors.hpp"
 
 namespace vellum::test {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "passes/pass_harness.hpp"
-#include "passes/small_tensors.hpp"
+#include "support/small_tensors.hpp"
 
 namespace vellum::test {
 namespace {

@@ -1,4 +1,4 @@
-// Constants of the models that test passes.
+// Constants of small models.
 #pragma once
 
 #include <cstdint>
