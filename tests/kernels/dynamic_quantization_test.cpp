@@ -92,6 +92,28 @@ TEST(DynamicSteps, OfWhatIsNeverNegativeAreBytes) {
   }
 }
 
+// Of the bounds of a Clip that cross the upper one wins, which may be negative.
+TEST(DynamicSteps, OfBoundsThatCross) {
+  OnnxModel model;
+  model.input("x", {1, 4, 3, 5});
+  model.initializer("low", HostTensor::f32({}, std::array{0.0f}));
+  model.initializer("high", HostTensor::f32({}, std::array{-1.0f}));
+  model.initializer("wq", cast(integers({4, 4, 1, 1}, 2, -100.0f, 100.0f), DType::i8));
+  model.initializer("wz", HostTensor::from<int64_t>(DType::i8, {}, std::array{int64_t{0}}));
+  model.node("Add", {"x", "x"}, {"g"}).node("Clip", {"g", "low", "high"}, {"r"});
+  model.node("DynamicQuantizeLinear", {"r"}, {"q", "s", "z"});
+  model.node("ConvInteger", {"q", "wq", "z", "wz"}, {"sums"});
+  model.node("Cast", {"sums"}, {"floats"}, attributes({{"to", int64_t{1}}}));
+  model.node("Mul", {"floats", "s"}, {"y"}).output("y");
+  const Graph graph = optimise(model.graph(), {});
+  const std::vector<HostTensor> inputs{random_tensor({1, 4, 3, 5}, 3)};
+  Executor executor(test_context(),
+                    compile_program(test_context(), lower(graph, test_context()->caps(), {})));
+  executor.set_input(0, inputs[0]);
+  executor.run();
+  EXPECT_EQ(executor.output(0).to_floats(), evaluate(graph, inputs)[0].to_floats());
+}
+
 // 255 steps of a quarter: halves of a step are between two integers, and round to the even one.
 TEST(DynamicSteps, TiesNumbersWithoutARangeAndMany) {
   std::vector<float> values{-10.0f, 53.75f, 0.125f, 0.375f, -0.125f, -0.375f, 1.125f, 20.375f, NAN};

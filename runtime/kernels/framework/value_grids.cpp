@@ -123,7 +123,7 @@ bool is_never_negative(const Operator& op) {
   const Activation* activation = activation_of(op);
   if (activation == nullptr || activation->is_scaled()) return false;
   return activation->kind == ActivationKind::relu || activation->kind == ActivationKind::sigmoid ||
-         (activation->kind == ActivationKind::clip && activation->alpha >= 0.0f);
+         (activation->kind == ActivationKind::clip && activation->alpha >= 0.0f && activation->beta >= 0.0f);
 }
 
 // The values that are never negative. The zero point of such a tensor is 0 in every run, so that the integers
