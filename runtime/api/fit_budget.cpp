@@ -17,7 +17,8 @@ namespace {
 constexpr uint64_t kSmallestShare = 64;
 // The weights that stay on the device while others stream, in 64ths of all. They are the same for every
 // budget, so that a larger one has the ways of a smaller one.
-constexpr uint64_t kShares[] = {63, 62, 60, 56, 52, 48, 44, 40, 36, 32, 28, 24, 20, 16, 12, 8, 6, 4, 3, 2, 1};
+constexpr uint64_t kShares[] = {63, 62, 60, 56, 52, 48, 44, 40, 36, 32, 28, 24, 20,
+                                16, 14, 12, 10, 8,  7,  6,  5,  4,  3,  2,  1};
 // Between a budget of weights that suffices and one that does not; then by 1/256 of all bytes.
 constexpr int kBisections = 4, kSmallSteps = 16;
 // The last steps down to the smallest budget, which become shorter until one byte less does not suffice.

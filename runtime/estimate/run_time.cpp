@@ -45,7 +45,11 @@ PredictedRun predicted_run(const EstimateInputs& in, const WeightFootprint& weig
       const double ms = copy_ms(bytes, in.caps, in.rates);
       run.streamed_bytes += bytes;
       run.streaming_ms += ms;
-      copied = std::max(copied, after < 0 ? 0 : ends[static_cast<size_t>(after)]) + ms;
+      // A CPU driver computes with the cores that copy.
+      if (in.caps.type == DeviceType::cpu)
+        computed += ms;
+      else
+        copied = std::max(copied, after < 0 ? 0 : ends[static_cast<size_t>(after)]) + ms;
     }
     const auto first = tasks.begin() + segments[s].first_task;
     const auto end = s + 1 < segments.size() ? tasks.begin() + segments[s + 1].first_task : tasks.end();
