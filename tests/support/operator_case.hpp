@@ -26,10 +26,10 @@ namespace vellum::test {
 //               (if arithmetic_fp16)
 //   device      those of caps_in_turn()
 //
-// The first case of an operator in a test has all pairs of values but those with a device, and each device;
-// each further case has all values but the devices, which change from case to case: so a test has every pair,
-// also of a case (its shape) and a value, without those of devices. On SwiftShader the first case has all
-// values, and each further one is one run. VELLUM_TEST_FULL=1 runs all combinations.
+// The first case of an operator in a test has all pairs of storage, layout, precision and fold, and each
+// variant and device. Each further case has half of a set of runs with all values of the first four; variants
+// and devices change from case to case. On SwiftShader the first case is one run, and further ones are none.
+// VELLUM_TEST_FULL=1 runs all combinations.
 struct OperatorSweep {
   // Layouts of the float inputs. Integer inputs are always linear.
   bool channels4_inputs = true, linear_inputs = true;
