@@ -6,13 +6,13 @@
 
 #include "passes/pass_harness.hpp"
 #include "support/errors.hpp"
+#include "support/small_tensors.hpp"
 
 namespace vellum::test {
 namespace {
 
 constexpr int64_t kHeads = 2, kChannels = 4, kCapacity = 16;
 
-HostTensor number(int64_t value) { return HostTensor::i64({}, std::vector<int64_t>{value}); }
 HostTensor list(int64_t value) { return HostTensor::i64({1}, std::vector<int64_t>{value}); }
 
 // One layer of self attention with learned positions from a table, which begin where the cache ends.

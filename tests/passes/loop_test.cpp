@@ -10,6 +10,7 @@
 #include "passes/passes.hpp"
 #include "support/errors.hpp"
 #include "support/onnx_builder.hpp"
+#include "support/small_tensors.hpp"
 #include "support/tensors.hpp"
 
 namespace vellum::test {
@@ -20,8 +21,6 @@ HostTensor flag(bool value) {
   tensor.mutable_as<uint8_t>()[0] = value;
   return tensor;
 }
-
-HostTensor number(int64_t value) { return HostTensor::i64({}, std::vector<int64_t>{value}); }
 
 HostTensor floats(const Shape& shape, const std::vector<float>& values) {
   return HostTensor::f32(shape, values);

@@ -12,6 +12,8 @@ inline HostTensor ints(const std::vector<int64_t>& values) {
   return HostTensor::i64({static_cast<int64_t>(values.size())}, values);
 }
 
+inline HostTensor number(int64_t value) { return HostTensor::i64({}, std::vector<int64_t>{value}); }
+
 inline HostTensor scalar(float value) { return HostTensor::f32({}, std::vector<float>{value}); }
 
 // The attribute of a Transpose.
