@@ -9,10 +9,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$(cd "$here/../.." && pwd)
-build=$root/build/wheel
-dist=${WHEEL_DIR:-$build/dist}
-[[ $dist == /* ]] || dist=$PWD/$dist
+source "$here/../wheel.sh"
 torch= tests=yes
 case ${1-} in
   '') ;;
@@ -20,36 +17,8 @@ case ${1-} in
   --build) tests= ;;
   *) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
-export VELLUM_TEST_DATA VK_LOADER_LAYERS_DISABLE='~implicit~' PIP_DISABLE_PIP_VERSION_CHECK=1
-VELLUM_TEST_DATA=$("$root/setup.sh" where)
-VK_ICD_FILENAMES=$(printf '%s\n' /usr/share/vulkan/icd.d/lvp_icd*.json | head -n 1)
-export VK_ICD_FILENAMES VK_DRIVER_FILES=$VK_ICD_FILENAMES
-unset PYTHONPATH
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-step() { printf '== %s\n' "$*"; }
-# venv NAME REQUIREMENTS: a virtual environment with these packages alone.
-venv() {
-  /usr/bin/python3 -m venv "$scratch/$1"
-  "$scratch/$1/bin/pip" install --quiet --require-hashes --requirement "$here/tests/$2"
-}
-
-step "build"
-venv build requirements.txt
-if command -v ccache >/dev/null; then
-  export CMAKE_ARGS="-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache ${CMAKE_ARGS-}"
-fi
-"$scratch/build/bin/pip" wheel --quiet --no-deps --no-build-isolation --wheel-dir "$scratch/raw" \
-  --config-settings "build-dir=$build" "$here"
-
-step "auditwheel"
-mkdir -p "$dist"
-rm -f "$dist"/vellum-*.whl
-# The Vulkan loader belongs to the system, as the drivers that it loads; Vellum opens it at run time.
-PATH=$scratch/build/bin:$PATH auditwheel repair --exclude libvulkan.so.1 --wheel-dir "$dist" "$scratch"/raw/*.whl
-wheel=$(printf '%s\n' "$dist"/vellum-*-py3-none-manylinux*.whl)
-[[ -e $wheel ]] || { echo "auditwheel made no wheel for manylinux" >&2; exit 1; }
+begin_wheel wheel
+build_wheel "$here" vellum
 "$scratch/build/bin/python" - "$wheel" <<'PYTHON'
 import sys, zipfile
 files = zipfile.ZipFile(sys.argv[1]).infolist()
@@ -62,12 +31,12 @@ assert {"LICENSE", "NOTICE", "licences/libprotobuf-dev.txt", "licences/libfmt-de
 print("libraries:", *libraries)
 print(f"{sum(file.file_size for file in files) / 2**20:.1f} MiB unpacked")
 PYTHON
-printf '%s: %d bytes\n' "${wheel##*/}" "$(stat --format %s "$wheel")"
+print_size
 
 [[ -n $tests ]] || exit 0
 
 step "install"
-venv use requirements.txt
+venv use "$here/tests/requirements.txt"
 python=$scratch/use/bin/python
 begin=$(date +%s%N)
 "$scratch/use/bin/pip" install --quiet --no-index --no-deps "$wheel"
@@ -114,7 +83,7 @@ PYTHON
 
 if [[ -n $torch ]]; then
   step "torch"
-  venv torch requirements-torch.txt
+  venv torch "$here/tests/requirements-torch.txt"
   "$scratch/torch/bin/pip" install --quiet --no-index --no-deps "$wheel"
   "$scratch/torch/bin/python" "$here/tests/docs_programs.py" --torch
 else
