@@ -8,33 +8,13 @@
 
 #include "caps/vendors.hpp"
 #include "graph/operators/conv/conv.hpp"
+#include "kernels/conv_case.hpp"
 #include "kernels/gpu_named.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
 namespace {
-
-OperatorCase conv(Shape x, Shape w, const Attributes& attributes = {}) {
-  OperatorCase test;
-  test.type = "Conv";
-  const int64_t filters = w[0];
-  const float range = 2.0f / static_cast<float>(w[1] * w[2] * w[3]);
-  test.inputs = {random_tensor(std::move(x), 1), random_tensor(std::move(w), 2, -range, range),
-                 random_tensor({filters}, 3)};
-  test.constants = {1, 2};
-  test.attributes = attributes;
-  test.activation = {ActivationKind::relu};
-  return test;
-}
-
-Attributes window(int64_t stride, int64_t dilation, int64_t pad) {
-  Attributes attributes;
-  attributes.set("strides", Attributes::Ints{stride, stride});
-  attributes.set("dilations", Attributes::Ints{dilation, dilation});
-  attributes.set("pads", Attributes::Ints{pad, pad, pad, std::max<int64_t>(pad - 1, 0)});
-  return attributes;
-}
 
 DeviceCaps nvidia_gpu() {
   DeviceCaps caps = gpu_named("NVIDIA H200");

@@ -8,6 +8,7 @@
 #include "exec/cooperative_check.hpp"
 #include "graph/operators/conv/conv.hpp"
 #include "kernels/conv/cooperative_tile.hpp"
+#include "kernels/conv_case.hpp"
 #include "shaders/sources.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
@@ -17,19 +18,6 @@ namespace vellum::test {
 namespace {
 
 constexpr const char* kShader = "conv_cooperative";
-
-OperatorCase conv(Shape x, Shape w, const Attributes& attributes = {}) {
-  OperatorCase test;
-  test.type = "Conv";
-  const int64_t filters = w[0];
-  const float range = 2.0f / static_cast<float>(w[1]);
-  test.inputs = {random_tensor(std::move(x), 1), random_tensor(std::move(w), 2, -range, range),
-                 random_tensor({filters}, 3)};
-  test.constants = {1, 2};
-  test.attributes = attributes;
-  test.activation = {ActivationKind::relu};
-  return test;
-}
 
 OperatorCase gemm(int64_t m, int64_t k, int64_t n) {
   OperatorCase test;
@@ -63,14 +51,6 @@ OperatorCase transposed_product(int64_t m, int64_t k, int64_t n, bool a, bool b)
   test.attributes.set("alpha", 0.5f);
   test.activation = {ActivationKind::relu};
   return test;
-}
-
-Attributes window(int64_t stride, int64_t dilation, int64_t pad) {
-  Attributes attributes;
-  attributes.set("strides", Attributes::Ints{stride, stride});
-  attributes.set("dilations", Attributes::Ints{dilation, dilation});
-  attributes.set("pads", Attributes::Ints{pad, pad, pad, pad - 1});
-  return attributes;
 }
 
 // --- On a device that has them ---

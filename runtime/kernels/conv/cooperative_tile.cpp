@@ -43,7 +43,7 @@ bool fits(const CooperativeTile& tile, const DeviceCaps& caps) {
 }  // namespace
 
 bool MatrixProblem::mixes_taps(int64_t step) const {
-  constexpr int64_t kMostSlices = 1 << 20;  // quotient() in tensor.glsl
+  constexpr int64_t kMostSlices = 1 << 19;  // quotient() in tensor.glsl, for slices after the last, too
   return taps > 1 && inputs < step && taps * slices(inputs) < kMostSlices;
 }
 
@@ -69,8 +69,8 @@ namespace {
 
 // Cooperative matrices are quicker than other kernels where enough is summed up for each output channel, in
 // few steps, which follow one another, or by workgroups that fill the device. The number of output channels
-// has no say, so that the parts of a layer that is split are computed as the whole would be. Measured on an
-// H200.
+// has no say, so that a layer that is split uses them in all of its parts or none; the tile, and with it the
+// order of sums, may differ. Measured on an H200.
 double relative_cost_of(const MatrixProblem& problem, const DeviceCaps& caps) {
   constexpr int64_t kFew = 16, kTiny = 1 << 12, kPixelsOfUnit = 16, kLongestSum = 3072;
   const bool fills = problem.pixels >= kPixelsOfUnit * device_rates(caps).units;
