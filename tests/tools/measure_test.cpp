@@ -4,6 +4,7 @@
 #include <map>
 #include <sstream>
 
+#include "api/decoder.hpp"
 #include "api/detection_model.hpp"
 #include "api/small_model.hpp"
 #include "on_device.hpp"
@@ -28,6 +29,19 @@ TEST_F(OnDevice, BenchMeasures) {
   // Time alone decides how many.
   EXPECT_GE(run_json(with({"bench", save(small_model()), "--seconds", "0.05"}))["runs"], 1);
   EXPECT_FALSE(std::filesystem::is_empty(folder / "cache"));
+}
+
+// More runs than the caches have tokens: they are emptied in between.
+TEST_F(OnDevice, CachesThatAreFullBeginAgain) {
+  const std::string model = save(Decoder({.layers = 1}, DecoderForm::concatenation).model());
+  const std::vector<std::string> options{model,     "--state",       "auto",    "--state-capacity",  "8",
+                                         "--shape", "input_ids=1x3", "--shape", "attention_mask=1x8"};
+  const auto measured = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin() + 1, options.begin(), options.end());
+    return run_json(with(arguments));
+  };
+  EXPECT_EQ(measured({"bench", "--runs", "5"})["runs"], 5);
+  EXPECT_FALSE(measured({"profile", "--runs", "4"})["layers"].empty());
 }
 
 // A node and a file whose names are their owner's.

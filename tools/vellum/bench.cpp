@@ -19,6 +19,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "reports.hpp"
+#include "timed_run.hpp"
 #include "tuning.hpp"
 #include "wrong_usage.hpp"
 
@@ -63,21 +64,17 @@ double median(const std::vector<double>& sorted) {
 }
 
 void measure(Session& session, const BenchArguments& arguments, Times& times) {
-  Clock::time_point start = Clock::now();
-  session.run();
-  times.first = since(start);
+  times.first = timed_run(session);
   Progress progress("bench");
   for (size_t i = 0; i < arguments.warm_up; ++i) {
-    session.run();
+    timed_run(session);
     progress.show(i + 1, arguments.warm_up);
   }
   const size_t limit = arguments.runs ? arguments.runs : arguments.seconds > 0 ? 0 : 50;
   const Clock::time_point begin = Clock::now();
   const std::clock_t cpu_begin = std::clock();
   do {
-    start = Clock::now();
-    session.run();
-    times.runs.push_back(since(start));
+    times.runs.push_back(timed_run(session));
     progress.show(times.runs.size(), limit);
   } while ((limit == 0 || times.runs.size() < limit) &&
            (arguments.seconds <= 0 || since(begin) < arguments.seconds * 1e3));

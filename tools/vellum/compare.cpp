@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "inputs.hpp"
 #include "output.hpp"
+#include "timed_run.hpp"
 #include "vellum/plan.hpp"
 
 namespace vellum::cli {
@@ -41,14 +41,9 @@ std::vector<Row> rows_to_fill() {
 }
 
 double median_milliseconds(Session& session) {
-  session.run();  // drivers compile at the first dispatch
+  timed_run(session);  // drivers compile at the first dispatch
   std::vector<double> times;
-  for (size_t i = 0; i < kRuns; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    session.run();
-    times.push_back(
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
-  }
+  for (size_t i = 0; i < kRuns; ++i) times.push_back(timed_run(session));
   std::nth_element(times.begin(), times.begin() + kRuns / 2, times.end());
   return times[kRuns / 2];
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "inputs.hpp"
 #include "io/files.hpp"
 #include "output.hpp"
+#include "timed_run.hpp"
 #include "vellum/memory_frontier.hpp"
 
 namespace vellum::cli {
@@ -50,13 +50,11 @@ MeasuredPoint measure(const Device& device, const Model& model, SessionOptions o
   Inputs inputs;
   fill_with_random(host_inputs(session), inputs, 1);
   set_inputs(session, inputs);
-  session.run();  // drivers compile at the first dispatch
+  timed_run(session);  // drivers compile at the first dispatch
   MeasuredPoint measured;
   for (size_t i = 0; i < kMeasuredRuns; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    session.run();
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    if (i == 0 || took.count() < measured.milliseconds) measured.milliseconds = took.count();
+    const double took = timed_run(session);
+    if (i == 0 || took < measured.milliseconds) measured.milliseconds = took;
   }
   measured.peak_bytes = session.memory().budget_peak_bytes;
   return measured;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "output.hpp"
+#include "timed_run.hpp"
 
 namespace vellum::cli {
 namespace {
@@ -42,12 +43,12 @@ void add_run(const std::vector<LayerTime>& layers, Samples& alone, Samples& paus
 }  // namespace
 
 LayerTimes measure_layers(Session& session, size_t runs, const std::string& label) {
-  session.run();
+  timed_run(session);
   Samples times, alone, pause;
   LayerTimes result;
   Progress progress(label);
   for (size_t i = 0; i < runs; ++i) {
-    session.run();
+    timed_run(session);
     result.last_run = session.layer_times();
     for (Samples* samples : {&times, &alone, &pause}) samples->resize(result.last_run.size());
     for (size_t l = 0; l < result.last_run.size(); ++l) times[l].push_back(result.last_run[l].gpu_ms);

@@ -1,0 +1,12 @@
+// A run of a session whose time is measured.
+#pragma once
+
+#include "vellum/session.hpp"
+
+namespace vellum::cli {
+
+// Runs the session, and returns the milliseconds that the call took. Where caches that grow have no room for
+// the tokens of the run, the state is reset before it.
+double timed_run(Session& session);
+
+}  // namespace vellum::cli
