@@ -116,6 +116,21 @@ vellum_status vellum_check_kernels(const vellum_device* device, const vellum_ker
   });
 }
 
+vellum_status vellum_check_layers(const vellum_device* device, const vellum_model* model,
+                                  const vellum_session_options* options,
+                                  const vellum_kernel_check_options* check_options,
+                                  vellum_kernel_check_list** list, vellum_error* error) {
+  if (list) *list = nullptr;
+  return guarded(error, [&] {
+    require(device, "device");
+    require(model, "model");
+    require(list, "list");
+    const vellum::KernelCheckOptions wanted = to_cpp(given_or_default(check_options, check_defaults()));
+    *list = new vellum_kernel_check_list{
+        vellum::check_layers(device->device, model->model, vellum::c_api::session_options(options), wanted)};
+  });
+}
+
 vellum_status vellum_get_crashes(const vellum_device* device, vellum_crash_list** list, vellum_error* error) {
   if (list) *list = nullptr;
   return guarded(error, [&] {

@@ -65,6 +65,7 @@ int check_kernels_in_c(char what[512]) {
   options.only = "Frobnicate";
   FAILS(vellum_check_kernels(device, &options, &list, &error), VELLUM_NOT_FOUND, "Frobnicate");
   FAILS(vellum_check_kernels(NULL, NULL, &list, &error), VELLUM_INVALID_ARGUMENT, "device");
+  FAILS(vellum_check_layers(device, NULL, NULL, NULL, &list, &error), VELLUM_INVALID_ARGUMENT, "model");
   vellum_crash_list* crashes = NULL;
   EXPECT(vellum_forget_crashes(device, &error) == VELLUM_OK);
   EXPECT(vellum_get_crashes(device, &crashes, &error) == VELLUM_OK);

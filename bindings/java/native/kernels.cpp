@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "handles.hpp"
+#include "options.hpp"
 #include "support.hpp"
 
 using vellum::jni::check;
@@ -13,6 +14,7 @@ using vellum::jni::Listener;
 using vellum::jni::Local;
 using vellum::jni::make_array;
 using vellum::jni::make_object;
+using vellum::jni::SessionOptions;
 
 namespace {
 
@@ -49,6 +51,38 @@ struct DestroyCrashes {
   void operator()(vellum_crash_list* list) const { vellum_crash_list_destroy(list); }
 };
 
+// Runs `start`, a check with these options: start(options, list, error).
+template <typename Start>
+jobjectArray run_check(JNIEnv* env, jobject java_options, Start start) {
+  const JavaObject java(env, java_options);
+  vellum_kernel_check_options options;
+  vellum_kernel_check_options_init(&options);
+  bool all_operations = false;
+  const std::string only = java.get_string("only", &all_operations);
+  if (!all_operations) options.only = only.c_str();
+  options.all = java.get_bool("all");
+  options.repetitions = static_cast<uint32_t>(java.get_int("repetitions"));
+  std::unique_ptr<Listener> listener;
+  const Local<jobject> progress = java.get<jobject>("progress", "Lio/vellum/KernelCheckListener;");
+  if (progress) {
+    listener =
+        std::make_unique<Listener>(env, progress.get(), "goOn", "(Lio/vellum/KernelCheckListener;JJ)Z");
+    options.progress = kernels_to_java;
+    options.progress_user = listener.get();
+  }
+  vellum_error error;
+  vellum_kernel_check_list* made = nullptr;
+  check(env, start(&options, &made, &error), error);
+  const std::unique_ptr<vellum_kernel_check_list, DestroyChecks> list(made);
+  const size_t count = vellum_kernel_check_list_count(list.get());
+  return make_array(env, "io/vellum/KernelCheck", count, [&](size_t i) {
+    vellum_kernel_check one{};
+    one.size = sizeof one;
+    check(env, vellum_kernel_check_list_get(list.get(), i, &one, &error), error);
+    return check_to_java(env, one);
+  });
+}
+
 }  // namespace
 
 VELLUM_JNI(jobjectArray, crashes)(JNIEnv* env, jclass, jlong device) {
@@ -71,34 +105,21 @@ VELLUM_JNI(void, forgetCrashes)(JNIEnv* env, jclass, jlong device) {
   });
 }
 
-VELLUM_JNI(jobjectArray, checkKernels)(JNIEnv* env, jclass, jlong device, jobject java_options) {
+VELLUM_JNI(jobjectArray, checkKernels)(JNIEnv* env, jclass, jlong device, jobject options) {
   return guarded(env, [&] {
-    const JavaObject java(env, java_options);
-    vellum_kernel_check_options options;
-    vellum_kernel_check_options_init(&options);
-    bool all_operations = false;
-    const std::string only = java.get_string("only", &all_operations);
-    if (!all_operations) options.only = only.c_str();
-    options.all = java.get_bool("all");
-    options.repetitions = static_cast<uint32_t>(java.get_int("repetitions"));
-    std::unique_ptr<Listener> listener;
-    const Local<jobject> progress = java.get<jobject>("progress", "Lio/vellum/KernelCheckListener;");
-    if (progress) {
-      listener =
-          std::make_unique<Listener>(env, progress.get(), "goOn", "(Lio/vellum/KernelCheckListener;JJ)Z");
-      options.progress = kernels_to_java;
-      options.progress_user = listener.get();
-    }
-    vellum_error error;
-    vellum_kernel_check_list* made = nullptr;
-    check(env, vellum_check_kernels(from_long<JavaDevice>(device)->device, &options, &made, &error), error);
-    const std::unique_ptr<vellum_kernel_check_list, DestroyChecks> list(made);
-    const size_t count = vellum_kernel_check_list_count(list.get());
-    return make_array(env, "io/vellum/KernelCheck", count, [&](size_t i) {
-      vellum_kernel_check one{};
-      one.size = sizeof one;
-      check(env, vellum_kernel_check_list_get(list.get(), i, &one, &error), error);
-      return check_to_java(env, one);
+    return run_check(env, options, [&](const auto* wanted, auto** list, vellum_error* error) {
+      return vellum_check_kernels(from_long<JavaDevice>(device)->device, wanted, list, error);
+    });
+  });
+}
+
+VELLUM_JNI(jobjectArray, checkLayers)
+(JNIEnv* env, jclass, jlong device, jlong model, jobject options, jobject check_options) {
+  return guarded(env, [&] {
+    const SessionOptions session(env, options);
+    return run_check(env, check_options, [&](const auto* wanted, auto** list, vellum_error* error) {
+      return vellum_check_layers(from_long<JavaDevice>(device)->device, from_long<vellum_model>(model),
+                                 session.get(), wanted, list, error);
     });
   });
 }

@@ -21,6 +21,18 @@ def test_the_kernels_of_this_device_are_right(device) -> None:
     assert steps[0][:2] == ("kernels", 0)
 
 
+def test_each_layer_of_a_model_is_right_in_its_own_shapes(face, device) -> None:
+    steps = []
+    checks = vellum.check_layers(face, device, only="conv2d_1", progress=lambda *step: steps.append(step))
+    assert checks and all(check.passed for check in checks)
+    assert all("conv2d_1" in check.operation and check.precision == "fp32" for check in checks)
+    assert steps[0][:2] == ("layers", 0)
+    assert all(check.precision == "fp16" for check in vellum.check_layers(face, device, only="conv2d_1", precision="fp16"))
+    with pytest.raises(vellum.Error, match="Frobnicate") as raised:
+        vellum.check_layers(face, device, only="Frobnicate")
+    assert raised.value.code == ErrorCode.NOT_FOUND
+
+
 def test_what_ends_the_check(device) -> None:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt

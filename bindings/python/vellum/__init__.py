@@ -20,6 +20,7 @@ from ._kernels import (
     KernelRepresentation,
     KernelStatistic,
     check_kernels,
+    check_layers,
     kernel_report,
     known_rates,
 )
@@ -93,6 +94,7 @@ __all__ = [
     "TuneResult",
     "bundle_in_memory",
     "check_kernels",
+    "check_layers",
     "default_cache_folder",
     "describe",
     "devices",

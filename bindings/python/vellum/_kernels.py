@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import _c_api
 from ._callbacks import Callbacks
@@ -61,15 +62,49 @@ def check_kernels(
     Seconds on a GPU, a minute on a CPU. Kernels that are wrong are in the result, they are no exception. Ctrl-C, and
     exceptions in `progress`, end it.
     """
-    opened = as_device(device)
+    return _run(library.vellum_check_kernels, [as_device(device)], "kernels", only, all, repetitions, progress)
+
+
+def check_layers(
+    model: Model | ModelSource,
+    device: DeviceLike = None,
+    *,
+    only: str = "",
+    repetitions: int = 1,
+    progress: Progress = False,
+    **options: Unpack[SessionOptions],
+) -> list[KernelCheck]:
+    """Computes each layer of a model in its own shapes on the device and compares it with the host, as `vellum doctor MODEL`.
+
+    only: layers whose name has this part; Error(NOT_FOUND) if there is none.
+    repetitions, progress: as of check_kernels(), which calls progress with ("layers", done, total).
+
+    The host computes the whole network from random inputs: a second for 100 million multiplications. Other keyword arguments
+    are options of Session.
+    """
+    struct = c_session_options(options)
+    arguments = [as_device(device), as_model(model), ctypes.byref(struct)]
+    return _run(library.vellum_check_layers, arguments, "layers", only, False, repetitions, progress)
+
+
+def _run(
+    function: Callable[..., int],
+    arguments: list[Any],
+    what: str,
+    only: str,
+    all: bool,
+    repetitions: int,
+    progress: Progress,
+) -> list[KernelCheck]:
+    """The results of a function of the library that takes the arguments and options of a check."""
     options = defaults(_c_api.vellum_kernel_check_options)
     options.only = only.encode()
     options.all = int(all)
     options.repetitions = repetitions
     with Reporter(progress) as report, Handle(library.vellum_kernel_check_list_destroy) as checks:
         with Callbacks() as callbacks:
-            options.progress = type(options.progress)(lambda done, total, _: callbacks.run(report, "kernels", done, total))
-            checks._make(library.vellum_check_kernels, opened, ctypes.byref(options))
+            options.progress = type(options.progress)(lambda done, total, _: callbacks.run(report, what, done, total))
+            checks._make(function, *arguments, ctypes.byref(options))
         found = []
         for index in range(library.vellum_kernel_check_list_count(checks)):
             check = sized(_c_api.vellum_kernel_check)

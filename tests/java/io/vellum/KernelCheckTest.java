@@ -41,6 +41,17 @@ public class KernelCheckTest {
     assertTrue(counts.size() > 0 && counts.get(0) == counts.size());
   }
 
+  @Test
+  public void layersOfAModelAreChecked() throws Exception {
+    try (Device device = Device.open(); Model model = Model.load(Data.model(Data.FACES))) {
+      List<KernelCheck> checks = device.checkLayers(
+          model, new SessionOptions().precision(Precision.FP16), new KernelCheckOptions().only("conv2d_1"));
+      assertTrue(checks.size() > 1);
+      for (KernelCheck check : checks)
+        assertTrue(check.operation(), check.passed() && check.operation().contains("conv2d_1") && check.precision() == Precision.FP16);
+    }
+  }
+
   /** The tests' drivers compute on the CPU, where kernels are checked on demand alone; verdicts are a file of the cache. */
   @Test
   public void sessionsCheckKernelsOnDemand() throws Exception {

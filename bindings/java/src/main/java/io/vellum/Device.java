@@ -75,6 +75,24 @@ public final class Device extends NativeObject {
     return handle.get(device -> Collections.unmodifiableList(Arrays.asList(Native.checkKernels(device, given))));
   }
 
+  /**
+   * Computes each operator of a model that has a kernel on the device, in its own shapes and with the kernels of a session
+   * with these options, and compares it with the host, as {@code vellum doctor MODEL} does. The host computes the whole
+   * network: a second for 100 million multiplications. A {@link KernelCheck} is a layer, and {@link KernelCheckOptions#only}
+   * a part of its name. Throws what a {@link Session} throws for this model, and what {@link #checkKernels} does.
+   *
+   * @param options {@code null}: the defaults
+   * @param checkOptions {@code null}: the defaults
+   */
+  public @NotNull List<KernelCheck> checkLayers(
+      @NotNull Model model, @Nullable SessionOptions options, @Nullable KernelCheckOptions checkOptions) {
+    Check.notNull(model, "model");
+    SessionOptions session = options != null ? options : new SessionOptions();
+    KernelCheckOptions given = checkOptions != null ? checkOptions : new KernelCheckOptions();
+    return handle.get(device -> model.handle.get(network ->
+        Collections.unmodifiableList(Arrays.asList(Native.checkLayers(device, network, session, given)))));
+  }
+
   /** The rates from published figures of the device's chip; {@code null}: it is not in the table. */
   public @Nullable DeviceRates knownRates() {
     return handle.get(Native::knownRates);

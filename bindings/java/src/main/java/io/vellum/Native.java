@@ -41,6 +41,8 @@ final class Native {
 
   static native KernelCheck[] checkKernels(long device, KernelCheckOptions options);
 
+  static native KernelCheck[] checkLayers(long device, long model, SessionOptions options, KernelCheckOptions checkOptions);
+
   // ---- Memory pools ----
 
   static native long poolCreate(long device, int overlap);
