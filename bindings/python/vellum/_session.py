@@ -337,7 +337,8 @@ class Session(Handle):
         """A copy of one state, by the name of its input or output."""
         with self._lock:
             info = self._state_info(name)
-            values = np.empty(info.shape, info.dtype)
+            # Every size is known once the session has its state.
+            values = np.empty(tuple(size or 0 for size in info.shape), info.dtype)
             call(library.vellum_session_get_state, self, name.encode(), values.ctypes.data, values.nbytes)
             return values
 
