@@ -8,6 +8,7 @@
 #include "vulkan/context.hpp"
 
 namespace vellum {
+
 bool Session::Impl::is_state_input(size_t index) const {
   return std::ranges::find(states, index, &StatePair::input) != states.end();
 }

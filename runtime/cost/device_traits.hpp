@@ -61,10 +61,9 @@ struct DeviceTraits {
   // pixels side by side; 0: none.
   int64_t most_columns = 9;
   int64_t attention_slices_ahead = 1;  // slices of a query and of four keys that are loaded together
-  bool attention_shares_keys =
-      false;                      // invocations of a workgroup share the keys of a token where tokens are few
-  int64_t gate_slices_ahead = 1;  // slices of the weights of gates that are loaded together
-  bool scalar_weights = false;    // uniform weights take no vector registers
+  bool attention_shares_keys = false;  // a workgroup's invocations share the keys of few tokens
+  int64_t gate_slices_ahead = 1;       // slices of the weights of gates that are loaded together
+  bool scalar_weights = false;         // uniform weights take no vector registers
   // Lanes of the subgroups that a unit holds of kernels with half of the registers; 0: as many as it runs, or
   // more. On a unit that runs more, kernels take all registers: larger loops alone hide waits for loads.
   int64_t most_held_lanes = 0;

@@ -64,9 +64,7 @@ void store_to_shared() {
   }
 }
 
-#if PARTS > 1
 shared vec4 part_sums[WORKGROUP_X * TILE_S];
-#endif
 
 void main() {
   if (!start()) return;  // all invocations of the workgroup return
@@ -95,7 +93,6 @@ void main() {
     }
   }
 
-#if PARTS > 1
   [[unroll]] for (int i = 0; i < TILE_P; ++i) {
     barrier();  // all have read the previous row's sums
     [[unroll]] for (int j = 0; j < TILE_S; ++j) part_sums[j * WORKGROUP_X + lane] = sum[i][j];
@@ -109,8 +106,4 @@ void main() {
       }
     }
   }
-#else
-  [[unroll]] for (int i = 0; i < TILE_P; ++i)
-    [[unroll]] for (int j = 0; j < TILE_S; ++j) finish(row + i * INVOCATIONS_P, quad + j * INVOCATIONS_S, sum[i][j]);
-#endif
 }

@@ -83,7 +83,7 @@ ivec2 shift_of(int tap) {
   return ivec2(tap - row * kernel_size.x, row) * dilation;
 }
 
-// What is outside is loaded from inside and left out: loads behind branches would wait for one another.
+// Texels outside are loaded from inside and replaced by zeros: loads behind branches would wait for one another.
 struct TexelOfX {
   ivec4 there;
   bool wanted;

@@ -40,9 +40,9 @@ float step_of(float range, float rest_of_range, float count) {
   return abs(nearest) < 1e-30 || abs(nearest) > 1e30 ? quotient : nearest;
 }
 
-// Returns a NaN as zero: by its bits, as round_to_steps() in activation.glsl does.
-vec4 rounded(vec4 v) {
-  return roundEven(mix(v, vec4(0), greaterThan(floatBitsToUint(v) & 0x7fffffffu, uvec4(0x7f800000u))));
+// By the bits, as round_to_steps() in activation.glsl does.
+vec4 without_nan(vec4 v) {
+  return mix(v, vec4(0), greaterThan(floatBitsToUint(v) & 0x7fffffffu, uvec4(0x7f800000u)));
 }
 
 float step, zero_point;
@@ -57,7 +57,7 @@ vec4 nearest_steps(vec4 v) {
   // Half of a unit in the last place, below one half twice as much, where ties and what is beside them round to zero alike.
   vec4 close = uintBitsToFloat(floatBitsToUint(half_steps) & 0x7f800000u) * (step * exp2(-24.0));
   precise vec4 beside = left - clamp(left, -close, close);
-  return rounded(half_steps + 0.25 * sign(beside));
+  return roundEven(without_nan(half_steps + 0.25 * sign(beside)));
 }
 
 #if defined(SYMMETRIC) || defined(SIGNED_BYTES)
@@ -77,10 +77,6 @@ float quotient_of(float a, float b) {
   precise float rest = (((a - high * b_high) - high * b_low) - low * b_high) - low * b_low;
   float nearest = quotient + rest / b;
   return abs(nearest) < 1e-30 || abs(nearest) > 1e30 ? quotient : nearest;
-}
-
-vec4 without_nan(vec4 v) {
-  return mix(v, vec4(0), greaterThan(floatBitsToUint(v) & 0x7fffffffu, uvec4(0x7f800000u)));
 }
 
 // Halves away from zero.

@@ -52,19 +52,10 @@ TEST(ConvBlock, FewChannelsInWindows) {
 }
 
 TEST(ConvBlock, ProductsResidualsAndScales) {
-  OperatorCase product;
-  product.type = "Gemm";
-  product.inputs = {random_tensor({45, 70}, 1), random_tensor({70, 39}, 2, -0.05f, 0.05f),
-                    random_tensor({39}, 3)};
-  product.constants = {1, 2};
-  check_all(product);
-  OperatorCase test = conv({2, 37, 6, 7}, {22, 37, 1, 1});
-  test.inputs.push_back(random_tensor({2, 22, 6, 7}, 4));
-  test.op = std::make_shared<Conv>();
-  check_all(test);
-  test.inputs[3] = std::nullopt;
-  test.inputs.push_back(random_tensor({2, 37, 1, 1}, 5, 0.0f, 1.0f));
-  check_all(test);
+  check_all(gemm(45, 70, 39));
+  const OperatorCase test = conv({2, 37, 6, 7}, {22, 37, 1, 1});
+  check_all(with_residual(test, {2, 22, 6, 7}));
+  check_all(with_scale(test, {2, 37, 1, 1}));
 }
 
 std::string shader_on(const DeviceCaps& caps, const OperatorCase& test) {

@@ -19,15 +19,6 @@ namespace {
 
 constexpr const char* kShader = "conv_cooperative";
 
-OperatorCase gemm(int64_t m, int64_t k, int64_t n) {
-  OperatorCase test;
-  test.type = "Gemm";
-  const float range = 2.0f / static_cast<float>(k);
-  test.inputs = {random_tensor({m, k}, 1), random_tensor({k, n}, 2, -range, range), random_tensor({n}, 3)};
-  test.constants = {1, 2};
-  return test;
-}
-
 // A product of two computed matrices; `batch` before either.
 OperatorCase product(Shape batch, int64_t m, int64_t k, int64_t n) {
   OperatorCase test;
@@ -124,13 +115,9 @@ TEST_F(OnCooperativeMatrices, SumsOfComputedMatricesDoNotOverflow) {
 }
 
 TEST_F(OnCooperativeMatrices, ResidualsAndScalesAreRight) {
-  OperatorCase test = conv({2, 37, 6, 7}, {22, 37, 1, 1});
-  test.inputs.push_back(random_tensor({2, 22, 6, 7}, 4));
-  test.op = std::make_shared<Conv>();
-  check_all(test);
-  test.inputs[3] = std::nullopt;
-  test.inputs.push_back(random_tensor({2, 37, 1, 1}, 5, 0.0f, 1.0f));
-  check_all(test);
+  const OperatorCase test = conv({2, 37, 6, 7}, {22, 37, 1, 1});
+  check_all(with_residual(test, {2, 22, 6, 7}));
+  check_all(with_scale(test, {2, 37, 1, 1}));
 }
 
 // Sums of halves that go far beyond what a half holds: they are in fp32.

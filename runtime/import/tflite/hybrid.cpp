@@ -28,8 +28,9 @@ bool is_hybrid(const Call& call, int64_t channels) {
     return false;
   if (writer.constant(weights) == nullptr || !writer.quantised(weights)) return false;
   if (writer.stored_type(weights) != DType::i8 || writer.has_zero_points(weights)) return false;
-  if (factors_of(call, channels).size() != static_cast<size_t>(channels)) return false;
-  for (const float factor : factors_of(call, channels))
+  const std::vector<float> factors = factors_of(call, channels);
+  if (factors.size() != static_cast<size_t>(channels)) return false;
+  for (const float factor : factors)
     if (!(factor > 0.0f) || !std::isfinite(factor)) return false;
   if (!call.has_input(2)) return true;
   const HostTensor* bias = writer.constant(call.input(2));

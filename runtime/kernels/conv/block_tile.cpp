@@ -4,7 +4,6 @@
 #include <cmath>
 #include <string>
 
-#include "cost/device_rates.hpp"
 #include "cost/device_traits.hpp"
 #include "kernels/framework/grid.hpp"
 #include "program/divide.hpp"
@@ -66,17 +65,15 @@ std::vector<ParameterCandidate<BlockTile>> block_tiles(const DeviceCaps& caps, c
                                                        double quickest_us) {
   std::vector<ParameterCandidate<BlockTile>> candidates;
   if (!device_traits(caps).blocks_in_shared_memory || problem.summed() < 16) return candidates;
-  constexpr int64_t kUnitsOfMultiprocessor = 4;
-  const int64_t multiprocessors = std::max<int64_t>(1, device_rates(caps).units / kUnitsOfMultiprocessor);
+  const auto all = static_cast<int64_t>(std::max(1.0, multiprocessors(caps)));
   for (const int64_t parts : {2, 4, 8}) {
     const BlockTile tile{parts};
     if (tile.shared_memory_bytes() > caps.max_shared_memory_bytes ||
         tile.invocations() > caps.max_workgroup_invocations)
       continue;
     const int64_t blocks = tile.blocks(problem.pixels, problem.outputs);
-    const double us = as_predicted(measured_us(tile, problem, blocks, multiprocessors));
-    const bool preferred =
-        is_large(problem) && quickest_us > 0 && parts == parts_for(blocks, multiprocessors);
+    const double us = as_predicted(measured_us(tile, problem, blocks, all));
+    const bool preferred = is_large(problem) && quickest_us > 0 && parts == parts_for(blocks, all);
     candidates.push_back(
         {{"block", std::to_string(parts) + " parts"}, preferred ? us / quickest_us : kOnlyIfMeasured, tile});
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "caps/device_caps.hpp"
-#include "kernels/conv/cooperative_tile.hpp"
+#include "kernels/conv/matrix_problem.hpp"
 #include "kernels/framework/candidate.hpp"
 #include "program/program.hpp"
 

@@ -42,15 +42,6 @@ bool fits(const CooperativeTile& tile, const DeviceCaps& caps) {
 
 }  // namespace
 
-bool MatrixProblem::mixes_taps(int64_t step) const {
-  constexpr int64_t kMostSlices = 1 << 19;  // quotient() in tensor.glsl, for slices after the last, too
-  return taps > 1 && inputs < step && taps * slices(inputs) < kMostSlices;
-}
-
-int64_t MatrixProblem::steps(int64_t step) const {
-  return mixes_taps(step) ? divide_up(4 * taps * slices(inputs), step) : taps * divide_up(inputs, step);
-}
-
 int64_t CooperativeTile::blocks(int64_t rows, int64_t columns) const {
   return divide_up(rows, pixels()) * divide_up(columns, channels());
 }
@@ -93,12 +84,11 @@ struct TimedTile {
 // times are those of 36 layers on an H200 (docs/benchmarks/gpus.md).
 constexpr TimedTile kTiles[] = {
     {1, 2, 1, 0.72, 0.045}, {2, 2, 2, 1.12, 0.15}, {1, 2, 4, 1.0, 0.5}, {2, 1, 4, 1.1, 0.4}};
-constexpr double kUnitsOfMultiprocessor = 4;
 
 double predicted_us(const TimedTile& timed, const CooperativeTile& tile, const MatrixProblem& problem,
                     const DeviceCaps& caps) {
   const auto blocks = static_cast<double>(problem.products * tile.blocks(problem.pixels, problem.outputs));
-  const double together = blocks * kUnitsOfMultiprocessor / std::max(1u, device_rates(caps).units);
+  const double together = blocks / multiprocessors(caps);
   return static_cast<double>(problem.steps(tile.step())) * (timed.step_us + timed.more_us * together);
 }
 
@@ -124,8 +114,8 @@ std::vector<ParameterCandidate<CooperativeTile>> cooperative_tiles(const DeviceC
     us.push_back(predicted_us(timed, tile, problem, caps));
     candidates.push_back({name_of(tile), relative_cost_of(problem, caps), tile});
   }
-  for (size_t i = 0; i < us.size(); ++i)
-    candidates[i].predicted_cost *= us[i] / *std::ranges::min_element(us);
+  const double least = us.empty() ? 0 : *std::ranges::min_element(us);
+  for (size_t i = 0; i < us.size(); ++i) candidates[i].predicted_cost *= us[i] / least;
   return candidates;
 }
 

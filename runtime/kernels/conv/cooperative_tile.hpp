@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "caps/device_caps.hpp"
+#include "kernels/conv/matrix_problem.hpp"
 #include "kernels/framework/candidate.hpp"
 #include "program/program.hpp"
-#include "vellum/options.hpp"
 
 namespace vellum {
 
@@ -28,20 +28,6 @@ struct CooperativeTile {
 };
 
 inline constexpr const char* kCooperativeAlgorithm = "cooperative";
-
-// `products` matrix products, pixels x inputs by inputs x outputs. In a convolution each output sums `taps`
-// times as many inputs.
-struct MatrixProblem {
-  int64_t pixels = 1, inputs = 1, outputs = 1, taps = 1, products = 1;
-  Precision precision = Precision::fp32;
-  int64_t row_pixels = 0;  // TileDemand
-
-  int64_t summed() const { return taps * inputs; }
-  // Whether the slices of a step of `step` inputs are those of several taps (TAPS_IN_STEP), and the number of
-  // steps.
-  bool mixes_taps(int64_t step) const;
-  int64_t steps(int64_t step) const;
-};
 
 // Returns the tiles that the device can run, with their predicted costs (tile.hpp). None if they do not suit
 // the device or the problem.

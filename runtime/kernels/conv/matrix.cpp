@@ -27,7 +27,6 @@ const char* shader_of(const BlockTile&) { return "conv_block"; }
 std::vector<ParameterCandidate<MatrixTile>> matrix_tiles(const DeviceCaps& caps, const MatrixProblem& problem,
                                                          double quickest_us) {
   std::vector<ParameterCandidate<MatrixTile>> tiles;
-  constexpr int64_t kMostTaps = 1 << 19;  // quotient() in tensor.glsl
   if (problem.taps > kMostTaps) return tiles;
   const auto add = [&](const auto& tile) {
     tiles.push_back({tile.name, tile.predicted_cost, tile.parameters});

@@ -6,7 +6,6 @@
 #include "cost/device_traits.hpp"
 #include "cost/registers.hpp"
 #include "cost/subgroups.hpp"
-#include "kernels/conv/matrix.hpp"
 #include "kernels/conv/split_k.hpp"
 #include "kernels/conv/subgroup_broadcast.hpp"
 #include "kernels/elementwise/elementwise.hpp"
@@ -201,25 +200,17 @@ std::vector<ParameterCandidate<PointwiseTile>> pointwise_tiles(const std::string
   std::ranges::for_each(with_subgroup_broadcast(algorithm, caps, whole_sums, demand), add);
   for (const auto& [tile, cost, us] : split_sums)
     candidates.push_back({tile_name(algorithm, tile), cost, tile, us});
-  for (const auto& [name, cost, tile, us] : matrix_tiles(caps, problem, quickest_us(candidates)))
-    std::visit(
-        [&, &name = name, cost = cost](const auto& of) {
-          candidates.push_back({name, cost, of});
-        },
-        tile);
+  std::ranges::for_each(matrix_tiles(caps, problem, quickest_us(candidates)), add);
   return candidates;
 }
 
 void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                         const PointwiseTile& tile, const Activation& activation, WeightValues values,
                         const ConvExtras& extras) {
-  const auto* invocation = std::get_if<InvocationTile>(&tile);
-  if (invocation)
-    return dispatch_tiles(lowering, x, y, weights, *invocation, activation, std::move(values), extras);
-  const MatrixTile matrix = std::holds_alternative<BlockTile>(tile)
-                                ? MatrixTile(std::get<BlockTile>(tile))
-                                : MatrixTile(std::get<CooperativeTile>(tile));
-  dispatch_matrix(lowering, x, y, weights, matrix, {}, activation, std::move(values), extras);
+  if (const auto* matrix = std::get_if<MatrixTile>(&tile))
+    return dispatch_matrix(lowering, x, y, weights, *matrix, {}, activation, std::move(values), extras);
+  dispatch_tiles(lowering, x, y, weights, std::get<InvocationTile>(tile), activation, std::move(values),
+                 extras);
 }
 
 void emit_best_pointwise(Lowering& lowering, const MatrixProblem& problem, TensorId x, TensorId y,

@@ -6,17 +6,16 @@
 #include <variant>
 #include <vector>
 
-#include "kernels/conv/block_tile.hpp"
-#include "kernels/conv/cooperative_tile.hpp"
 #include "kernels/conv/dispatch.hpp"
+#include "kernels/conv/matrix.hpp"
 #include "kernels/conv/problem.hpp"
 
 namespace vellum {
 
 std::vector<KernelCandidate> pointwise_candidates(const ConvProblem& problem, const DeviceCaps& caps);
 
-// The kernel has tiles of invocations, or of matrices (matrix.hpp).
-using PointwiseTile = std::variant<InvocationTile, CooperativeTile, BlockTile>;
+// The kernel has tiles of invocations, or of matrices.
+using PointwiseTile = std::variant<InvocationTile, MatrixTile>;
 // Returns the output slices of a block of weights.
 int64_t slices_of(const PointwiseTile& tile);
 // Returns whether the kernel can accumulate a few products in fp16 (product_run.hpp).

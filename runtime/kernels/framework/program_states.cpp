@@ -35,8 +35,7 @@ void check_pair(const Value& input, const Value& output) {
   if (input.type.dtype == output.type.dtype && grows(input.type.shape, output.type.shape))
     why +=
         ", which is longer in each run; give the tokens that it has room for (state_capacity), or a model "
-        "that "
-        "writes into a cache of fixed capacity, with TensorScatter, ScatterND or GroupQueryAttention";
+        "that writes into a cache of fixed capacity, with TensorScatter, ScatterND or GroupQueryAttention";
   refuse_state(input.name, why);
 }
 

@@ -23,6 +23,8 @@ std::shared_ptr<const Operator> binary_of(BinaryKind kind) {
   return op;
 }
 
+constexpr const char* kDepends = "depends on the length of the cache in a way that is not supported";
+
 // Gives every node its operands for caches of the full capacity: those that decide shapes as for the longest
 // caches, and those that are data as functions of cache_length.
 class CapacityFixer {
@@ -100,15 +102,12 @@ class CapacityFixer {
     return entry->second;
   }
 
-  // What node `index` reads as its input `slot`.
+  // Returns the value that node `index` reads as its input `slot`.
   ValueId operand(size_t index, size_t slot) {
     const Node& node = editor_.node(index);
     const ValueId value = node.inputs[slot];
     if (value == kNoValue) return value;
-    if (probe_.differs_otherwise(value))
-      refuse(node,
-             "reads a value that depends on the length of the cache in a way "
-             "that is not supported");
+    if (probe_.differs_otherwise(value)) refuse(node, std::string("reads a value that ") + kDepends);
     if (!probe_.is_known(value)) return value;
     if (probe_.is_same(value) || decides_shape(*node.op, slot)) return constant(value, probe_.value(value));
     return of_run(index, value);
@@ -144,8 +143,7 @@ class CapacityFixer {
   // Repeats the node that computes the value, with its operands of the run.
   ValueId computed_again(size_t index, ValueId value) {
     const Node source = editor_.node(*editor_.producer(value));
-    if (source.outputs.size() != 1 || source.op->reads_types_only())
-      refuse(source, "depends on the length of the cache in a way that is not supported");
+    if (source.outputs.size() != 1 || source.op->reads_types_only()) refuse(source, kDepends);
     if (const auto* slice = dynamic_cast<const Slice*>(source.op.get()); slice != nullptr)
       if (const auto gathered = gathered_slice(index, source)) return *gathered;
     std::vector<ValueId> inputs = source.inputs;
@@ -153,8 +151,7 @@ class CapacityFixer {
       ValueId& input = inputs[i];
       if (input == kNoValue || !probe_.is_known(input)) continue;
       if (decides_shape(*source.op, i)) {
-        if (source.op->type() == "Range")
-          refuse(source, "depends on the length of the cache in a way that is not supported");
+        if (source.op->type() == "Range") refuse(source, kDepends);
         input = constant(input, probe_.value(input));
       } else {
         input = of_run(index, input);

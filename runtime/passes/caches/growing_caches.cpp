@@ -14,11 +14,23 @@
 namespace vellum {
 namespace {
 
-std::optional<size_t> producer_of(const Graph& graph, ValueId value) {
-  for (size_t i = 0; i < graph.nodes.size(); ++i)
-    if (std::ranges::count(graph.nodes[i].outputs, value) > 0) return i;
-  return std::nullopt;
-}
+// The graph with the node that computes each value, which is found once.
+class Producers {
+ public:
+  explicit Producers(const Graph& graph) : graph_(graph), nodes_(graph.values.size()) {
+    for (size_t i = 0; i < graph.nodes.size(); ++i)
+      for (const ValueId output : graph.nodes[i].outputs)
+        if (output != kNoValue) nodes_[output] = i;
+  }
+
+  const Graph& graph() const { return graph_; }
+  // Nothing for inputs and constants.
+  std::optional<size_t> of(ValueId value) const { return nodes_[value]; }
+
+ private:
+  const Graph& graph_;
+  std::vector<std::optional<size_t>> nodes_;
+};
 
 // Identity, and Concat of one tensor, which torch writes for a cache that was empty.
 bool passes_on(const Node& node) {
@@ -26,28 +38,30 @@ bool passes_on(const Node& node) {
   return dynamic_cast<const Concat*>(node.op.get()) != nullptr && node.inputs.size() == 1;
 }
 
-ValueId without_copies(const Graph& graph, ValueId value) {
-  for (auto node = producer_of(graph, value); node && passes_on(graph.nodes[*node]);
-       node = producer_of(graph, value))
-    value = graph.nodes[*node].inputs[0];
+ValueId without_copies(const Producers& producers, ValueId value) {
+  const std::vector<Node>& nodes = producers.graph().nodes;
+  for (auto node = producers.of(value); node && passes_on(nodes[*node]); node = producers.of(value))
+    value = nodes[*node].inputs[0];
   return value;
 }
 
-std::optional<GrowingCache> match_growth(const Graph& graph, const StatePair& pair) {
+std::optional<GrowingCache> match_growth(const Producers& producers, const StatePair& pair) {
+  const Graph& graph = producers.graph();
   const ValueId cache = graph.inputs[pair.input];
-  const ValueId result = without_copies(graph, graph.outputs[pair.output]);
-  const auto index = producer_of(graph, result);
+  const ValueId result = without_copies(producers, graph.outputs[pair.output]);
+  const auto index = producers.of(result);
   const auto* join = index ? dynamic_cast<const Concat*>(graph.nodes[*index].op.get()) : nullptr;
   const Value& value = graph.values[cache];
   if (join == nullptr || !value.type_known || value.type.shape.empty()) return std::nullopt;
   const Node& node = graph.nodes[*index];
-  if (node.inputs.size() != 2 || without_copies(graph, node.inputs[0]) != cache) return std::nullopt;
+  if (node.inputs.size() != 2 || without_copies(producers, node.inputs[0]) != cache) return std::nullopt;
   return GrowingCache{pair,  *index,         normalize_axis(join->axis, value.type.shape.size()),
                       cache, node.inputs[1], result};
 }
 
 // The cache itself may be read by its Concat, and by what asks for its shape.
-void check_reads(const Graph& graph, const GrowingCache& cache) {
+void check_reads(const Producers& producers, const GrowingCache& cache) {
+  const Graph& graph = producers.graph();
   const std::string name =
       "the cache '" + graph.values[cache.cache].name + "' cannot grow within a capacity: ";
   if (cache.axis == 0) throw Error(ErrorCode::unsupported, name + "it is concatenated along the batch");
@@ -55,7 +69,7 @@ void check_reads(const Graph& graph, const GrowingCache& cache) {
     const Node& node = graph.nodes[i];
     if (i == cache.node || passes_on(node) || node.op->reads_types_only()) continue;
     for (const ValueId input : node.inputs)
-      if (input != kNoValue && without_copies(graph, input) == cache.cache)
+      if (input != kNoValue && without_copies(producers, input) == cache.cache)
         throw Error(ErrorCode::unsupported, name + describe(node) + " reads it without the new tokens");
   }
 }
@@ -74,9 +88,10 @@ void set_capacity(Graph& graph, const GrowingCache& cache, int64_t capacity) {
 }  // namespace
 
 std::vector<GrowingCache> find_growing_caches(const Graph& graph, std::span<const StatePair> states) {
+  const Producers producers(graph);
   std::vector<GrowingCache> found;
   for (const StatePair& pair : states)
-    if (const auto cache = match_growth(graph, pair)) found.push_back(*cache);
+    if (const auto cache = match_growth(producers, pair)) found.push_back(*cache);
   std::ranges::sort(found, {}, &GrowingCache::node);
   return found;
 }
@@ -88,7 +103,7 @@ bool has_cache_length(const Graph& graph) {
 int64_t tokens_of_run(const Graph& prepared) {
   for (const ValueId output : prepared.outputs) {
     if (prepared.values[output].name != kNextCacheLength) continue;
-    const auto sum = producer_of(prepared, output);
+    const auto sum = Producers(prepared).of(output);
     if (!sum) return 0;
     for (const ValueId input : prepared.nodes[*sum].inputs)
       if (const HostTensor* count = prepared.constant(input)) return count->to_ints().at(0);
@@ -104,10 +119,9 @@ Graph add_cache_length(Graph graph, std::span<const StatePair> states, int64_t c
   for (const std::string_view name : {kCacheLength, kNextCacheLength})
     if (graph.find_value(name))
       throw Error(ErrorCode::unsupported, "the model has a value '" + std::string(name) + "' of its own");
-  for (const GrowingCache& cache : caches) {
-    check_reads(graph, cache);
-    set_capacity(graph, cache, capacity);
-  }
+  const Producers producers(graph);
+  for (const GrowingCache& cache : caches) check_reads(producers, cache);
+  for (const GrowingCache& cache : caches) set_capacity(graph, cache, capacity);
   const GrowingCache& first = caches.front();
   const ValueId length = graph.add_value(std::string(kCacheLength), {DType::i64, {1}}, true);
   const ValueId count = graph.add_value(std::string(kCacheLength) + "/tokens");
