@@ -102,6 +102,9 @@ ValueId Body::cast(ValueId value, DType dtype) {
   return add("Cast", {value}, {{"to", dtype_to_onnx(dtype)}});
 }
 
+Composed::Composed(const NodeSpec& spec, Compose compose)
+    : onnx_type(spec.type), onnx_attributes(*spec.attributes), compose(std::move(compose)) {}
+
 Body Composed::body(Inputs inputs) const {
   Body body(inputs);
   compose(body);
@@ -144,11 +147,7 @@ uint64_t Composed::macs(Inputs inputs) const {
 }
 
 std::shared_ptr<const Operator> composed(const NodeSpec& spec, Composed::Compose compose) {
-  auto op = std::make_shared<Composed>();
-  op->onnx_type = spec.type;
-  op->onnx_attributes = *spec.attributes;
-  op->compose = std::move(compose);
-  return op;
+  return std::make_shared<Composed>(spec, std::move(compose));
 }
 
 }  // namespace vellum

@@ -71,7 +71,10 @@ class Body {
 };
 
 struct Composed : Operator {
+  // Called for each combination of input types, so it must not read attributes.
   using Compose = std::function<void(Body& body)>;
+
+  Composed(const NodeSpec& spec, Compose compose);
 
   std::string onnx_type;
   Attributes onnx_attributes;
@@ -87,8 +90,7 @@ struct Composed : Operator {
   Attributes attributes() const override { return onnx_attributes; }
 };
 
-// Makes the operator of `spec` with this body. `compose` is called for each combination of input types, so it
-// must not read attributes.
+// Makes the operator of `spec` with this body.
 std::shared_ptr<const Operator> composed(const NodeSpec& spec, Composed::Compose compose);
 
 }  // namespace vellum

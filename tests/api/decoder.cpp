@@ -56,7 +56,7 @@ Decoder::Decoder(const DecoderShape& shape, DecoderForm form) : shape_(shape), f
 std::string Decoder::attention_nodes(OnnxModel& model, const std::string& layer, const std::string& x) const {
   for (const char* const part : {"q", "k", "v"})
     model.node("MatMul", {x, part + ("." + layer)}, {part + ("/" + layer)});
-  if (form_ == DecoderForm::concatenation) return concatenating_attention(model, layer);
+  if (grows()) return growing_attention(model, layer);
   const std::string past = "past." + layer, present = "present." + layer, y = "attention/" + layer;
   if (form_ == DecoderForm::group_query) {
     model.node(
@@ -80,11 +80,11 @@ std::string Decoder::attention_nodes(OnnxModel& model, const std::string& layer,
 }
 
 OnnxModel Decoder::model() const {
-  const bool groups = form_ == DecoderForm::group_query, grows = form_ == DecoderForm::concatenation;
+  const bool groups = form_ == DecoderForm::group_query;
   OnnxModel model(24);
   model.input("input_ids", {1, kUnknownDim}, DType::i64);
   for (const auto& [name, tensor] : weights_)
-    if (groups || grows || (name != "cosines" && name != "sines")) model.initializer(name, tensor);
+    if (groups || grows() || (name != "cosines" && name != "sines")) model.initializer(name, tensor);
   if (groups) {
     model.input("attention_mask", {1, shape_.capacity}, DType::i64)
         .initializer("one", HostTensor::i64({1}, std::vector<int64_t>{1}))
@@ -94,10 +94,10 @@ OnnxModel Decoder::model() const {
         .node("Shape", {"attention_mask"}, {"mask_shape"})
         .node("Gather", {"mask_shape", "one"}, {"length"})
         .node("Cast", {"length"}, {"total"}, attributes({{"to", int64_t{6}}}));
-  } else if (!grows) {
+  } else if (!grows()) {
     model.input("write_indices", {1}, DType::i64).input("lengths", {1}, DType::i64);
   }
-  if (grows) add_shared_nodes(model);
+  if (grows()) add_shared_nodes(model);
   model.node("Gather", {"embedding", "input_ids"}, {"x0"});
   std::string x = "x0";
   const auto norm = [&](const std::string& name, const std::string& scale) {
@@ -107,9 +107,9 @@ OnnxModel Decoder::model() const {
   for (int64_t i = 0; i < shape_.layers; ++i) {
     const std::string layer = std::to_string(i);
     for (const char* const part : {".key", ".value"}) {
-      const Shape cache = groups  ? Shape{1, shape_.kv_heads, shape_.capacity, shape_.channels}
-                          : grows ? Shape{1, shape_.kv_heads, kUnknownDim, shape_.channels}
-                                  : Shape{1, shape_.capacity, shape_.kv_width()};
+      const Shape cache = groups    ? Shape{1, shape_.kv_heads, shape_.capacity, shape_.channels}
+                          : grows() ? Shape{1, shape_.kv_heads, kUnknownDim, shape_.channels}
+                                    : Shape{1, shape_.capacity, shape_.kv_width()};
       model.input("past." + layer + part, cache);
     }
     const std::string y = attention_nodes(model, layer, norm("normal1/" + layer, "norm1." + layer));

@@ -17,10 +17,11 @@ struct DecoderShape {
   int64_t kv_width() const { return kv_heads * channels; }
 };
 
-// How the model attends.
+// How the model attends. The second and the third have caches that grow.
 enum class DecoderForm : uint8_t {
   group_query,     // com.microsoft.GroupQueryAttention, with rotary embeddings and attention_mask
   concatenation,   // as torch exports it: past and new tokens are concatenated, positions follow from shapes
+  attention,       // the same, but ONNX's Attention concatenates
   tensor_scatter,  // ONNX's TensorScatter and Attention with nonpad_kv_seqlen; without rotary embeddings
 };
 
@@ -28,13 +29,14 @@ class Decoder {
  public:
   Decoder(const DecoderShape& shape, DecoderForm form);
 
-  // Inputs: input_ids {1, T} and past.N.key, past.N.value; of group_query attention_mask {1, capacity}, of
-  // concatenation attention_mask {1, all tokens}, of
-  // tensor_scatter write_indices {1} and lengths {1}. Outputs: next {1, T}, present.N.key, present.N.value.
+  // Inputs: input_ids {1, T} and past.N.key, past.N.value; of group_query attention_mask {1, capacity}, with
+  // growing caches attention_mask {1, all tokens}, of tensor_scatter write_indices {1} and lengths {1}.
+  // Outputs: next {1, T}, present.N.key, present.N.value.
   OnnxModel model() const;
   // The tokens that follow the prompt, each with the largest logit after all before it.
   std::vector<int64_t> generate(const std::vector<int64_t>& prompt, size_t count) const;
   const DecoderShape& shape() const { return shape_; }
+  bool grows() const { return form_ == DecoderForm::concatenation || form_ == DecoderForm::attention; }
 
  private:
   using Row = std::vector<double>;
@@ -43,9 +45,9 @@ class Decoder {
   Row normalized(const Row& x, const std::string& scale) const;
   void turn(Row& heads, int64_t position) const;
   Row attend(const Row& q, const std::vector<Row>& keys, const std::vector<Row>& values) const;
-  void add_shared_nodes(OnnxModel& model) const;  // of concatenation: positions, cosines, sines and the mask
+  void add_shared_nodes(OnnxModel& model) const;  // of growing caches: positions, cosines, sines and the mask
   std::string rotated(OnnxModel& model, const std::string& heads) const;
-  std::string concatenating_attention(OnnxModel& model, const std::string& layer) const;
+  std::string growing_attention(OnnxModel& model, const std::string& layer) const;
   std::string attention_nodes(OnnxModel& model, const std::string& layer, const std::string& x) const;
 
   DecoderShape shape_;

@@ -44,8 +44,7 @@ class Decoding {
 
   SessionOptions session_options() const {
     SessionOptions options{.state = "auto"};
-    if (form_ == DecoderForm::concatenation)
-      options.state_capacity = static_cast<uint32_t>(decoder.shape().capacity);
+    if (decoder.grows()) options.state_capacity = static_cast<uint32_t>(decoder.shape().capacity);
     return options;
   }
 
@@ -76,7 +75,7 @@ TEST_P(Generate, TheTokensOfTheDoubleReference) {
   const Device device = Device::open(device_options());
   const Model model = load(decoder.model());
   Session session(device, model, session_options());
-  ASSERT_EQ(session.states().size(), GetParam() == DecoderForm::concatenation ? 5u : 4u);
+  ASSERT_EQ(session.states().size(), decoder.grows() ? 5u : 4u);
   EXPECT_EQ(generate(session, kTokens), expected);
   EXPECT_TRUE(session.warnings().empty()) << session.warnings().front();
   // From a copy of the state after the prompt the same tokens follow.
@@ -162,11 +161,12 @@ TEST_P(Generate, ANewLengthMakesNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Forms, Generate,
                          testing::Values(DecoderForm::group_query, DecoderForm::tensor_scatter,
-                                         DecoderForm::concatenation),
+                                         DecoderForm::concatenation, DecoderForm::attention),
                          [](const auto& info) {
                            return info.param == DecoderForm::group_query      ? "GroupQueryAttention"
                                   : info.param == DecoderForm::tensor_scatter ? "TensorScatter"
-                                                                              : "Concatenation";
+                                  : info.param == DecoderForm::concatenation  ? "Concatenation"
+                                                                              : "Attention";
                          });
 
 }  // namespace

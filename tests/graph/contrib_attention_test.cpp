@@ -208,6 +208,34 @@ TEST(ContribAttention, ProjectsItsInput) {
   expect_fingerprint(y, {-33.308578f, -33.593261f, -33.59375f, -13.414031f, -8.2774961f, -1.4843743f});
 }
 
+// The caches have room for twelve tokens and have five. What follows the new token stays as it was.
+TEST(ContribAttention, CachesOfFixedCapacity) {
+  const HostTensor q = eighths({2, 1, 64}, 1), k = eighths({2, 1, 64}, 2), v = eighths({2, 1, 64}, 3);
+  const HostTensor keys = eighths({2, 4, 12, 16}, 4), values = eighths({2, 4, 12, 16}, 5),
+                   length = words({1}, {5});
+  const std::optional<HostTensor> none;
+  const auto expect = [&](const Spec& spec, const OptionalTensors& inputs) {
+    const std::vector<HostTensor> results = run_all(*make(spec, inputs), inputs);
+    expect_fingerprint(results.at(0), {7.000733f, -3.2977061f});
+    const Floats before = fingerprint(keys), after = fingerprint(results.at(1));
+    ASSERT_EQ(after.size(), before.size());
+    for (size_t i = 0; i < before.size(); ++i)
+      if (i % 12 != 5) EXPECT_EQ(after[i], before[i]) << i;
+  };
+  expect({"com.microsoft.MultiHeadAttention", 1, {{"num_heads", int64_t{4}}}, 3},
+         {q, k, v, none, none, none, keys, values, length});
+  const Spec masked{"com.microsoft.DecoderMaskedMultiHeadAttention",
+                    1,
+                    {{"num_heads", int64_t{4}}, {"past_present_share_buffer", int64_t{1}}},
+                    3};
+  expect(masked, {q, k, v, none, none, keys, values, length});
+  // Flags of the five tokens and the new one.
+  expect(masked, {q, k, v, words({2, 6}, Ints(12, 1)), none, keys, values, length});
+  expect_refused(masked,
+                 {q, k, v, none, none, keys, values, length, words({1}, {4}), words({1, 4, 12}, Ints(48, 0))},
+                 "several beams", ErrorCode::unsupported);
+}
+
 // Queries, keys and values of each head beside each other are the same as apart.
 TEST(ContribAttention, PackedHeads) {
   const HostTensor packed = eighths({1, 2, 2, 3, 4}, 1), key_value = eighths({1, 2, 2, 2, 4}, 1);

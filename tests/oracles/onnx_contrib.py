@@ -142,3 +142,7 @@ attention("MultiHeadAttention", [queries, keys, values, None, np.array([[1, 1, 0
 attention("MultiHeadAttention", [queries, keys, values, None, np.array([3, 2], np.int32), eighths((1, 2, 3, 4), 8)], num_heads=2)
 attention("MultiHeadAttention", [queries, queries, queries], num_heads=2, unidirectional=1)
 attention("Attention", [queries, eighths((32, 96), 2), eighths((96,), 3), np.array([2, 3], np.int32)], num_heads=2)
+new = [eighths((2, 1, 64), seed) for seed in (1, 2, 3)]
+cache, length = [eighths((2, 4, 12, 16), seed) for seed in (4, 5)], np.array([5], np.int32)
+attention("MultiHeadAttention", [*new, None, None, None, *cache, length], 3, num_heads=4)
+attention("DecoderMaskedMultiHeadAttention", [*new, None, None, *cache, length], 3, num_heads=4, past_present_share_buffer=1)

@@ -105,6 +105,77 @@ TEST(GrowingCaches, GiveWhatConcatenationGives) {
   }
 }
 
+// Self attention by one operator, which has the caches as its own inputs and outputs.
+struct AttentionOperator {
+  std::string type;
+  std::vector<std::string> inputs;
+  Attributes attributes;
+  bool has_heads_apart = false;  // (1, head, token, channel)
+  int64_t most_tokens = 3;
+
+  Shape shape(int64_t tokens) const {
+    return has_heads_apart ? Shape{1, kHeads, tokens, kChannels} : Shape{1, tokens, kHeads * kChannels};
+  }
+
+  OnnxModel model() const {
+    OnnxModel result(24);
+    result.input("x", shape(kUnknownDim));
+    for (const char* past : {"past.key", "past.value"})
+      result.input(past, {1, kHeads, kUnknownDim, kChannels});
+    result.initializer("bias", random_tensor({3 * kHeads * kChannels}, 4));
+    result.node("Neg", {"x"}, {"v"}).node(type, inputs, {"y", "present.key", "present.value"}, attributes);
+    for (const char* output : {"y", "present.key", "present.value"}) result.output(output);
+    return result;
+  }
+};
+
+void expect_same_in_a_capacity(const AttentionOperator& op) {
+  const OnnxModel model = op.model();
+  const Graph imported = model.graph();
+  const Graph with_length = add_cache_length(imported, state_pairs(imported, "auto"), kCapacity);
+  const std::vector<StatePair> states = state_pairs(with_length, "auto");
+  for (int64_t tokens = 1; tokens <= op.most_tokens; tokens += 2) {
+    const HostTensor x = random_tensor(op.shape(tokens), 5);
+    const InputShapes shapes{{"x", x.shape()}};
+    Graph graph = optimise(fix_cache_capacity(with_length, states, shapes, {}), shapes);
+    limit_attention_to_length(graph, state_pairs(graph, "auto"));
+    EXPECT_EQ(tokens_of_run(graph), tokens);
+    for (const int64_t past : {1, 7, 12}) {
+      const HostTensor key = random_tensor({1, kHeads, past, kChannels}, 6),
+                       value = random_tensor({1, kHeads, past, kChannels}, 7);
+      Graph plain = model.graph();
+      infer_shapes_and_fold(plain,
+                            {{"x", x.shape()}, {"past.key", key.shape()}, {"past.value", value.shape()}});
+      const auto expected = evaluate(plain, std::vector{x, key, value});
+      const auto outputs = evaluate(graph, std::vector{x, in_capacity(key), in_capacity(value), list(past)});
+      EXPECT_TRUE(close(outputs[0], expected[0], 1e-5)) << op.type << ": " << past << " + " << tokens;
+      for (const size_t i : {1, 2}) {
+        const Shape all{1, kHeads, past + tokens, kChannels};
+        EXPECT_EQ(gather_strided(outputs[i], all, row_major_strides(outputs[i].shape()), 0).to_floats(),
+                  expected[i].to_floats());
+      }
+    }
+  }
+}
+
+TEST(GrowingCaches, OfAttentionOperators) {
+  const Attributes heads =
+      attributes({{"q_num_heads", kHeads}, {"kv_num_heads", kHeads}, {"is_causal", int64_t{1}}});
+  const std::vector<std::string> standard{"x", "x", "v", "", "past.key", "past.value"};
+  expect_same_in_a_capacity({"Attention", standard, heads});
+  expect_same_in_a_capacity({"Attention", standard, attributes({{"scale", 0.25f}}), true});
+  const std::vector<std::string> multi_head{"x", "x", "v", "bias", "", "", "past.key", "past.value"};
+  const std::string domain = "com.microsoft.";
+  expect_same_in_a_capacity({domain + "MultiHeadAttention", multi_head, attributes({{"num_heads", kHeads}})});
+  expect_same_in_a_capacity({domain + "MultiHeadAttention", multi_head,
+                             attributes({{"num_heads", kHeads}, {"unidirectional", int64_t{1}}})});
+  expect_same_in_a_capacity({domain + "DecoderMaskedMultiHeadAttention",
+                             {"x", "x", "v", "", "", "past.key", "past.value", "", "", "", "bias"},
+                             attributes({{"num_heads", kHeads}, {"scale", 0.25f}}),
+                             false,
+                             1});
+}
+
 TEST(GrowingCaches, AreRefusedWhereSomethingElseReadsThem) {
   Layer layer;
   layer.model.node("ReduceMean", {"present.value"}, {"mean"}, attributes({{"axes", Attributes::Ints{2}}}))

@@ -3,7 +3,10 @@
 #include <vector>
 
 #include "graph/composed.hpp"
+#include "graph/node_spec.hpp"
 #include "graph/operators/contrib_rows.hpp"
+#include "graph/operators/matmul/attention_forms.hpp"
+#include "graph/operators/matmul/growing_attention.hpp"
 #include "graph/operators/matmul/heads.hpp"
 
 namespace vellum {
@@ -21,24 +24,34 @@ struct HeadAttributes {
         causal(get_flag(a, "unidirectional", false)),
         excluded(a.get_float("mask_filter_value", -10000.0f)) {}
 
-  std::vector<ValueId> attend(Body& body, std::vector<ValueId> inputs, size_t outputs) const {
+  // `inputs` are those of ONNX's Attention; with caches of fixed capacity (AttentionForm) also their length.
+  std::vector<ValueId> attend(Body& body, std::vector<ValueId> inputs, size_t outputs,
+                              bool fixed_capacity = false) const {
     while (inputs.back() == kNoValue) inputs.pop_back();
-    return body.add_several(
-        "Attention", inputs, outputs,
-        {{"q_num_heads", heads}, {"kv_num_heads", heads}, {"scale", scale}, {"is_causal", int64_t{causal}}});
+    if (!fixed_capacity)
+      return body.add_several("Attention", inputs, outputs,
+                              {{"q_num_heads", heads},
+                               {"kv_num_heads", heads},
+                               {"scale", scale},
+                               {"is_causal", int64_t{causal}}});
+    AttentionForm form{.causal = causal, .q_heads = heads, .kv_heads = heads, .fixed_capacity = true};
+    if (scale != 0.0f) form.scale = scale;
+    const Attributes none;
+    return body.add_several(make_attention_form(spec_of("Attention", {}, 24, none, inputs, outputs), form),
+                            inputs, outputs);
   }
 };
 
 // Returns a bias for the scores of `keys` keys: `excluded` for keys of padding, else 0. The mask has the
-// number of keys of each batch, or a flag for each key.
+// number of keys of each batch, or a flag for each key; it may end before keys that a cache has room for.
 ValueId padding_bias(Body& body, ValueId mask, int64_t batches, int64_t keys, float excluded) {
   const Shape shape = body.shape(mask);
   ValueId kept = kNoValue;
   if (shape == Shape{batches})
     kept = body.add("Less", {counted(body, {1, 1, 1, keys}, 0),
                              body.cast(body.reshape(mask, {batches, 1, 1, 1}), DType::i64)});
-  else if (shape == Shape{batches, keys})
-    kept = body.cast(body.reshape(mask, {batches, 1, 1, keys}), DType::boolean);
+  else if (shape.size() == 2 && shape[0] == batches && shape[1] <= keys)
+    kept = body.cast(body.reshape(mask, {batches, 1, 1, shape[1]}), DType::boolean);
   else
     refuse_unsupported("a key_padding_mask of shape " + to_string(shape));
   const auto number = [&](float value) { return body.scalar(DType::f32, static_cast<double>(value)); };
@@ -71,32 +84,89 @@ std::vector<ValueId> queries_keys_values(Body& body) {
   return {query, key_value[0], key_value[1]};
 }
 
-std::shared_ptr<const Operator> make_multi_head_attention(const NodeSpec& spec) {
-  const HeadAttributes attributes(*spec.attributes);
-  if (spec.has_input(8) || spec.has_input(9))
-    refuse_unsupported("MultiHeadAttention with a cache that it updates");
-  return composed(spec, [=, outputs = spec.output_count](Body& body) {
-    std::vector<ValueId> qkv = queries_keys_values(body);
-    int64_t first = 0;
-    for (size_t i = 0; i < 3 && body.has_input(3); ++i) {
-      const Shape shape = body.shape(qkv[i]);
-      if (shape.size() != 3) refuse_unsupported("MultiHeadAttention with a bias of heads that are apart");
-      const ValueId bias = body.slice(body.input(3, "bias"), 0, first, first + shape[2]);
-      first += shape[2];
-      qkv[i] = body.add("Add", {qkv[i], bias});
-    }
-    ValueId mask = body.optional_input(5);
-    if (body.has_input(4)) {
-      const Shape key = body.shape(qkv[1]);
-      const int64_t past = body.has_input(6) ? body.shape(body.input(6, "past_key")).at(2) : 0;
-      const int64_t keys = key.at(key.size() == 4 ? 2 : 1) + past;
-      mask = sum_of(body, mask,
-                    padding_bias(body, body.input(4, "key_padding_mask"), key[0], keys, attributes.excluded));
-    }
+// Which inputs MultiHeadAttention and DecoderMaskedMultiHeadAttention have besides query, key and value.
+struct HeadInputs {
+  size_t bias, padding, scores_bias, past_key, past_value, length, indirection;
+};
+constexpr HeadInputs kMultiHead{3, 4, 5, 6, 7, 8, 9};
+constexpr HeadInputs kDecoderMasked{10, 3, 4, 5, 6, 7, 9};
+
+class MultiHeadBody {
+ public:
+  MultiHeadBody(Body& body, const HeadAttributes& attributes, const HeadInputs& inputs, size_t outputs)
+      : body_(body), attributes_(attributes), inputs_(inputs), outputs_(outputs) {}
+
+  void build(bool fixed_capacity) {
+    std::vector<ValueId> qkv = queries_keys_values(body_);
+    if (body_.has_input(inputs_.bias)) add_bias(qkv);
+    ValueId mask = body_.optional_input(inputs_.scores_bias);
+    if (body_.has_input(inputs_.padding)) mask = sum_of(body_, mask, padding(qkv[1], fixed_capacity));
     qkv.push_back(mask);
-    for (const size_t i : {6, 7}) qkv.push_back(body.optional_input(i));
-    for (const ValueId value : attributes.attend(body, qkv, outputs)) body.output(value);
-  });
+    for (const size_t i : {inputs_.past_key, inputs_.past_value}) qkv.push_back(body_.optional_input(i));
+    if (fixed_capacity) qkv.push_back(body_.input(inputs_.length, "past_sequence_length"));
+    for (const ValueId value : attributes_.attend(body_, qkv, outputs_, fixed_capacity)) body_.output(value);
+  }
+
+ private:
+  // Adds to each its part of the bias.
+  void add_bias(std::vector<ValueId>& qkv) {
+    int64_t first = 0;
+    for (ValueId& x : qkv) {
+      const Shape shape = body_.shape(x);
+      if (shape.size() != 3) refuse_unsupported("MultiHeadAttention with a bias of heads that are apart");
+      x = body_.add("Add", {x, body_.slice(body_.input(inputs_.bias, "bias"), 0, first, first + shape[2])});
+      first += shape[2];
+    }
+  }
+
+  ValueId padding(ValueId k, bool fixed_capacity) {
+    const Shape key = body_.shape(k);
+    int64_t keys = key.at(key.size() == 4 ? 2 : 1);
+    if (body_.has_input(inputs_.past_key)) {
+      const int64_t past = body_.shape(body_.input(inputs_.past_key, "past_key")).at(2);
+      keys = fixed_capacity ? past : keys + past;
+    }
+    const ValueId mask = body_.input(inputs_.padding, "key_padding_mask");
+    return padding_bias(body_, mask, key[0], keys, attributes_.excluded);
+  }
+
+  Body& body_;
+  const HeadAttributes& attributes_;
+  const HeadInputs& inputs_;
+  size_t outputs_;
+};
+
+// `shares_caches`: the new tokens are written into the caches, which keep their length.
+std::shared_ptr<const Operator> make_with_heads(const NodeSpec& spec, const HeadInputs& inputs,
+                                                bool shares_caches) {
+  const HeadAttributes attributes(*spec.attributes);
+  if (spec.has_input(inputs.indirection)) refuse_unsupported(spec.type + " with the caches of several beams");
+  const auto body_of = [&](bool fixed_capacity) -> Composed::Compose {
+    return [attributes, &inputs, outputs = spec.output_count, fixed_capacity](Body& body) {
+      MultiHeadBody(body, attributes, inputs, outputs).build(fixed_capacity);
+    };
+  };
+  if (shares_caches || !spec.has_input(inputs.past_key) || !spec.has_input(inputs.past_value) ||
+      spec.output_count < 3)
+    return composed(spec, body_of(shares_caches));
+  auto op = std::make_shared<GrowingAttention>(spec, body_of(false));
+  op->caches = {{{inputs.past_key, 1}, {inputs.past_value, 2}}};
+  op->tokens_axis = 1;
+  op->length_input = inputs.length;
+  op->fixed = composed(spec, body_of(true));
+  return op;
+}
+
+std::shared_ptr<const Operator> make_multi_head_attention(const NodeSpec& spec) {
+  return make_with_heads(spec, kMultiHead, spec.has_input(kMultiHead.length));
+}
+
+// Of one new token. The number of beams matters to the caches of several beams alone.
+std::shared_ptr<const Operator> make_decoder_masked_attention(const NodeSpec& spec) {
+  const bool shares = get_flag(*spec.attributes, "past_present_share_buffer", false);
+  if (spec.attributes->get_int("output_qk", 0) != 0)
+    refuse_unsupported("DecoderMaskedMultiHeadAttention with its scores");
+  return make_with_heads(spec, kDecoderMasked, shares);
 }
 
 // Projects the input to queries, keys and values with one matrix.
@@ -165,6 +235,7 @@ std::shared_ptr<const Operator> make_contrib_rotary(const NodeSpec& spec) {
 
 constexpr ContribRow kAttentionOperators[] = {
     {"com.microsoft.MultiHeadAttention", make_multi_head_attention},
+    {"com.microsoft.DecoderMaskedMultiHeadAttention", make_decoder_masked_attention},
     {"com.microsoft.Attention", make_contrib_attention},
     {"com.microsoft.GroupQueryAttention", make_group_query_attention},
     {"com.microsoft.RotaryEmbedding", make_contrib_rotary},

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -5,6 +6,8 @@
 
 #include "graph/operators/elementwise/binary.hpp"
 #include "graph/operators/elementwise/cast.hpp"
+#include "graph/operators/matmul/growing_attention.hpp"
+#include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/gather.hpp"
 #include "graph/operators/movement/tensor_scatter.hpp"
 #include "graph/shape_operands.hpp"
@@ -73,6 +76,18 @@ class CapacityFixer {
   }
 
   void write_into(const GrowingCache& cache) {
+    if (const auto attention =
+            std::dynamic_pointer_cast<const GrowingAttention>(editor_.node(cache.node).op)) {
+      std::vector<ValueId> inputs = editor_.node(cache.node).inputs;
+      inputs.resize(std::max(inputs.size(), attention->length_input + 1), kNoValue);
+      inputs[attention->length_input] = length_;
+      editor_.replace(cache.node, attention->fixed, std::move(inputs));
+    } else if (dynamic_cast<const Concat*>(editor_.node(cache.node).op.get()) != nullptr) {
+      scatter_into(cache);
+    }  // else the other cache of the node was here before
+  }
+
+  void scatter_into(const GrowingCache& cache) {
     const int64_t batch = probe_.type(cache.cache).shape[0];
     const std::string name = editor_.node(cache.node).name;
     const ValueId at =

@@ -7,6 +7,7 @@
 
 #include "graph/operators/elementwise/binary.hpp"
 #include "graph/operators/generators/shape.hpp"
+#include "graph/operators/matmul/growing_attention.hpp"
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/reshape.hpp"
 #include "vellum/error.hpp"
@@ -45,21 +46,38 @@ ValueId without_copies(const Producers& producers, ValueId value) {
   return value;
 }
 
+// The growth of `cache` by node `index`, whose result is `result`.
+std::optional<GrowingCache> match_node(const Producers& producers, size_t index, ValueId cache,
+                                       ValueId result) {
+  const Node& node = producers.graph().nodes[index];
+  if (const auto* join = dynamic_cast<const Concat*>(node.op.get())) {
+    if (node.inputs.size() != 2 || without_copies(producers, node.inputs[0]) != cache) return std::nullopt;
+    const size_t rank = producers.graph().values[cache].type.shape.size();
+    const size_t axis = normalize_axis(join->axis, rank);
+    return GrowingCache{{}, index, axis, cache, node.inputs[1], result, axis};
+  }
+  const auto* attention = dynamic_cast<const GrowingAttention*>(node.op.get());
+  if (attention == nullptr) return std::nullopt;
+  for (const auto& [past, present] : attention->caches)
+    if (node.outputs[present] == result && node.inputs[past] == cache)
+      return GrowingCache{
+          {}, index, 2, cache, node.inputs[attention->tokens_input], result, attention->tokens_axis};
+  return std::nullopt;
+}
+
 std::optional<GrowingCache> match_growth(const Producers& producers, const StatePair& pair) {
   const Graph& graph = producers.graph();
   const ValueId cache = graph.inputs[pair.input];
   const ValueId result = without_copies(producers, graph.outputs[pair.output]);
   const auto index = producers.of(result);
-  const auto* join = index ? dynamic_cast<const Concat*>(graph.nodes[*index].op.get()) : nullptr;
   const Value& value = graph.values[cache];
-  if (join == nullptr || !value.type_known || value.type.shape.empty()) return std::nullopt;
-  const Node& node = graph.nodes[*index];
-  if (node.inputs.size() != 2 || without_copies(producers, node.inputs[0]) != cache) return std::nullopt;
-  return GrowingCache{pair,  *index,         normalize_axis(join->axis, value.type.shape.size()),
-                      cache, node.inputs[1], result};
+  if (!index || !value.type_known || value.type.shape.empty()) return std::nullopt;
+  auto growth = match_node(producers, *index, cache, result);
+  if (growth) growth->pair = pair;
+  return growth;
 }
 
-// The cache itself may be read by its Concat, and by what asks for its shape.
+// The cache itself may be read by the node that makes it longer, and by what asks for its shape.
 void check_reads(const Producers& producers, const GrowingCache& cache) {
   const Graph& graph = producers.graph();
   const std::string name =
@@ -127,7 +145,7 @@ Graph add_cache_length(Graph graph, std::span<const StatePair> states, int64_t c
   const ValueId count = graph.add_value(std::string(kCacheLength) + "/tokens");
   const ValueId next = graph.add_value(std::string(kNextCacheLength));
   auto count_tokens = std::make_shared<ShapeOf>();
-  count_tokens->start = static_cast<int64_t>(first.axis);
+  count_tokens->start = static_cast<int64_t>(first.tokens_axis);
   count_tokens->end = count_tokens->start + 1;
   auto add = std::make_shared<Binary>();
   add->kind = BinaryKind::add;

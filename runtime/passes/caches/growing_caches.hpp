@@ -1,6 +1,6 @@
 // Caches that become longer with each run: an output that is the concatenation of a state and of new tokens,
 // as exporters write the keys and values of a decoder. They become caches of fixed capacity, whose length is
-// one more state of the model.
+// one more state of the model. The Concat may be a part of Attention or MultiHeadAttention (GrowingAttention).
 //
 //   past (1, heads, P, channels) --+
 //                                  +-- Concat --> present (1, heads, P + T, channels)
@@ -31,9 +31,10 @@ inline constexpr std::string_view kCacheLength = "cache_length", kNextCacheLengt
 
 struct GrowingCache {
   StatePair pair;
-  size_t node = 0;  // the Concat's index
+  size_t node = 0;  // the index of the Concat or GrowingAttention
   size_t axis = 0;  // of the Concat
   ValueId cache = kNoValue, tokens = kNoValue, result = kNoValue;
+  size_t tokens_axis = 0;  // the dimension of `tokens` that counts them
 };
 
 // Returns those of the states that grow, in the order of their nodes.

@@ -21,7 +21,7 @@ int64_t capacity_of(const Graph& graph, const GrowingCache& cache) {
   return graph.values[cache.cache].type.shape[cache.axis];
 }
 
-// The new tokens of a run: what the first cache is concatenated with depends on no cache.
+// The new tokens of a run: those of the first cache depend on no cache.
 int64_t tokens_of(Graph graph, std::span<const GrowingCache> caches, InputShapes shapes,
                   const InputTensors& values) {
   const GrowingCache& first = caches.front();
@@ -31,7 +31,7 @@ int64_t tokens_of(Graph graph, std::span<const GrowingCache> caches, InputShapes
     graph.values[cache.cache].type.shape[cache.axis] = 1;  // tables of positions end at the capacity
   }
   infer_shapes_and_fold(graph, shapes, values);
-  return graph.values[first.tokens].type.shape.at(first.axis);
+  return graph.values[first.tokens].type.shape.at(first.tokens_axis);
 }
 
 // Open dimensions of other inputs that are as long as the capacity count all tokens.

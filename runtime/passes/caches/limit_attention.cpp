@@ -57,13 +57,24 @@ class AttentionLimiter {
   void check_reader(const FixedCache& cache, size_t index) const {
     const Node& node = editor_.node(index);
     const auto* op = dynamic_cast<const Attention*>(node.op.get());
-    const bool is_attention = op != nullptr && node.inputs[0] != cache.value &&
-                              find(node.inputs[1]) != nullptr && find(node.inputs[2]) != nullptr &&
-                              (node.inputs.size() < 5 || node.inputs[4] == kNoValue);
+    const bool is_attention =
+        op != nullptr && node.inputs[0] != cache.value && find(node.inputs[1]) != nullptr &&
+        find(node.inputs[2]) != nullptr &&
+        (node.inputs.size() < 5 || node.inputs[4] == kNoValue || follows_length(node.inputs[4]));
     if (is_attention && reads_tokens_in_order(*op, cache, node.inputs[1] == cache.value ? 1 : 2)) return;
     throw Error(ErrorCode::unsupported,
                 "the cache '" + editor_.graph().values[cache.value].name + "' is read by " + describe(node) +
                     ", which is no attention that can end at the length of the cache");
+  }
+
+  // Whether a value is computed from cache_length and constants alone.
+  bool follows_length(ValueId value) const {
+    if (editor_.graph().constant(value) != nullptr) return true;
+    if (value == editor_.graph().find_value(kCacheLength)) return true;
+    const auto producer = editor_.producer(value);
+    return producer && std::ranges::all_of(editor_.node(*producer).inputs, [&](ValueId input) {
+             return input == kNoValue || follows_length(input);
+           });
   }
 
   bool reads_tokens_in_order(const Attention& op, const FixedCache& cache, size_t slot) const {
@@ -79,6 +90,7 @@ class AttentionLimiter {
     if (cache == nullptr) return;
     std::vector<ValueId> inputs = editor_.node(index).inputs;
     inputs.resize(5, kNoValue);
+    if (inputs[4] != kNoValue) return;  // it ends there already
     inputs[4] = length_before(index, *cache);
     editor_.set_inputs(index, std::move(inputs));
   }

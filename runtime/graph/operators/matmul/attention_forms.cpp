@@ -4,6 +4,7 @@
 
 #include "graph/composed.hpp"
 #include "graph/operators/matmul/attention.hpp"
+#include "graph/operators/matmul/growing_attention.hpp"
 #include "graph/operators/matmul/heads.hpp"
 
 namespace vellum {
@@ -18,6 +19,10 @@ class AttentionBody {
 
   void build() {
     check();
+    if (form_.fixed_capacity)
+      write_into_caches();
+    else if (body_.has_input(kLengths))
+      lengths_ = body_.input(kLengths, "nonpad_kv_seqlen");
     if (reads_lengths()) return build_with_lengths();
     k_ = joined(heads_of(k_, form_.kv_heads, "K"), kPastKey, "past_key");
     v_ = joined(heads_of(v_, form_.kv_heads, "V"), kPastValue, "past_value");
@@ -40,14 +45,28 @@ class AttentionBody {
     }
     if (body_.has_input(kPastKey) != body_.has_input(kPastValue))
       refuse_model("past_key and past_value go together");
-    if (body_.has_input(kPastKey) && body_.has_input(kLengths))
+    if (body_.has_input(kPastKey) && body_.has_input(kLengths) && !form_.fixed_capacity)
       refuse_model("nonpad_kv_seqlen and past_key do not go together");
   }
 
-  // Whether the operator Attention itself ends at nonpad_kv_seqlen.
+  // Writes the new tokens into the caches, which are K and V then.
+  void write_into_caches() {
+    k_ = heads_of(k_, form_.kv_heads, "K");
+    v_ = heads_of(v_, form_.kv_heads, "V");
+    const ValueId keys = body_.input(kPastKey, "past_key"), values = body_.input(kPastValue, "past_value");
+    const Shape now = body_.shape(k_);
+    ValueId before = body_.input(kLengths, "the number of tokens in the cache");
+    if (body_.shape(before) == Shape{1}) before = body_.add("Expand", {before, body_.ints({now[0]})});
+    const ValueId tokens = body_.scalar(body_.type(before).dtype, static_cast<double>(now[2]));
+    lengths_ = body_.add("Add", {before, tokens});
+    k_ = body_.add("TensorScatter", {keys, k_, before}, {{"axis", int64_t{2}}});
+    v_ = body_.add("TensorScatter", {values, v_, before}, {{"axis", int64_t{2}}});
+  }
+
+  // Whether the operator Attention itself ends at the lengths.
   bool reads_lengths() const {
-    return body_.has_input(kLengths) && form_.softcap == 0.0f && !form_.gives_scores &&
-           form_.left_window < 0 && form_.right_window < 0;
+    return lengths_ != kNoValue && form_.softcap == 0.0f && !form_.gives_scores && form_.left_window < 0 &&
+           form_.right_window < 0;
   }
 
   void build_with_lengths() {
@@ -56,8 +75,15 @@ class AttentionBody {
     op->causal = form_.causal;
     op->q_heads = form_.q_heads;
     op->kv_heads = form_.kv_heads;
-    keys_ = body_.shape(k_)[body_.shape(k_).size() - 2];
-    body_.output(body_.add(op, {q_, k_, v_, given_mask(), body_.input(kLengths, "nonpad_kv_seqlen")}));
+    const Shape q = body_.shape(q_), k = body_.shape(k_);
+    keys_ = k[k.size() - 2];
+    if (q.size() == 3 && k.size() == 4) {
+      q_ = heads_of(q_, form_.q_heads, "Q");
+      op->views = {dense_view(body_, q_), dense_view(body_, k_), dense_view(body_, v_)};
+      op->tokens_first = true;
+      op->output = {q[0], q[1], form_.q_heads * body_.shape(v_)[3]};
+    }
+    body_.output(body_.add(op, {q_, k_, v_, given_mask(), lengths_}));
     body_.output(heads_of(k_, form_.kv_heads, "K"));
     body_.output(heads_of(v_, form_.kv_heads, "V"));
   }
@@ -67,7 +93,7 @@ class AttentionBody {
   }
 
   ValueId joined(ValueId now, size_t before, std::string_view what) {
-    if (!body_.has_input(before)) return now;
+    if (!body_.has_input(before) || form_.fixed_capacity) return now;
     const ValueId past = body_.input(before, what);
     const Shape shape = body_.shape(past);
     if (shape.size() != 4) refuse_model("input '" + std::string(what) + "' has not four dimensions");
@@ -91,10 +117,9 @@ class AttentionBody {
     const auto shifted = [&](int64_t by) {
       return body_.add("Add", {place, body_.constant(HostTensor::i64({}, std::array{by}))});
     };
-    if (body_.has_input(kLengths)) {
+    if (lengths_ != kNoValue) {
       const Shape q = body_.shape(q_);
-      const ValueId length =
-          body_.cast(body_.reshape(body_.input(kLengths, "nonpad_kv_seqlen"), {q[0], 1, 1, 1}), DType::i64);
+      const ValueId length = body_.cast(body_.reshape(lengths_, {q[0], 1, 1, 1}), DType::i64);
       result = body_.add("Less", {key, length});
       place = body_.add("Add", {shifted(-queries_), length});
     } else {
@@ -186,15 +211,31 @@ class AttentionBody {
   Body& body_;
   const AttentionForm& form_;
   ValueId q_, k_, v_, scores_ = kNoValue;
+  ValueId lengths_ = kNoValue;  // of each batch: the tokens of K that exist
   int64_t past_ = 0, keys_ = 0, queries_ = 0;
 };
+
+Composed::Compose body_of(const AttentionForm& form) {
+  return [form](Body& body) { AttentionBody(body, form).build(); };
+}
 
 }  // namespace
 
 std::shared_ptr<const Operator> make_attention_form(const NodeSpec& spec, const AttentionForm& form) {
   if (form.left_window < -1 || form.right_window < -1) refuse_model("a window size is negative");
   if (form.scores_mode < 0 || form.scores_mode > 3) refuse_model("qk_matmul_output_mode is unknown");
-  return composed(spec, [form](Body& body) { AttentionBody(body, form).build(); });
+  if (!spec.has_input(kPastKey) || !spec.has_input(kPastValue) || spec.output_count < 3 ||
+      form.fixed_capacity)
+    return composed(spec, body_of(form));
+  auto op = std::make_shared<GrowingAttention>(spec, body_of(form));
+  op->caches = {{{kPastKey, 1}, {kPastValue, 2}}};
+  op->tokens_input = kK;
+  op->tokens_axis = form.kv_heads > 0 ? 1 : 2;
+  op->length_input = kLengths;
+  AttentionForm fixed = form;
+  fixed.fixed_capacity = true;
+  op->fixed = composed(spec, body_of(fixed));
+  return op;
 }
 
 }  // namespace vellum

@@ -16,6 +16,9 @@ struct AttentionForm {
   int64_t left_window = -1, right_window = -1;  // keys before and after the query's position; -1: all
   int64_t scores_mode = 0;                      // which scores the fourth output has
   bool gives_scores = false;                    // whether the fourth output is read
+  // The caches keep their length. Input 6 is then the number of tokens in them before the run, of shape (1)
+  // or (batch), and the new ones are written behind these.
+  bool fixed_capacity = false;
 };
 
 // Decomposes the operator: concatenates keys and values with the cache, and combines the mask with the window

@@ -260,14 +260,11 @@ class GroupQueryBody {
   }
 
   ValueId attend_to_cache(ValueId keys, ValueId values) {
-    const auto dense = [&](ValueId x) {
-      return StridedView{0, body_.shape(x), row_major_strides(body_.shape(x))};
-    };
     auto op = std::make_shared<Attention>();
     if (form_.scale != 0.0f) op->scale = form_.scale;
     op->causal = tokens_ > 1;
     if (has_window()) op->window = form_.window;
-    op->views = {dense(q_), dense(keys), dense(values)};
+    op->views = {dense_view(body_, q_), dense_view(body_, keys), dense_view(body_, values)};
     op->tokens_first = true;
     op->output = {batches_, tokens_, form_.heads * body_.shape(values)[3]};
     return body_.add(op, {q_, keys, values, bias(), lengths_});

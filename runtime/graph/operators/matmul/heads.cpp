@@ -18,6 +18,11 @@ ValueId join_heads(Body& body, ValueId x) {
   return body.reshape(body.transpose(x, {0, 2, 1, 3}), {shape[0], shape[2], shape[1] * shape[3]});
 }
 
+StridedView dense_view(const Body& body, ValueId x) {
+  const Shape shape = body.shape(x);
+  return {0, shape, row_major_strides(shape)};
+}
+
 ValueId counted(Body& body, const Shape& shape, int64_t first) {
   Ints values(Body::table_size(shape));
   std::iota(values.begin(), values.end(), first);

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "graph/composed.hpp"
+#include "graph/operators/matmul/attention.hpp"
 
 namespace vellum {
 
@@ -12,6 +13,9 @@ namespace vellum {
 ValueId split_heads(Body& body, ValueId x, int64_t heads, std::string_view what);
 // The other way round.
 ValueId join_heads(Body& body, ValueId x);
+
+// Returns the view of all of x, in its order.
+StridedView dense_view(const Body& body, ValueId x);
 
 // Returns a constant of this shape, with the integers from `first` on as int64.
 ValueId counted(Body& body, const Shape& shape, int64_t first);

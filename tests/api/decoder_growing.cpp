@@ -1,4 +1,4 @@
-// The decoder as torch's exporters write it: caches are concatenated with the new tokens, and positions,
+// The decoder with caches that grow, as exporters write it: new tokens are appended to the caches, and positions,
 // masks and sizes follow from the shapes of caches.
 #include <cmath>
 
@@ -76,22 +76,32 @@ std::string Decoder::rotated(OnnxModel& model, const std::string& heads) const {
   return heads + "/rotated";
 }
 
-std::string Decoder::concatenating_attention(OnnxModel& model, const std::string& layer) const {
+std::string Decoder::growing_attention(OnnxModel& model, const std::string& layer) const {
   const Attributes swap = attributes({{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
   const std::string at = "/" + layer;
   for (const std::string part : {"q", "k", "v"})
     model.node("Reshape", {part + at, part == "q" ? "q_shape" : "kv_shape"}, {part + "_split" + at})
         .node("Transpose", {part + "_split" + at}, {part + "_heads" + at}, swap);
   const std::string q = rotated(model, "q_heads" + at), k = rotated(model, "k_heads" + at);
-  for (const std::string part : {"key", "value"}) {
-    const std::string present = "present." + layer + "." + part;
-    model.node("Concat", {"past." + layer + "." + part, part == "key" ? k : "v_heads" + at}, {present},
-               attributes({{"axis", int64_t{-2}}}));
-    model.node("Unsqueeze", {present, "axis2"}, {present + "/5"})
-        .node("Expand", {present + "/5", "repeated_shape"}, {present + "/repeated"})
-        .node("Reshape", {present + "/repeated", "merged"}, {present + "/all"});
+  const auto joined = [&](const std::string& heads) {
+    model.node("Transpose", {heads}, {"tokens" + at}, swap)
+        .node("Reshape", {"tokens" + at, "y_shape"}, {"attention" + at});
+    return "attention" + at;
+  };
+  const std::string past = "past." + layer, present = "present." + layer;
+  if (form_ == DecoderForm::attention) {
+    model.node("Attention", {q, k, "v_heads" + at, "mask", past + ".key", past + ".value"},
+               {"heads" + at, present + ".key", present + ".value"});
+    return joined("heads" + at);
   }
-  const std::string present = "present." + layer;
+  for (const std::string part : {".key", ".value"}) {
+    const std::string all = present + part;
+    model.node("Concat", {past + part, part == ".key" ? k : "v_heads" + at}, {all},
+               attributes({{"axis", int64_t{-2}}}));
+    model.node("Unsqueeze", {all, "axis2"}, {all + "/5"})
+        .node("Expand", {all + "/5", "repeated_shape"}, {all + "/repeated"})
+        .node("Reshape", {all + "/repeated", "merged"}, {all + "/all"});
+  }
   model
       .node("Transpose", {present + ".key/all"}, {"kt" + at},
             attributes({{"perm", std::vector<int64_t>{0, 1, 3, 2}}}))
@@ -99,10 +109,8 @@ std::string Decoder::concatenating_attention(OnnxModel& model, const std::string
       .node("Mul", {"products" + at, "scale"}, {"scores" + at})
       .node("Add", {"scores" + at, "mask"}, {"masked" + at})
       .node("Softmax", {"masked" + at}, {"weights" + at}, attributes({{"axis", int64_t{-1}}}))
-      .node("MatMul", {"weights" + at, present + ".value/all"}, {"heads" + at})
-      .node("Transpose", {"heads" + at}, {"tokens" + at}, swap)
-      .node("Reshape", {"tokens" + at, "y_shape"}, {"attention" + at});
-  return "attention" + at;
+      .node("MatMul", {"weights" + at, present + ".value/all"}, {"heads" + at});
+  return joined("heads" + at);
 }
 
 }  // namespace vellum::test
