@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Checks CONTRIBUTING.md's table against the sources: every activation, operator, shader, planning strategy, pass, trait of
-devices, public option and command has its table row, its use and its test, and the files that the page names exist. The files
-of vcpkg agree with CMake's.
+devices, fault of a driver, public option, command and option of a command has its table row, its use and its test, and the
+files that the page names exist. The files of vcpkg agree with CMake's.
 
     contributing_test.py REPOSITORY
 """
@@ -156,6 +156,14 @@ def check_traits():
                     f"runtime/{name} names {vendor}: what differs between vendors is a trait (runtime/cost/device_traits.hpp)")
 
 
+def check_driver_quirks():
+    tests = text_of("tests/**/*_test.cpp")
+    uses = text_of("runtime/vulkan/*.cpp", "runtime/kernels/**/*.cpp", "runtime/caps_file/*.cpp")
+    for function in found(r"^\w+ (\w+)\((?:const )?DeviceCaps&", text_of("runtime/caps/driver_quirks.hpp"), "fault of a driver"):
+        require(has_word(function, tests), f"fault of a driver: no test names {function}()")
+        require(has_word(function, uses), f"fault of a driver: nothing uses {function}()")
+
+
 def check_options():
     tests = text_of("tests/**/*.c", "tests/**/*.cpp", "tests/java/**/*.java", "bindings/python/tests/*.py")
     page = text_of("docs/*.md", "SECURITY.md")
@@ -165,6 +173,16 @@ def check_options():
             names = {option, member, option.replace("_", "-"), first + "".join(word.capitalize() for word in rest)}
             for place, text in ("test", tests), ("page of docs/", page):
                 require(any(has_word(name, text) for name in names), f"option {option} of {table.name}: no {place} names it")
+
+
+def check_options_of_commands():
+    tests = text_of("tests/**/*_test.cpp", "tests/**/*.py", "tests/**/*.sh")
+    page = text_of("docs/*.md")
+    tool = text_of("tools/**/*.cpp")
+    for names in found(r'add_(?:option|flag)\w*(?:<[^>]*>)?\(\s*"([^"]+)"', tool, "option of a command"):
+        for option in re.findall(r"--[\w-]+", names):
+            for place, text in ("test", tests), ("page of docs/", page):
+                require(re.search(rf"{option}(?![\w-])", text), f"option {option} of the tool: no {place} names it")
 
 
 def check_commands():
@@ -258,20 +276,61 @@ def check_programs():
                         f"{file.relative_to(root)} includes {name} of another program: what both use belongs in tools/common")
 
 
-def check_following_a_convolution():
-    """docs/architecture.md follows a convolution through few files, by names that lead from one to another."""
-    page = text_of("docs/architecture.md").split("## Following one convolution")[1].split("\n## ")[0]
-    rows = found(r"^\| `([\w./]+)` \| `(\w+)` \|", page, "file that a convolution passes")
-    require(len(rows) <= 12, f"architecture.md follows a convolution through {len(rows)} files, more than 12")
-    for file, name in rows:
-        require((root / file).exists(), f"architecture.md follows a convolution to {file}, which is not there")
-        if not (root / file).exists():
+def code_of(file):
+    """The text of a file of C++ or GLSL without comments and includes."""
+    return re.sub(r'//[^\n]*|^#include[^\n]*', "", file.read_text(), flags=re.MULTILINE)
+
+
+def included_by(file):
+    """The file and all files of the project that it includes, directly or through others."""
+    reached, waiting = set(), [file]
+    while waiting:
+        at = waiting.pop()
+        if at in reached:
             continue
-        if not file.startswith("shaders/"):
-            require(has_word(name, text_of(file)), f"{file} has no {name}, which architecture.md says it has")
-        others = [other for other, _ in rows if other != file]
-        require(has_word(name, text_of(*others, "runtime/graph/operators.def", "runtime/api/*.cpp", "runtime/import/onnx/import_onnx.cpp")),
-                f"nothing leads to {name} in {file}: no other file of architecture.md's table names it")
+        reached.add(at)
+        for name in re.findall(r'^#include [<"]([^">]+)[">]', at.read_text(), re.MULTILINE):
+            folders = (at.parent, root / "runtime", root / "runtime/include", root / "planner/include")
+            waiting += [folder / name for folder in folders if (folder / name).exists()][:1]
+    return reached
+
+
+def defines(file, name):
+    """Whether a source file has the body of a function or type of this name."""
+    return re.search(rf"\b(?:struct|class) {name}\b[^;()]*\{{|\b{name}\s*\([^;{{}}]*\)[^;{{}}]*\{{", code_of(file)) is not None
+
+
+def leads_to(user, file, name):
+    """Whether `user` uses what `file` defines: its code has the name, and what it includes declares it. A table of
+    operators has names alone."""
+    if user.suffix == ".comp" or not has_word(name, code_of(user)):
+        return False
+    if user.suffix == ".def":
+        return True
+    if file.suffix == ".comp":  # shaders are named by strings
+        return re.search(rf'"(?:\w+/)?{name}"', user.read_text()) is not None
+    headers = (header for header in included_by(user) if header.suffix == ".hpp")
+    return any(has_word(name, code_of(header)) for header in headers)
+
+
+def check_following_a_convolution():
+    """docs/architecture.md follows a convolution through few files, by calls that lead from one to the next."""
+    page = text_of("docs/architecture.md").split("## Following one convolution")[1].split("\n## ")[0]
+    rows = [(root / file, name) for file, name in found(r"^\| `([\w./]+)` \| `(\w+)` \|", page, "file that a convolution passes")]
+    require(len(rows) <= 12, f"architecture.md follows a convolution through {len(rows)} files, more than 12")
+    missing = [file for file, _ in rows if not file.exists()]
+    require(not missing, f"architecture.md follows a convolution to files that are not there: {missing}")
+    for file, name in rows:
+        if file.exists() and file.suffix != ".comp":
+            require(defines(file, name), f"{file.relative_to(root)} does not define {name}, as architecture.md says")
+    reached = [root / "runtime/import/onnx/import_onnx.cpp", *sorted((root / "runtime/api").rglob("*.cpp")),
+               root / "runtime/graph/operators.def"]  # where files are read, sessions made, operators listed
+    remaining = [row for row in rows if row[0].exists()]
+    while found_now := [(file, name) for file, name in remaining if any(leads_to(user, file, name) for user in reached)]:
+        reached += [file for file, _ in found_now]
+        remaining = [row for row in remaining if row not in found_now]
+    for file, name in remaining:
+        require(False, f"nothing leads to {name} in {file.relative_to(root)}: no file before it in architecture.md's table uses it")
 
 
 def check_page():
@@ -292,8 +351,8 @@ def check_versions():
 
 
 for check in (check_operators, check_fused_kernels, check_activations, check_shaders, check_switches, check_strategies,
-              check_passes, check_traits, check_options, check_commands, check_names, check_rooms,
-              check_programs, check_following_a_convolution, check_page, check_versions):
+              check_passes, check_traits, check_driver_quirks, check_options, check_options_of_commands, check_commands,
+              check_names, check_rooms, check_programs, check_following_a_convolution, check_page, check_versions):
     check()
 for problem in problems:
     print(problem)

@@ -75,6 +75,9 @@ TEST_F(OnDevice, DoctorFindsNothingWrong) {
   const Finished text = run_tool(with({"doctor", "--only", "Softmax"}));
   EXPECT_EQ(text.status, 0);
   EXPECT_NE(text.out.find("all compute what the host does"), std::string::npos) << text.out;
+  // Every variant runs many times, but each is one row of the report.
+  EXPECT_GE(run_json(with({"doctor", "--only", "Trilu", "--thorough"}))["checks"].size(),
+            document["checks"].size());
   EXPECT_TRUE(fails({"doctor", "--only", "Frobnicate", "--json"}, 1, {"Frobnicate"}));
   EXPECT_EQ(run_json(with({"doctor", "--forget"})), json({{"forgotten", true}}));
 }
@@ -229,6 +232,22 @@ TEST_F(OnDevice, QuantizeWritesAFileThatRunsAndReportsItsErrors) {
       0);
   const Finished text = run_tool(with({"quantize", model, "--weight-only", "8", "-o", path("w.onnx")}));
   EXPECT_NE(text.out.find("2 of 2 layers in integers"), std::string::npos) << text.out << text.err;
+}
+
+TEST_F(OnDevice, QuantizeTakesTypesAndRanges) {
+  const std::string model = save(small_model());
+  std::filesystem::create_directory(folder / "pictures");
+  write_npy(folder / "pictures" / "x.npy", random_tensor({1, 3, 9, 11}, 1));
+  const auto decibels = [&](std::vector<std::string> options) {
+    std::vector<std::string> arguments{"quantize",       model, "--calibrate",
+                                       path("pictures"), "-o",  path("q.onnx")};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return run_json(with(arguments))["outputs"][0]["db"].get<double>();
+  };
+  EXPECT_GT(decibels({"--activations", "int8"}), 30.0);
+  // Cutting a fifth of the values costs more than rounding all of them.
+  EXPECT_LT(decibels({"--ranges", "percentile", "--percentile", "80"}),
+            decibels({"--ranges", "percentile", "--percentile", "100"}) - 6);
 }
 
 TEST_F(OnDevice, QuantizeNamesWhatIsMissing) {

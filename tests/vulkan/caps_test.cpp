@@ -130,6 +130,13 @@ TEST(Caps, QualcommsOwnDriverIsWaitedForInTurn) {
   EXPECT_FALSE(waits_in_turn(caps));
 }
 
+TEST(Caps, ApplesWorkgroupsWithBarriersHaveSixtyFourInvocations) {
+  DeviceCaps caps;
+  EXPECT_EQ(least_workgroup_with_barriers(caps), 1u);
+  caps.portability_driver = true;
+  EXPECT_EQ(least_workgroup_with_barriers(caps), 64u);
+}
+
 TEST(Caps, NvidiasDriverStaysLoaded) {
   DeviceCaps caps;
   caps.vendor_id = 0x10DE;
