@@ -27,6 +27,7 @@ constexpr Pass kPasses[] = {
     {"remove_identities", remove_identities},  // Transposes that cancelled each other
     {"fuse_activation_patterns", fuse_activation_patterns},
     {"fuse_layer_norm", fuse_layer_norm},
+    {"fuse_group_norm", fuse_group_norm},
     {"fuse_length_norm", fuse_length_norm},
     {"fuse_softmax", fuse_softmax},
     {"fuse_rotation", fuse_rotation},

@@ -201,6 +201,12 @@ void add_reductions(std::vector<SmallOperator>& list) {
                                 {computed({5, 36}), weights({36}), weights({36}, 3)}));
   list.push_back(small_operator("InstanceNormalization", "InstanceNormalization",
                                 {computed({1, 6, 7, 9}), weights({6}), weights({6}, 3)}));
+  list.push_back(small_operator("GroupNormalization", "GroupNormalization",
+                                {computed({1, 16, 7, 9}), weights({16}), weights({16}, 3)},
+                                {{"num_groups", int64_t{2}}}));
+  list.push_back(small_operator("GroupNormalization within slices", "GroupNormalization",
+                                {computed({1, 12, 7, 9}), weights({12}), weights({12}, 3)},
+                                {{"num_groups", int64_t{4}}}));
   list.push_back(small_operator("ReduceMean", "ReduceMean", {computed({1, 10, 7, 9}), integers({2, 3})}));
   list.push_back(small_operator("ReduceMax", "ReduceMax", {masked({4, 9, 11}), integers({1})}));
   list.push_back(small_operator("GlobalAveragePool", "GlobalAveragePool", {computed({1, 18, 7, 9})}));

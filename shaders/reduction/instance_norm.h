@@ -4,6 +4,8 @@
 #include "shaders/common/parameters.h"
 
 BEGIN_PARAMETERS(InstanceNormParameters)
+  vec4 activation_params;
   ivec4 y_shape;
+  int32 group_slices;  // GROUPED: of a group
   float32 epsilon;
 END_PARAMETERS

@@ -1,4 +1,4 @@
-// y = (x - mean) / deviation * scale + bias of linear tensors, from the statistics of the rows
+// y = (x - mean) / deviation * scale + bias of linear tensors, then an activation, from the statistics of the rows
 // (norm_statistics.comp). `factors` holds `period` scales, then `period` biases; element i uses number (i /
 // inner) modulo period.
 #version 450
@@ -6,6 +6,7 @@
 
 #include "norm_linear.h"
 #include "tensor.glsl"
+#include "activation.glsl"
 
 LINEAR_IN(x)
 LINEAR_IN(statistics)
@@ -22,5 +23,5 @@ void main() {
     int k = i / inner % period;
     v[j] = (v[j] - s.x) * s.y * load_factors(k) + load_factors(period + k);
   }
-  store_y(i4, v);
+  store_y(i4, activate(v));
 }

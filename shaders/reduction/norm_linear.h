@@ -4,6 +4,7 @@
 #include "shaders/common/parameters.h"
 
 BEGIN_PARAMETERS(NormLinearParameters)
+  vec4 activation_params;
   int32 count;  // elements
   int32 length;  // of a row
   int32 inner;  // element i has scale and bias number i / inner modulo period

@@ -199,6 +199,8 @@ TEST(Normalization, Instance) {
     OperatorCase test = norm_case("InstanceNormalization", shape, {shape[1]});
     test.sweep.as_for_gpu = true;
     check_operator(test);
+    test.activation = {ActivationKind::sigmoid};  // which is not 0 in unused channels
+    check_operator(test);
   }
 }
 
@@ -229,9 +231,21 @@ TEST(Normalization, Channels) {
 }
 
 TEST(Normalization, Group) {
-  OperatorCase test = norm_case("GroupNormalization", {2, 6, 3, 5}, {6});
-  test.attributes.set("num_groups", int64_t{3});
-  check_operator(test);
+  struct Case {
+    Shape shape;
+    int64_t groups;
+  };
+  // Groups of whole slices, of parts of slices, of one channel, and of volumes.
+  for (const auto& [shape, groups] :
+       {Case{{2, 6, 3, 5}, 3}, Case{{2, 16, 7, 5}, 2}, Case{{1, 30, 5, 9}, 3}, Case{{2, 12, 11}, 3},
+        Case{{1, 5, 4, 4}, 5}, Case{{1, 8, 3, 2, 4}, 2}}) {
+    OperatorCase test = norm_case("GroupNormalization", shape, {shape[1]});
+    test.attributes.set("num_groups", groups);
+    test.sweep.as_for_gpu = true;
+    check_operator(test);
+    test.activation = {ActivationKind::sigmoid};
+    check_operator(test);
+  }
 }
 
 TEST(Normalization, LocalResponse) {

@@ -40,6 +40,12 @@ TEST(MatmulToGemm, ProductsInARowKeepTheirRows) {
   EXPECT_EQ(types(after(both, m)), "Reshape Gemm Gemm Reshape");
 }
 
+TEST(MatmulToGemm, ProductsOfOneValueShareItsRows) {
+  OnnxModel m = with_product({2, 3, 4});
+  m.initializer("w2", random_tensor({4, 6}, 4)).node("MatMul", {"x", "w2"}, {"q"}).output("p").output("q");
+  EXPECT_EQ(types(after(matmul_to_gemm, m)), "Reshape Gemm Reshape Gemm Reshape");
+}
+
 TEST(MatmulToGemm, OutputsInBetweenStay) {
   OnnxModel m = with_product({2, 3, 4});
   m.node("Add", {"p", "b"}, {"y"}).output("y").output("p");

@@ -43,9 +43,11 @@ const Activation* activation_in(const Operator& op) {
 const Activation* activation_of(const Operator& op) {
   if (const auto* unary = dynamic_cast<const Unary*>(&op))
     return unary->kind == UnaryKind::activation ? &unary->activation : nullptr;
-  for (const Activation* found : {activation_in<Conv>(op), activation_in<ConvTranspose>(op),
-                                  activation_in<Gemm>(op), activation_in<Binary>(op), activation_in<Pool>(op),
-                                  activation_in<BatchNormalization>(op), activation_in<ScaledConv>(op)})
+  for (const Activation* found :
+       {activation_in<Conv>(op), activation_in<ConvTranspose>(op), activation_in<Gemm>(op),
+        activation_in<Binary>(op), activation_in<Pool>(op), activation_in<BatchNormalization>(op),
+        activation_in<InstanceNormalization>(op), activation_in<GroupNormalization>(op),
+        activation_in<ScaledConv>(op)})
     if (found != nullptr) return found;
   return nullptr;
 }

@@ -86,7 +86,7 @@ TensorId dispatch_statistics(Lowering& lowering, const RowStatistics& r, TensorI
 // A linear tensor normalised row by row; element i of it takes scale and bias number i / inner modulo their
 // count. Returns the rows' statistics.
 TensorId normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_t inner, float epsilon,
-                        bool centred = true) {
+                        const Activation& activation = {}, bool centred = true) {
   const RowStatistics r = row_statistics(lowering, rows, length, epsilon, centred);
   std::vector<float> factors = lowering.constant(1)->to_floats();
   const auto period = static_cast<int64_t>(factors.size());
@@ -99,12 +99,16 @@ TensorId normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_
       lowering.node().name + "/factors", {{2 * period}, ElementType::f32, Storage::buffer, Layout::linear},
       [factors = std::move(factors)] { return factors; });
   const TensorId statistics = dispatch_statistics(lowering, r, x);
-  lowering.dispatch(
-      make_dispatch("norm_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
-                    {reads_in_place("x", x), reads("statistics", statistics), reads("factors", factor_tensor),
-                     writes("y", y)},
-                    NormLinearParameters{
-                        .count = element_count(shape), .length = length, .inner = inner, .period = period}));
+  Dispatch dispatch = make_dispatch("norm_linear", grid_1d(lowering.caps(), groups_of_four(shape)),
+                                    {reads_in_place("x", x), reads("statistics", statistics),
+                                     reads("factors", factor_tensor), writes("y", y)},
+                                    NormLinearParameters{.activation_params = activation_params(activation),
+                                                         .count = element_count(shape),
+                                                         .length = length,
+                                                         .inner = inner,
+                                                         .period = period});
+  define_activation(dispatch, activation);
+  lowering.dispatch(std::move(dispatch));
   return statistics;
 }
 
@@ -139,32 +143,72 @@ void lower_batch_norm(Lowering& lowering) {
 
 namespace {
 
-// Planes of channels4 that are too long for one workgroup each: mean and variance as reductions, then scale
-// and bias of each plane.
-void normalize_long_planes(Lowering& lowering, float epsilon) {
+// How planes of channels4 are normalised: each by itself, or those of a group of channels together.
+struct PlaneNorm {
+  int64_t group = 1;  // channels
+  float epsilon = 0;
+  Activation activation = {};
+  std::vector<float> scale = {}, bias = {};  // of each channel
+};
+
+// Planes that are too long for one workgroup each, or groups of other than whole slices: mean and variance as
+// reductions, then scale and bias of each plane.
+void normalize_long_planes(Lowering& lowering, PlaneNorm norm) {
   const Shape& shape = lowering.output_type().shape;
   const auto [n, c, h, w] = nchw(shape);
   const TensorId x = lowering.read(0, Layout::channels4);
   const PlaneStatistics statistics = reduce_planes(lowering);
   const TensorId y = lowering.write(0, Layout::channels4);
   const std::string& name = lowering.node().name;
-  const TensorId pairs = channel_pairs(lowering, name + "/scale_bias", lowering.constant(1)->to_floats(),
-                                       lowering.constant(2)->to_floats());
+  const TensorId pairs =
+      channel_pairs(lowering, name + "/scale_bias", std::move(norm.scale), std::move(norm.bias));
   const Shape grid{1, 4, 2 * n, slices(c)};
   const TensorId factors =
       lowering.workspace(name + "/factors", {grid, ElementType::f32, Storage::buffer, Layout::channels4});
-  lowering.dispatch(make_dispatch(
-      "norm_factors", grid_1d(lowering.caps(), n * slices(c)),
-      {reads("mean", statistics.mean), reads("variance", statistics.variance), reads("scale_bias", pairs),
-       writes("factors", factors)},
-      NormFactorsParameters{
-          .x_shape = texel_shape({n, c, 1, 1}), .factors_shape = texel_shape(grid), .epsilon = epsilon}));
-  Dispatch dispatch = make_dispatch(
-      "scale_bias", grid_of_texels(lowering.caps(), shape),
-      {reads_in_place("x", x), reads("scale_bias", factors), writes("y", y)},
-      ScaleBiasParameters{.activation_params = activation_params({}), .y_shape = texel_shape(shape)});
-  define_activation(dispatch, {});
+  Dispatch combination =
+      make_dispatch("norm_factors", grid_1d(lowering.caps(), n * slices(c)),
+                    {reads("mean", statistics.mean), reads("variance", statistics.variance),
+                     reads("scale_bias", pairs), writes("factors", factors)},
+                    NormFactorsParameters{.x_shape = texel_shape({n, c, 1, 1}),
+                                          .factors_shape = texel_shape(grid),
+                                          .epsilon = norm.epsilon,
+                                          .group = norm.group});
+  if (norm.group > 1) {
+    define(combination, "GROUPED");
+    combination.iterations = loop_iterations(4, 2 * loop_iterations(norm.group));
+  }
+  lowering.dispatch(std::move(combination));
+  Dispatch dispatch =
+      make_dispatch("scale_bias", grid_of_texels(lowering.caps(), shape),
+                    {reads_in_place("x", x), reads("scale_bias", factors), writes("y", y)},
+                    ScaleBiasParameters{.activation_params = activation_params(norm.activation),
+                                        .y_shape = texel_shape(shape)});
+  define_activation(dispatch, norm.activation);
   define(dispatch, "OF_IMAGES");
+  lowering.dispatch(std::move(dispatch));
+}
+
+// `group`: 1, or whole slices.
+void normalize_planes(Lowering& lowering, PlaneNorm norm) {
+  const Shape& shape = lowering.output_type().shape;
+  const auto [n, c, h, w] = nchw(shape);
+  const int64_t group_slices = slices(norm.group);
+  const SharedLoop loop{
+      .results = n * slices(c) / group_slices, .length = group_slices * h * w, .iterations = 3};
+  if (split_loop(lowering.caps(), loop).are_many()) return normalize_long_planes(lowering, std::move(norm));
+  const LoopBy by = choose_loop(lowering, loop);
+  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
+  const TensorId pairs = channel_pairs(lowering, lowering.node().name + "/scale_bias", std::move(norm.scale),
+                                       std::move(norm.bias));
+  Dispatch dispatch =
+      loop_dispatch(lowering.caps(), "instance_norm", loop, by,
+                    {reads_in_place("x", x), reads("scale_bias", pairs), writes("y", y)},
+                    InstanceNormParameters{.activation_params = activation_params(norm.activation),
+                                           .y_shape = texel_shape(shape),
+                                           .group_slices = group_slices,
+                                           .epsilon = norm.epsilon});
+  define_activation(dispatch, norm.activation);
+  if (norm.group > 1) define(dispatch, "GROUPED");
   lowering.dispatch(std::move(dispatch));
 }
 
@@ -174,23 +218,48 @@ void lower_instance_norm(Lowering& lowering) {
   const InstanceNormalization& op = lowering.op<InstanceNormalization>();
   if (!known(lowering, 1, 2)) return lowering.run_on_host(kComputedFactors);
   const Shape& shape = lowering.output_type().shape;
-  if (!lives_in_channels4(lowering, 0)) {
-    const int64_t plane = product(shape, 2, shape.size());
-    normalize_rows(lowering, shape[0] * shape[1], plane, plane, op.epsilon);
-    return;
+  if (lives_in_channels4(lowering, 0))
+    return normalize_planes(lowering, {.epsilon = op.epsilon,
+                                       .activation = op.activation,
+                                       .scale = lowering.constant(1)->to_floats(),
+                                       .bias = lowering.constant(2)->to_floats()});
+  const int64_t plane = product(shape, 2, shape.size());
+  normalize_rows(lowering, shape[0] * shape[1], plane, plane, op.epsilon, op.activation);
+}
+
+namespace {
+
+// Returns a factor for each channel from one for each group or channel.
+std::vector<float> of_channels(const HostTensor& factors, int64_t channels) {
+  const std::vector<float> given = factors.to_floats();
+  const size_t repeats = given.empty() ? 1 : static_cast<size_t>(channels) / given.size();
+  std::vector<float> result;
+  for (const float factor : given) result.insert(result.end(), repeats, factor);
+  return result;
+}
+
+}  // namespace
+
+void lower_group_norm(Lowering& lowering) {
+  const GroupNormalization& op = lowering.op<GroupNormalization>();
+  if (!known(lowering, 1, 2)) return lowering.run_on_host(kComputedFactors);
+  const Shape& shape = lowering.output_type().shape;
+  const int64_t group = shape[1] / std::max<int64_t>(op.groups, 1);
+  constexpr int64_t kMostChannels = 64;  // that an invocation of norm_factors.comp combines
+  const bool is_whole = group == 1 || group % 4 == 0;
+  if (shape.size() > 2 && lives_in_channels4(lowering, 0) && (is_whole || group <= kMostChannels)) {
+    PlaneNorm norm{.group = group,
+                   .epsilon = op.epsilon,
+                   .activation = op.activation,
+                   .scale = of_channels(*lowering.constant(1), shape[1]),
+                   .bias = of_channels(*lowering.constant(2), shape[1])};
+    return is_whole ? normalize_planes(lowering, std::move(norm))
+                    : normalize_long_planes(lowering, std::move(norm));
   }
-  const auto [n, c, h, w] = nchw(shape);
-  const int64_t planes = n * slices(c);
-  const SharedLoop loop{.results = planes, .length = h * w, .iterations = 3};
-  if (split_loop(lowering.caps(), loop).are_many()) return normalize_long_planes(lowering, op.epsilon);
-  const LoopBy by = choose_loop(lowering, loop);
-  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
-  const TensorId pairs = channel_pairs(lowering, lowering.node().name + "/scale_bias",
-                                       lowering.constant(1)->to_floats(), lowering.constant(2)->to_floats());
-  lowering.dispatch(
-      loop_dispatch(lowering.caps(), "instance_norm", loop, by,
-                    {reads_in_place("x", x), reads("scale_bias", pairs), writes("y", y)},
-                    InstanceNormParameters{.y_shape = texel_shape(shape), .epsilon = op.epsilon}));
+  const int64_t image = product(shape, 1, shape.size());
+  const int64_t factors = lowering.constant(1)->elements();  // one per group or one per channel
+  normalize_rows(lowering, shape[0] * op.groups, image / op.groups, image / factors, op.epsilon,
+                 op.activation);
 }
 
 namespace {
@@ -242,7 +311,7 @@ void lower_layer_norm(Lowering& lowering) {
     if (length % 4 == 0)
       return normalize_texels(lowering, Layout::linear, {rows, length}, op.epsilon, op.centred);
   }
-  const TensorId statistics = normalize_rows(lowering, rows, length, 1, op.epsilon, op.centred);
+  const TensorId statistics = normalize_rows(lowering, rows, length, 1, op.epsilon, {}, op.centred);
   for (size_t i = 1; i <= 2; ++i)
     if (lowering.is_read(i))
       strided_copy(lowering, statistics, lowering.write(i, Layout::linear), {{rows}, {{4}}},
@@ -253,15 +322,6 @@ void lower_channel_norm(Lowering& lowering) {
   if (!known(lowering, 1, 2)) return lowering.run_on_host(kComputedFactors);
   normalize_texels(lowering, Layout::channels4, lowering.output_type().shape,
                    lowering.op<ChannelNormalization>().epsilon);
-}
-
-void lower_group_norm(Lowering& lowering) {
-  const GroupNormalization& op = lowering.op<GroupNormalization>();
-  if (!known(lowering, 1, 2)) return lowering.run_on_host(kComputedFactors);
-  const Shape& shape = lowering.output_type().shape;
-  const int64_t image = product(shape, 1, shape.size());
-  const int64_t factors = lowering.constant(1)->elements();  // one per group or one per channel
-  normalize_rows(lowering, shape[0] * op.groups, image / op.groups, image / factors, op.epsilon);
 }
 
 void lower_lrn(Lowering& lowering) {

@@ -55,17 +55,23 @@ Product match_product(const GraphEditor& editor, size_t index) {
   return product;
 }
 
+// The rows of each value as a matrix, which its products share: so does a conversion of its layout.
+using RowsOfValues = std::map<ValueId, ValueId>;
+
 // The Gemm replaces the last node of the product.
-void replace_by_gemm(GraphEditor& editor, const Product& product) {
+void replace_by_gemm(GraphEditor& editor, const Product& product, RowsOfValues& rows_of) {
   const Node matmul = editor.node(product.matmul), last = editor.node(product.last);
   const TensorType x = editor.type(matmul.inputs[0]), y = editor.type(last.outputs[0]);
   const bool is_matrix = x.shape.size() == 2;
   const int64_t rows = element_count(x.shape) / x.shape.back();
   ValueId input = matmul.inputs[0];
   if (!is_matrix) {
+    const auto [entry, is_new] = rows_of.try_emplace(input, kNoValue);
     const Shape shape{rows, x.shape.back()};
-    input = editor.compute_before(product.last, matmul.name + "/rows", reshape_to(shape), {input},
-                                  {x.dtype, shape});
+    if (is_new)
+      entry->second = editor.compute_before(product.last, matmul.name + "/rows", reshape_to(shape), {input},
+                                            {x.dtype, shape});
+    input = entry->second;
   }
   std::vector<ValueId> inputs{input, matmul.inputs[1]};
   if (product.bias) inputs.push_back(editor.add_constant(matmul.name + "/bias", *product.bias));
@@ -92,7 +98,8 @@ void matmul_to_gemm(Graph& graph) {
     const Product product = match_product(editor, index);
     products.emplace(product.last, product);
   }
-  for (const auto& [last, product] : products) replace_by_gemm(editor, product);
+  RowsOfValues rows_of;
+  for (const auto& [last, product] : products) replace_by_gemm(editor, product, rows_of);
   editor.commit();
 }
 

@@ -117,14 +117,23 @@ std::vector<HostTensor> InstanceNormalization::evaluate(HostInputs inputs) const
     for (size_t c = 0; c < scale.size(); ++c) {
       const Moments m = moments<float>(rest.first(plane));
       const double factor = scale[c] * inverse_deviation(m, epsilon);
-      for (float& value : rest.first(plane)) value = static_cast<float>((value - m.mean) * factor + shift[c]);
+      for (float& value : rest.first(plane))
+        value = apply_real(activation, static_cast<float>((value - m.mean) * factor + shift[c]));
       rest = rest.subspan(plane);
     }
   }
   return {cast(y, type.dtype)};
 }
 
-Attributes InstanceNormalization::attributes() const { return print_epsilon(epsilon); }
+std::shared_ptr<const Operator> InstanceNormalization::with_activation(const Activation& added) const {
+  return copy_with_activation(*this, added);
+}
+
+Attributes InstanceNormalization::attributes() const {
+  Attributes result = print_epsilon(epsilon);
+  print_activation(result, activation);
+  return result;
+}
 
 std::vector<TensorType> LayerNormalization::infer(Inputs inputs) const {
   const TensorType& x = float_input_type(inputs, 0, "X");
@@ -214,7 +223,7 @@ std::vector<HostTensor> GroupNormalization::evaluate(HostInputs inputs) const {
         const size_t at = per_channel ? group * group_channels + c : group;
         const double factor = scale[at] * inverse_deviation(m, epsilon);
         for (float& value : rest.first(plane))
-          value = static_cast<float>((value - m.mean) * factor + shift[at]);
+          value = apply_real(activation, static_cast<float>((value - m.mean) * factor + shift[at]));
         rest = rest.subspan(plane);
       }
     }
@@ -222,9 +231,14 @@ std::vector<HostTensor> GroupNormalization::evaluate(HostInputs inputs) const {
   return {cast(y, type.dtype)};
 }
 
+std::shared_ptr<const Operator> GroupNormalization::with_activation(const Activation& added) const {
+  return copy_with_activation(*this, added);
+}
+
 Attributes GroupNormalization::attributes() const {
   Attributes result = print_epsilon(epsilon);
   result.set("num_groups", groups);
+  print_activation(result, activation);
   return result;
 }
 

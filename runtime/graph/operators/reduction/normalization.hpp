@@ -24,10 +24,12 @@ struct BatchNormalization : Operator {
 // c).
 struct InstanceNormalization : Operator {
   float epsilon = 1e-5f;
+  Activation activation;
 
   std::string_view type() const override { return "InstanceNormalization"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  std::shared_ptr<const Operator> with_activation(const Activation& added) const override;
   Attributes attributes() const override;
 };
 
@@ -51,10 +53,12 @@ struct LayerNormalization : Operator {
 struct GroupNormalization : Operator {
   int64_t groups = 1;
   float epsilon = 1e-5f;
+  Activation activation;
 
   std::string_view type() const override { return "GroupNormalization"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  std::shared_ptr<const Operator> with_activation(const Activation& added) const override;
   Attributes attributes() const override;
 };
 
