@@ -123,6 +123,7 @@ bool Lowering::is_in_bytes(size_t i) const {
 
 void Lowering::alias(size_t output, size_t input) {
   const ValueId to = node_.outputs.at(output);
+  if (builder_.share_texels(to, node_.inputs.at(input))) return;
   const Value& value = builder_.graph().values[to];
   builder_.set_tensor(to, Layout::linear,
                       builder_.make_alias(read(input, Layout::linear), value.type.shape, value.name));

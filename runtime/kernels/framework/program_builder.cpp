@@ -390,6 +390,15 @@ void ProgramBuilder::set_tensor(ValueId value, Layout layout, TensorId id) {
   value_tensors_[value].in(layout) = id;
 }
 
+bool ProgramBuilder::share_texels(ValueId value, ValueId source) {
+  const ValueTensors& tensors = value_tensors_[source];
+  if (tensors.channels4 == kNoTensor || tensors.linear != kNoTensor) return false;
+  const Shape &from = graph_.values[source].type.shape, &to = graph_.values[value].type.shape;
+  if (from.size() > 4 || to.size() > 4 || nchw(from) != nchw(to)) return false;
+  value_tensors_[value] = tensors;
+  return true;
+}
+
 bool ProgramBuilder::alias_same_bytes(ValueId value, ValueId source) {
   if (value >= grids_.size() || !grids_[value] || grids_[value] != grids_[source]) return false;
   const ValueTensors& tensors = value_tensors_[source];

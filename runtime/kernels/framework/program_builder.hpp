@@ -42,6 +42,9 @@ class ProgramBuilder {
   TensorId write(ValueId value, Layout layout);
   TensorId make_alias(TensorId tensor, Shape shape, std::string tensor_name);
   void set_tensor(ValueId value, Layout layout, TensorId id);
+  // Makes the tensors of `source` those of `value`, which has the same elements in the same order, where these
+  // exist in channels4 alone and each element is in the same texel. Returns whether that is so.
+  bool share_texels(ValueId value, ValueId source);
   // Lowering::update_state().
   TensorId update_state(ValueId input, ValueId output);
   // Lowering::alias_same_bytes().
