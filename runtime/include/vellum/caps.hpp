@@ -21,6 +21,7 @@ class VELLUM_API Caps {
   // names the invalid member.
   static Caps parse(std::string_view json, const std::string& source);
 
+  // Returns the text of a caps file.
   std::string json() const;
 
   struct Impl;
@@ -31,7 +32,8 @@ class VELLUM_API Caps {
   std::shared_ptr<const Impl> impl_;
 };
 
-// Does the same as describe() of session.hpp for a device that is not present. Sizes in memory are modelled.
+// Return a compilation stage as describe() and describe_json() of session.hpp do, for a device that is not
+// present. Sizes in memory are modelled.
 VELLUM_API std::string describe(const Model& model, std::string_view stage, const SessionOptions& options,
                                 const Caps& caps);
 VELLUM_API std::string describe_json(const Model& model, std::string_view stage,

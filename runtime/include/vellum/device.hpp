@@ -28,7 +28,7 @@ struct DeviceInfo {
   std::string preferred_storage;  // the meaning of StorageChoice::automatic
   bool fp16_arithmetic = false;
   uint32_t subgroup_size = 0;        // 0: unknown, or not every subgroup is full
-  std::string cooperative_matrices;  // the supported products of halves, "KHR 16x16x16"; or "no: ..."
+  std::string cooperative_matrices;  // supported fp16 matrix shapes, "KHR 16x16x16"; or "no: " and the reason
   float timestamp_period_ns = 0;     // 0: no GPU timestamps
   uint32_t max_image_dimension_2d = 0, max_image_dimension_3d = 0;
   uint64_t max_storage_buffer_range = 0;
@@ -67,12 +67,12 @@ struct DeviceOptions {
   // Milliseconds to wait for one submit before the device counts as hanging, which is Error(device_lost).
   // Resources of that submit are kept until the device has finished. 0: no limit.
   uint32_t wait_limit_ms = 60'000;
-  // Whether each kernel is checked at its first use on this device. Before it runs anything, the first
-  // session that uses a kernel computes a small operator with it and compares the result with the host's.
-  // That takes some milliseconds for each kernel; results are stored in `cache_folder` by device, driver and
-  // version of Vellum. A kernel that fails is replaced by another kernel, other storage or the host, and
-  // Session::warnings() names it. Vellum::runtime, which compiles no shaders, checks with those that pack()
-  // adds to a bundle for this; there the host replaces a kernel that fails.
+  // Whether each kernel is checked at its first use on this device. Before the first session that uses a
+  // kernel runs anything, it computes a small operator with the kernel and compares the result with the
+  // host's. A check takes some milliseconds for each kernel. Results are stored in `cache_folder` by device,
+  // driver and version of Vellum. A kernel that fails is replaced by another kernel, other storage or the
+  // host, and Session::warnings() names it. Vellum::runtime, which compiles no shaders, uses the check
+  // shaders that pack() adds to a bundle; there the host replaces a kernel that fails.
   SelfCheck self_check = SelfCheck::automatic;
   LogCallback log;
 };

@@ -51,21 +51,22 @@ struct MemoryInterval {
   uint64_t least = 0, most = 0;
 };
 
-// How fast weights that are streamed come to the device, in GB (10^9 bytes) per second.
+// Bandwidths for streamed weights, in GB (10^9 bytes) per second.
 struct StreamRates {
-  double bus =
-      0;  // to the device's memory; 0: 12, as PCIe 3.0 x16, or half of its bandwidth if the host shares it
+  // From host memory to device memory. 0: half of the device's memory bandwidth if host and device share
+  // memory, else 12 (PCIe 3.0 x16).
+  double bus = 0;
   double disk = 0;  // from the model's file; 0: the weights are in host memory
 };
 
-// The time of one run by the performance model (docs/gpu_compilers.md). Rates are published or assumed: use
-// it to compare, and to see whether a network that streams waits for its weights. The host's part is not
-// counted.
+// The predicted time of one run (docs/gpu_compilers.md describes the model). The device's rates are published
+// or assumed. Use the prediction to compare configurations, and to see whether a network that streams waits
+// for its weights. Operators on the host are not counted.
 struct PredictedRun {
-  double ms = 0;                // with the waits for weights
-  double computing_ms = 0;      // of the dispatches alone
-  double streaming_ms = 0;      // of the copies of weights alone
-  uint64_t streamed_bytes = 0;  // of weights; 0 if all stay on the device
+  double ms = 0;                // dispatches, and waits for weights
+  double computing_ms = 0;      // dispatches alone
+  double streaming_ms = 0;      // copies of weights alone
+  uint64_t streamed_bytes = 0;  // weights copied to the device; 0 if all of them stay there
 };
 
 struct MemoryEstimate {
@@ -92,8 +93,8 @@ struct MemoryEstimate {
 // is below 0.
 VELLUM_API MemoryEstimate estimate_memory(const Model& model, const SessionOptions& options, const Caps& caps,
                                           const StreamRates& rates = {});
-// Does the same with the device's own answers for the memory of images and buffers, which predicts
-// allocations exactly.
+// Estimates with the sizes that the device reports for images and buffers, which predicts allocations
+// exactly.
 VELLUM_API MemoryEstimate estimate_memory(const Model& model, const SessionOptions& options,
                                           const Device& device, const StreamRates& rates = {});
 
@@ -105,14 +106,16 @@ struct MemoryMeasurement {
   // The growth of the whole process at its peak. Empty if the system does not report it.
   std::optional<uint64_t> process_bytes;
   bool driver_included = false;  // use.resident includes the driver itself
-  // estimate_memory() with the device's own answers.
+  // The result of estimate_memory() with the sizes that the device reports.
   MemoryEstimate estimate;
 };
 
 // The process memory that a driver on the CPU takes; see docs/estimate.md.
 struct MemoryCalibration {
-  std::string host;  // the processor
-  uint64_t driver_bytes = 0;
+  std::string host;           // the processor
+  uint64_t driver_bytes = 0;  // code and data of the driver and its shader compiler
+  // Bytes for each scalar operation of the shaders, with loops unrolled: over all pipelines, and in addition
+  // for the largest pipeline.
   uint32_t bytes_per_operation = 0, bytes_per_operation_of_largest = 0;
 };
 

@@ -63,7 +63,7 @@ VELLUM_API std::vector<ExternalSupport> external_support(const Device& device);
 
 // A handle of memory.
 //
-// Who owns a handle is as in Vulkan's specification:
+// Handles are owned as Vulkan's specification says:
 //   import  opaque_fd, dma_buf       the file descriptor becomes the driver's if the import succeeds: do not
 //                                    use or close it. If it fails the descriptor stays the caller's.
 //           opaque_win32             the handle stays the caller's, who closes it with CloseHandle

@@ -32,10 +32,10 @@ struct KernelCheckOptions {
   std::string only;
   // True: every kernel candidate of every operator. False: one of each algorithm.
   bool all = false;
-  // How often each kernel runs, 1 to 1,000,000. A result whose bits differ from those of the first is a
-  // failure.
+  // The number of runs of each kernel, 1 to 1,000,000. A run whose result differs in any bit from that of the
+  // first run is a failure.
   uint32_t repetitions = 1;
-  // Called before each operator with the number that have been checked. Return false to stop.
+  // Called before each operator with the number of operators that have been checked. Return false to stop.
   std::function<bool(size_t done, size_t total)> progress;
 };
 
@@ -50,24 +50,25 @@ struct KernelCheckOptions {
 VELLUM_API std::vector<KernelCheck> check_kernels(const Device& device,
                                                   const KernelCheckOptions& options = {});
 
-// Computes each operator of a model that has a kernel on the device, in its own shapes and with the kernels
-// of a session with these options, and compares it with the host reference, which computes the whole network
-// from random inputs. A KernelCheck is a layer; KernelCheckOptions::only is a part of its name, and `all` has
-// no effect. Takes as long as the host needs: a second for 100 million multiplications. Throws what a Session
-// throws for this model and what check_kernels() does; Error(not_found) if no layer is checked.
+// Checks the layers of a model. The host reference computes the whole network from random inputs. The device
+// computes each operator that has a kernel, in the model's shapes and with the kernels of a session with
+// these options, and the results are compared. A KernelCheck then is a layer; KernelCheckOptions::only is a
+// part of its name, and `all` has no effect. The host determines the time: about a second for 100 million
+// multiplications. Throws the errors of Session and of check_kernels(), and Error(not_found) if no layer is
+// checked.
 VELLUM_API std::vector<KernelCheck> check_layers(const Device& device, const Model& model,
                                                  const SessionOptions& options = {},
                                                  const KernelCheckOptions& check_options = {});
 
-// Returns what the driver did when an earlier process ended or lost the device, such as "compiled shader
-// 'conv_window'". It is not tried again: other kernels run in its place. Empty without a cache folder.
+// Returns the driver's work during which earlier processes ended or lost the device, such as "compiled shader
+// 'conv_window'". This work is not tried again: other kernels run in its place. Empty without a cache folder.
 VELLUM_API std::vector<std::string> crashes(const Device& device);
 // Forgets what crashes() returns, and all results of first-use checks on this device. Processes that begin
 // afterwards, and sessions of this device that are made afterwards, try again.
 VELLUM_API void forget_crashes(const Device& device);
-// Call it when the process is about to be ended on purpose while other threads may use devices, such as in a
-// thread that waits for SIGTERM. What drivers are doing then, or do afterwards, does not count as a crash.
-// Must not be called in a signal handler.
+// Keeps the end of this process from being recorded as a crash of a driver. Call it before the process is
+// ended on purpose while other threads may use devices, such as in a thread that waits for SIGTERM. It covers
+// the drivers' work at the time of the call and all later work. Must not be called in a signal handler.
 VELLUM_API void discard_attempts();
 
 }  // namespace vellum

@@ -24,8 +24,8 @@ struct KernelCode {
   uint32_t subgroup_size = 0;  // 0: unknown
   double registers = 0;        // of one invocation, in the driver's unit
   double spills = 0;           // registers that did not fit, or the instructions that store them
-  double resident_subgroups =
-      0;  // the most subgroups that a SIMD unit, core or multiprocessor holds at a time
+  // The most subgroups that a SIMD unit, core or multiprocessor holds at a time.
+  double resident_subgroups = 0;
   double shared_memory_bytes = 0;                     // of a workgroup
   double instructions = 0;                            // instructions in the code, not executed instructions
   double cycles = 0;                                  // the driver's own estimate
@@ -35,8 +35,8 @@ struct KernelCode {
 
 struct KernelPipeline {
   std::string shader;
-  std::vector<std::pair<std::string, std::string>>
-      defines;          // the macros that distinguish variants of the shader
+  // The macros that distinguish variants of the shader.
+  std::vector<std::pair<std::string, std::string>> defines;
   std::string variant;  // `defines` as text, without those that describe tensors
   std::array<uint32_t, 3> workgroup_size{};
   std::vector<KernelCode> code;  // several if the driver compiles for several subgroup sizes

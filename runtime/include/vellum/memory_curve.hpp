@@ -12,8 +12,8 @@ namespace vellum {
 
 struct MemoryLine {
   std::string name;
-  std::vector<std::pair<int64_t, uint64_t>>
-      points;  // the size of the dimension (such as the batch), and bytes
+  // The size of the dimension (such as the batch), and bytes.
+  std::vector<std::pair<int64_t, uint64_t>> points;
 };
 
 struct MemoryCurve {

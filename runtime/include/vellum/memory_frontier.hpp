@@ -43,7 +43,7 @@ struct FrontierOptions {
 // budget.
 VELLUM_API MemoryFrontier memory_frontier(const Model& model, const SessionOptions& options, const Caps& caps,
                                           const FrontierOptions& frontier_options = {});
-// Does the same with the device's own answers for the memory of images and buffers, which predicts
+// Finds the frontier with the sizes that the device reports for images and buffers, which predicts
 // allocations exactly.
 VELLUM_API MemoryFrontier memory_frontier(const Model& model, const SessionOptions& options,
                                           const Device& device, const FrontierOptions& frontier_options = {});

@@ -42,8 +42,8 @@ class VELLUM_API MemoryPool {
   explicit MemoryPool(const Device& device, const MemoryPoolOptions& options = {});
 
   bool valid() const { return pool_ != nullptr; }
-  // Returns the device memory that the pool has now, without replaced memory that runs under way still use. 0
-  // if not valid().
+  // Returns the bytes of device memory that the pool has now; 0 if not valid(). Memory that was replaced but
+  // that runs under way still use is not counted.
   uint64_t bytes() const;
   // Frees the memory; runs under way keep theirs until they have ended. The next run of a session allocates
   // it again.

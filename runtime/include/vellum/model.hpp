@@ -64,12 +64,12 @@ class VELLUM_API Model {
   static Model load(const std::filesystem::path& file, const LoadLimits& limits = {});
   // Loads a model from memory. A model with external data is refused.
   static Model load(std::span<const std::byte> bytes, const LoadLimits& limits = {});
-  // Does the same, but a bundle is not copied: the model and its sessions keep `bytes`, which must not
-  // change, and read constants, weights and shaders from there on demand. A bundle that does not begin at a
-  // multiple of 8 bytes is copied. For other formats `bytes` is not kept.
+  // Loads a model from memory without copying a bundle: the model and its sessions keep `bytes`, which must
+  // not change, and read constants, weights and shaders from there on demand. A bundle that does not begin at
+  // a multiple of 8 bytes is copied. For other formats `bytes` is not kept.
   static Model load(std::shared_ptr<const std::byte> bytes, size_t byte_count, const LoadLimits& limits = {});
-  // Load one of the signatures of a TFLite model. Throw Error(not_found), which lists the signatures of the
-  // file.
+  // Load one of the signatures of a TFLite model. For an unknown signature, throw Error(not_found), which
+  // lists the signatures of the file.
   static Model load(const std::filesystem::path& file, const LoadLimits& limits, std::string_view signature);
   static Model load(std::span<const std::byte> bytes, const LoadLimits& limits, std::string_view signature);
 

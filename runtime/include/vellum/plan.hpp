@@ -37,8 +37,8 @@ VELLUM_API TensorUsage tensor_usage(const Model& model, const SessionOptions& op
 
 VELLUM_API TensorUsage tensor_usage(const Model& model, const SessionOptions& options, const Caps& caps);
 
-// Returns the memory plan of such a session: what Session::memory() would return, without weights, inputs and
-// outputs.
+// Returns the memory plan of a session with these options: the report of Session::memory(), without weights,
+// inputs and outputs.
 VELLUM_API MemoryReport planned_memory(const Model& model, const SessionOptions& options = {},
                                        const Device* device = nullptr);
 VELLUM_API MemoryReport planned_memory(const Model& model, const SessionOptions& options, const Caps& caps);

@@ -1,5 +1,5 @@
-// Static quantisation of a model after training: from a model of floats and examples of its inputs to an ONNX
-// file with QuantizeLinear and DequantizeLinear around its layers, which other engines run as well.
+// Post-training static quantisation. It takes a floating-point model and examples of its inputs, and makes an
+// ONNX file with QuantizeLinear and DequantizeLinear around the layers, which other engines run as well.
 #pragma once
 
 #include <cstddef>
@@ -26,24 +26,24 @@ struct QuantizeOptions {
   QuantizeRanges ranges = QuantizeRanges::mse;
   double percentile = 99.99;
   bool signed_activations = false;  // int8 in place of uint8
-  bool equalize = false;            // scale channels of layers that follow each other to equal ranges
+  bool equalize = false;            // scale the channels of consecutive layers to equal ranges
   bool correct_biases = true;       // remove the mean error of each channel
   // The largest error of an output, as a fraction of its root mean square. The layers with the greatest
-  // errors stay in floats until it is met. 0: all layers have integers.
+  // errors stay in floating point until it is met. 0: all layers are quantised.
   double max_drop = 0.0;
-  // 8 or 4: only weights have integers, with this many bits; examples are not used.
+  // 8 or 4: only weights are quantised, to this many bits; examples are not used. 0: activations too.
   int weight_only_bits = 0;
   InputShapes input_shapes;  // for open dimensions
-  // Is told the stage and how much of it is done.
+  // Called with the name of a stage, and with the finished and total number of its steps.
   std::function<void(std::string_view stage, size_t done, size_t total)> progress;
 };
 
 struct QuantizedLayer {
   std::string name, op;
-  bool in_integers = true;
+  bool in_integers = true;        // false: the layer stayed in floating point
   float low = 0.0f, high = 0.0f;  // the range of its first input
-  // Signal to noise ratio of its output in decibels: with its own integers alone, and in the whole network.
-  // Infinity without noise.
+  // Signal to noise ratio of its output in decibels: if only this layer is quantised, and in the whole
+  // quantised network. Infinity without noise.
   double own_ratio = 0.0, network_ratio = 0.0;
 };
 
@@ -54,7 +54,7 @@ struct QuantizedOutput {
 };
 
 struct QuantizedModel {
-  std::string onnx;                    // the file
+  std::string onnx;                    // the bytes of the ONNX file
   std::vector<QuantizedLayer> layers;  // in the order of execution
   std::vector<QuantizedOutput> outputs;
 };
@@ -62,9 +62,10 @@ struct QuantizedModel {
 // Returns the inputs of one example, by name.
 using QuantizeExample = std::function<InputTensors(size_t index)>;
 
-// Quantises a model. The device runs it on the examples: once for ranges, once more for percentile, entropy
-// and mse, and to measure errors. Throws Error(invalid_argument) without examples, unless only weights are
-// quantised; Error(unsupported) for a model with an operator that ONNX does not have.
+// Quantises a model. The device runs the model on all `examples`: once to find ranges, once more for
+// percentile, entropy and mse, and again to measure errors. Throws Error(invalid_argument) without examples,
+// unless only weights are quantised, and Error(unsupported) for a model with an operator that ONNX does not
+// have.
 VELLUM_API QuantizedModel quantize(const Device& device, const Model& model, size_t examples,
                                    const QuantizeExample& example, const QuantizeOptions& options = {});
 

@@ -18,8 +18,8 @@ struct ProfileReport {
   std::string model;                  // its name in the document
   std::vector<std::string> subtitle;  // device, options: shown beside the title
   MemoryReport memory;
-  std::vector<LayerTime> layers;        // Session::layer_times(), or medians of it over several runs
-  std::vector<LayerTime> run;           // Session::layer_times() of one run, for begin and end of each task
+  std::vector<LayerTime> layers;        // Session::layer_times(), or its medians over several runs
+  std::vector<LayerTime> run;           // Session::layer_times() of one run: begin and end of each task
   std::optional<KernelReport> kernels;  // empty: the driver reports nothing about kernels
 };
 

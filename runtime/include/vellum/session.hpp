@@ -51,8 +51,8 @@ class VELLUM_API Run {
   Run& operator=(Run&& other) noexcept;
 
   bool valid() const { return request_ != nullptr; }
-  // Returns whether wait() would return at once. Does not wait for the device. If the device is done, copies
-  // the outputs and runs operators on the host.
+  // Returns whether wait() would return at once. Does not wait for the device. If the device is done, this
+  // call copies the outputs and runs operators on the host.
   bool done() const;
   // Waits until this inference and all that were submitted before it are done, and its outputs are written.
   // Throws the Error with which the run ended (device_lost, out_of_memory, ...), on every call.
@@ -64,15 +64,15 @@ class VELLUM_API Run {
   // Stops the parts of the run that were not submitted yet, and returns at once. When the submitted parts are
   // done, wait() throws Error(cancelled). Nothing is written to the caller's outputs.
   //
-  // It stops further submits of a run that SessionOptions::max_submit_ms divides, and operators on the host
-  // that have not begun with everything after them. Vulkan cannot take back submits, begun or not. So a run
-  // is completed if it is one submit, has semaphores of the application, or streams its weights
+  // It stops further submits of a run that SessionOptions::max_submit_ms divides. It also stops operators on
+  // the host that have not begun, and everything after them. Vulkan cannot take back a submit. Therefore a
+  // run is completed if it is one submit, has semaphores of the application, or streams its weights
   // (weights_budget).
   //
   // It has no effect on other runs, or on a run that is done() or is writing its outputs. May be called from
   // any thread, also while another thread waits for this run.
   void cancel() const;
-  // Wait, then return outputs that were kept, see Session::submit().
+  // Wait, then return outputs that were kept (Session::submit()).
   Tensor output(std::string_view name) const;
   std::map<std::string, Tensor> outputs() const;
 
@@ -151,8 +151,8 @@ class VELLUM_API Session {
   void run();
   // Frees memory, for Android's onTrimMemory() and the like. First waits for all runs under way. Inputs and
   // outputs keep their values. The next run allocates everything again, and may throw Error(out_of_memory).
-  // For intermediates that takes milliseconds; for weights about as long as making a session with cached
-  // shaders.
+  // Allocating intermediates takes milliseconds. Loading weights takes about as long as making a session with
+  // cached shaders.
   void trim(TrimLevel level = TrimLevel::intermediates);
   // Returns an output of the last run() with the current input shapes. Throws Error(invalid_argument) before
   // the first run(), after a run() that failed, and after submit().
@@ -180,22 +180,23 @@ class VELLUM_API Session {
   // earlier, the run ends with Error(invalid_argument). After in_flight runs have been under way once,
   // submit() and wait() do not allocate memory.
   Run submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs);
-  // Does the same, ordered by semaphores with other work: of the application on its device (Device::adopt()),
-  // or of another process (ExternalSemaphore of vellum/external.hpp). The run's work on the device begins
-  // after semaphores.wait and signals semaphores.signal at its end. With operators on the host, wait() or
-  // done() may submit that end. If the function throws, no further semaphore is signalled. Throws
-  // Error(unsupported) if the run has no work on the device.
+  // Begins an inference that semaphores order with other work: with work of the application on its device
+  // (Device::adopt()), or of another process (ExternalSemaphore of vellum/external.hpp). The run's work on
+  // the device begins after semaphores.wait and signals semaphores.signal at its end. With operators on the
+  // host, the last submit may happen in wait() or done(). If the function throws, no further semaphore is
+  // signalled. Throws Error(unsupported) if the run has no work on the device.
   Run submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs,
              const SubmitSemaphores& semaphores);
   // Begins an inference, and keeps every output for Run::output().
   Run submit(const std::map<std::string, Tensor>& inputs);
 
-  // Do the same as submit() if a run can begin at once. Otherwise they return a Run that is not valid(), so
-  // that a producer of frames can drop or keep this frame: while in_flight runs are under way, or while
-  // another thread's submit() prepares the session for other shapes. They never wait for the device and never
-  // run operators on the host. A run that the device has finished makes room, but one with operators on the
-  // host only after done() or wait() has run them. Throw Error(invalid_argument) if the session is not
-  // prepared for these shapes. With a weights_budget the whole inference happens in the call.
+  // Begin an inference as submit() does, if a run can begin at once. Otherwise they return a Run that is not
+  // valid(), so that a producer of frames can drop or keep this frame. A run cannot begin while in_flight
+  // runs are under way, or while another thread's submit() prepares the session for other shapes. The
+  // functions never wait for the device and never run operators on the host. A run is under way until the
+  // device has finished it; a run with operators on the host is under way until done() or wait() has run
+  // them. Throw Error(invalid_argument) if the session is not prepared for these shapes. With a
+  // weights_budget the whole inference happens in the call.
   Run try_submit(std::span<const InputValues> inputs, std::span<const OutputValues> outputs);
   Run try_submit(const std::map<std::string, Tensor>& inputs);
 
@@ -206,17 +207,17 @@ class VELLUM_API Session {
   // are not bound cannot be read. To change bindings, record again: earlier Recordings stay valid.
   //
   // Throws Error(unsupported), which states the reason, if the host does part of the work (operators without
-  // a kernel, data-dependent shapes, a weights_budget, check_finite) and for a constant output. Throws
-  // Error(not_found) for an unknown name. Throws Error(invalid_argument) before the session is prepared, and
-  // for an input that is not bound, a null handle, an offset that is not aligned, and a range that is too
-  // short or overlaps an output's.
+  // a kernel, data-dependent shapes, a weights_budget, check_finite), with repeat_every, and for a constant
+  // output. Throws Error(not_found) for an unknown name. Throws Error(invalid_argument) before the session is
+  // prepared, and for an input that is not bound, a null handle, an offset that is not aligned, and a range
+  // that is too short or overlaps an output's.
   Recording record(VkCommandBuffer_T* commands, std::span<const BufferBinding> inputs,
                    std::span<const BufferBinding> outputs);
   // Binds without recording, for Recording::record(), submit() and run(). Also works on a device of
   // Device::open(), with buffers of vellum/external.hpp.
   Recording bind(std::span<const BufferBinding> inputs, std::span<const BufferBinding> outputs);
-  // Do the same as the functions above, with images of the application among inputs and outputs. Also throw
-  // Error(invalid_argument) and Error(unsupported) for an image that ImageBinding does not allow.
+  // Record and bind as the functions above do, with images of the application among inputs and outputs. Also
+  // throw Error(invalid_argument) and Error(unsupported) for an image that ImageBinding does not allow.
   Recording record(VkCommandBuffer_T* commands, const NetworkBindings& bindings);
   Recording bind(const NetworkBindings& bindings);
   // Runs one inference of a recording that bind() made with NetworkBindings::rest_on_host, and returns when
@@ -228,24 +229,24 @@ class VELLUM_API Session {
   BufferLayout input_buffer(std::string_view name) const;
   BufferLayout output_buffer(std::string_view name) const;
 
-  // Return the states, in the order of SessionOptions::state, or of the inputs for "auto". They are listed by
-  // inputs() and outputs() too, but set_input(), submit() and output() refuse them, and run() and Run omit
-  // them: state never passes through the host. It begins with the initial value that the model declares, else
-  // with zeros, and all input shapes of the session share it. After a run that failed it is undefined until
-  // it is set or reset.
+  // Return the states, in the order of SessionOptions::state, or of the inputs for "auto". States never pass
+  // through the host: inputs() and outputs() list them, but set_input(), submit() and output() refuse them,
+  // and run() and Run omit them. A state begins with the initial value that the model declares, else with
+  // zeros. All input shapes of the session share it. After a run that failed, a state is undefined until it
+  // is set or reset.
   const std::vector<StateInfo>& states() const;
-  // Return to the initial values.
+  // Sets all states to their initial values.
   void reset_state();
   // Copy one state to and from the host, by the name of its input or output. A tensor has the dtype and shape
   // of the state. Throw Error(not_found) for a name that is no state, and Error(invalid_argument) before the
   // session is prepared.
   Tensor state(std::string_view name) const;
   void set_state(std::string_view name, const Tensor& tensor);
-  // Copies all states on the device. The copy is no part of memory() and counts against no budget.
+  // Copies all states on the device. memory() and budgets do not count the copy.
   SavedState save_state() const;
-  // Copies them back on the device, also to another session of the same device whose states have the same
-  // types and shapes: both then go on from there, each with its own state. Throws Error(invalid_argument) for
-  // any other session.
+  // Copies saved states back on the device. `saved` may come from another session of the same device whose
+  // states have the same types and shapes. Each session goes on with states of its own. Throws
+  // Error(invalid_argument) for states of any other session.
   void restore_state(const SavedState& saved);
 
   // Returns the memory for the input shapes of the last run; weights are counted for all shapes. Empty before
@@ -269,14 +270,14 @@ class VELLUM_API Session {
 };
 
 struct CreationProgress {
-  // Number of pipelines that are ready, and that the session needs. Both are 0 until the network is compiled
-  // to dispatches.
+  // Number of pipelines that are ready, and number of pipelines that the session needs. Both are 0 until the
+  // network is compiled to dispatches.
   size_t ready = 0, total = 0;
 };
 
-// A session that Session::create_async() is making. It adds one thread, which ends with the creation, to
-// those that the constructor of Session uses. One thread at a time, except that other threads may call
-// progress() and cancel(), also during get().
+// A session that Session::create_async() is making on a thread of its own, which ends with the creation. One
+// thread at a time may use this object, except that other threads may call progress() and cancel(), also
+// during get().
 class VELLUM_API SessionCreation {
  public:
   SessionCreation();  // not valid()
@@ -310,7 +311,7 @@ class VELLUM_API SessionCreation {
 // device it uses the caps of the Android Baseline 2022 profile.
 VELLUM_API std::string describe(const Model& model, std::string_view stage,
                                 const SessionOptions& options = {}, const Device* device = nullptr);
-// Returns the same as one JSON object, with the members of docs/tool.md.
+// Returns a stage as one JSON object. docs/tool.md lists its members.
 VELLUM_API std::string describe_json(const Model& model, std::string_view stage,
                                      const SessionOptions& options = {}, const Device* device = nullptr);
 

@@ -52,10 +52,10 @@ struct SessionOptions {
   // none. The shape of a state is that of the first shapes that the session is prepared for. Not with
   // in_flight above 1, because each run needs the state of the run before.
   std::string state;
-  // Tokens for which states that grow have room: those whose output is a concatenation of the state and new
-  // tokens, as exporters write the keys and values of a decoder. The number of tokens in them is one more
-  // state, "cache_length", and inputs that count all tokens (attention_mask) have this length, with zeros
-  // after the last token. 0: such states are refused.
+  // The maximum number of tokens in states that grow. The output of such a state is a concatenation of the
+  // state and new tokens, as exporters write the keys and values of a decoder. The number of tokens in these
+  // states is one more state, "cache_length". Inputs that count all tokens (attention_mask) have the length
+  // state_capacity, with zeros after the last token. 0: such states are refused.
   uint32_t state_capacity = 0;
   // Memory for intermediate tensors that several sessions share. Not valid(): the session allocates its own.
   MemoryPool memory_pool;
@@ -73,8 +73,8 @@ struct SessionOptions {
   // cancel() stops the rest; and no watchdog of the driver ends the run. run(), wait(), wait_for(), done()
   // and try_submit() make the next submits when earlier ones are done. The run makes no progress while none
   // of these is called. With semaphores of the application all submits are made at once. A single dispatch is
-  // not divided. Predictions are those of `vellum inspect --stage kernels`; an unknown GPU is predicted as a
-  // common one. Results are the same bit for bit.
+  // not divided. `vellum inspect --stage kernels` shows the predictions; an unknown GPU is predicted as a
+  // common GPU. Results are the same bit for bit.
   //
   // Empty: 16 on GPUs with a graphics queue, which may serve a display; 0 on other GPUs and on CPUs.
   std::optional<uint32_t> max_submit_ms;
@@ -88,11 +88,12 @@ struct SessionOptions {
   // tensors, workspace, inputs, outputs of all runs in flight, and staging; 0: no budget. It is never
   // exceeded. If the other options would take more, the session uses the configuration within the budget that
   // is predicted to be fastest: other memory modes and storages, no Winograd, no tuned kernels, streamed
-  // weights as with weights_budget (docs/memory.md). Results are the same bit for bit, unless that gave up
-  // Winograd, tuned kernels or images that the device prefers. If nothing fits, throws Error(out_of_memory),
-  // which states the smallest budget that suffices. The session does not share its weights with other
-  // sessions, and stays prepared for one combination of input shapes. Error(invalid_argument) with a
-  // weights_budget or a memory_pool. Memory of the driver, such as that of pipelines, is not counted.
+  // weights as with weights_budget (docs/memory.md). Results are the same bit for bit, unless the budget
+  // excludes Winograd, tuned kernels or images that the device prefers. If nothing fits, throws
+  // Error(out_of_memory), which states the smallest budget that suffices. The session does not share its
+  // weights with other sessions, and stays prepared for one combination of input shapes.
+  // Error(invalid_argument) with a weights_budget or a memory_pool. Memory of the driver, such as that of
+  // pipelines, is not counted.
   uint64_t memory_budget = 0;
   // With a memory_budget: allows Precision::fp16 where it is predicted to be faster than all that fits in
   // fp32.
@@ -111,14 +112,14 @@ struct SessionOptions {
   // which names it. Without the check they follow IEEE 754 only as far as the device does: Vulkan lets
   // drivers assume that there are none, so a NaN may give any number (docs/using.md).
   bool check_finite = false;
-  // Repeat every so many runs, the first among them, and compare the bits of the outputs: a difference is
-  // Error(internal), which names the output. That finds devices whose results depend on heat, power or chance
-  // (docs/using.md). 0: none. Not with state, nor for runs that signal a semaphore or are recorded.
+  // N: executes the first run and every Nth run after it twice, and compares the bits of the outputs. A
+  // difference is Error(internal), which names the output. The repetition finds devices whose results depend
+  // on heat, power or chance (docs/using.md). 0: no run is repeated. Not allowed with `state`. Such a session
+  // refuses runs that signal a semaphore, and record() and bind().
   uint32_t repeat_every = 0;
-  // Whether operators without a kernel may run on the host, of which Session::warnings() tells. False: a
-  // model with such operators is Error(unsupported), which names one; so is a model with an operator whose
-  // result has a shape that only a run determines (NonMaxSuppression, NonZero), for that always needs the
-  // host.
+  // Whether operators without a kernel may run on the host; Session::warnings() lists them. False: a model
+  // with such an operator is Error(unsupported), which names it. Operators whose result has a shape that only
+  // a run determines (NonMaxSuppression, NonZero) always need the host, and are Error(unsupported), too.
   bool host_fallback = true;
   // Write GPU timestamps around every task, for layer_times().
   bool profile = false;

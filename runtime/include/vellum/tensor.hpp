@@ -71,7 +71,7 @@ class VELLUM_API HostTensor {
 
   // Return a view of the elements. Throw Error(invalid_argument) if T and the dtype differ in size, or if T
   // is a floating-point or signed integer type and the dtype is not. An unsigned T views the bits of any
-  // dtype, such as those of halves.
+  // dtype, such as the bits of fp16 elements.
   template <typename T>
   std::span<const T> as() const {
     check_element(sizeof(T), element_kind<T>());

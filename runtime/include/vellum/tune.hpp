@@ -17,7 +17,7 @@ struct TunedOperator {
   std::string op, name;   // operator type; name of the first operator of the group
   Shape output;           // shape of the first output
   size_t count = 1;       // operators in the group
-  size_t candidates = 1;  // kernel candidates, including those that are skipped as hopeless
+  size_t candidates = 1;  // kernel candidates, including those that are too slow to be measured
   // The candidate that the cost model chooses, and the one that was measured to be fastest: "pointwise 8x2".
   std::string untuned, tuned;
   double untuned_us = 0, tuned_us = 0;  // microseconds of one operator; 0: not measured
@@ -27,7 +27,7 @@ struct TunedOperator {
 struct TuneProgress {
   std::string step;  // "storages", "operators", "network"
   size_t done = 0, total = 0;
-  const TunedOperator* last = nullptr;  // in step "operators": the one that was measured last
+  const TunedOperator* last = nullptr;  // in step "operators": the operator that was measured last
 };
 
 struct TuneOptions {

@@ -94,7 +94,7 @@ VELLUM_C_API void vellum_device_list_destroy(vellum_device_list* list);
 VELLUM_C_API size_t vellum_device_list_count(const vellum_device_list* list);
 VELLUM_C_API vellum_status vellum_device_list_get(const vellum_device_list* list, size_t index, vellum_device_info* info,
                                                   vellum_error* error);
-/* The same for an open device. */
+/* Fills `info` for an open device. */
 VELLUM_C_API vellum_status vellum_device_get_info(const vellum_device* device, vellum_device_info* info,
                                                   vellum_error* error);
 

@@ -119,9 +119,9 @@ typedef struct vellum_bundle_frame {
 } vellum_bundle_frame;
 
 /*
- * Does the same as vellum_write_bundle(), and adds the shaders of sessions whose inputs take these frames, one model
- * for each. Vellum::runtime, which compiles no shaders, needs them. They depend on the frames' format, filter, bgr and
- * border, not on their size.
+ * Writes a bundle as vellum_write_bundle() does, and adds the shaders of sessions whose inputs take these frames, one
+ * model for each frame. Vellum::runtime, which compiles no shaders, needs them. The shaders depend on the frames' format,
+ * filter, bgr and border, not on their size.
  */
 VELLUM_C_API vellum_status vellum_write_bundle_with_frames(const char* model, const char* file, const vellum_device* device,
                                                            const char* caps, const vellum_session_options* options,
@@ -131,8 +131,9 @@ VELLUM_C_API vellum_status vellum_write_bundle_with_frames(const char* model, co
 /* Receives the bytes of a bundle, one piece after another. Return 0 to go on; anything else ends the call with VELLUM_CANCELLED. */
 typedef int32_t (*vellum_write_callback)(const void* bytes, size_t byte_count, void* user);
 /*
- * Does the same from the bytes of a model to `write`, without files. A model with external data is refused. `model` is
- * not used after the call. `options` and `summary` may be NULL, and `frames` if frame_count is 0.
+ * Makes such a bundle without files: reads the model from memory and passes the bundle to `write`. A model with external
+ * data is refused. `model` is not used after the call. `options` and `summary` may be NULL, and `frames` if frame_count
+ * is 0.
  */
 VELLUM_C_API vellum_status vellum_bundle_in_memory(const void* model, size_t model_bytes, vellum_write_callback write,
                                                    void* write_user, const vellum_device* device, const char* caps,

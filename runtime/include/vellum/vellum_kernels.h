@@ -43,17 +43,18 @@ typedef struct vellum_kernel_check {
 typedef struct vellum_kernel_check_list vellum_kernel_check_list;
 /*
  * Computes small operators of every kind that has kernels, in all storages and precisions, and compares them with the
- * host. Takes seconds on a GPU, a minute on a CPU. Returns VELLUM_OK even if kernels are wrong, VELLUM_NOT_FOUND if no
+ * host. Takes seconds on a GPU, minutes on a CPU. Returns VELLUM_OK even if kernels are wrong, VELLUM_NOT_FOUND if no
  * operation matches `only`, VELLUM_UNSUPPORTED in Vellum::runtime, which compiles no shaders, VELLUM_DEVICE_LOST if the
  * device is lost. `options` may be NULL.
  */
 VELLUM_C_API vellum_status vellum_check_kernels(const vellum_device* device, const vellum_kernel_check_options* options,
                                                 vellum_kernel_check_list** list, vellum_error* error);
 /*
- * Computes each operator of a model that has a kernel on the device, in its own shapes and with the kernels of a session with
- * these options, and compares it with the host, which computes the whole network: a second for 100 million multiplications.
- * A vellum_kernel_check is a layer; vellum_kernel_check_options.only is a part of its name, and `all` has no effect. Returns
- * what vellum_session_create() does for this model, and vellum_check_kernels(). `options` and `check_options` may be NULL.
+ * Checks the layers of a model: the host computes the whole network from random inputs (about a second for 100 million
+ * multiplications), the device computes each operator that has a kernel, in the model's shapes and with the kernels of a
+ * session with these options, and the results are compared. A vellum_kernel_check then is a layer;
+ * vellum_kernel_check_options.only is a part of its name, and `all` has no effect. Returns the errors of
+ * vellum_session_create() and of vellum_check_kernels(). `options` and `check_options` may be NULL.
  */
 VELLUM_C_API vellum_status vellum_check_layers(const vellum_device* device, const vellum_model* model,
                                                const vellum_session_options* options,
@@ -66,8 +67,8 @@ VELLUM_C_API vellum_status vellum_kernel_check_list_get(const vellum_kernel_chec
 
 typedef struct vellum_crash_list vellum_crash_list;
 /*
- * What the driver did when an earlier process ended or lost the device, such as "compiled shader 'conv_window'". It is not
- * tried again: other kernels run in its place. Empty without a cache folder.
+ * The driver's work during which earlier processes ended or lost the device, such as "compiled shader 'conv_window'". This
+ * work is not tried again: other kernels run in its place. Empty without a cache folder.
  */
 VELLUM_C_API vellum_status vellum_get_crashes(const vellum_device* device, vellum_crash_list** list, vellum_error* error);
 VELLUM_C_API void vellum_crash_list_destroy(vellum_crash_list* list);
@@ -80,8 +81,9 @@ VELLUM_C_API const char* vellum_crash_list_get(const vellum_crash_list* list, si
  */
 VELLUM_C_API vellum_status vellum_forget_crashes(const vellum_device* device, vellum_error* error);
 /*
- * Call it when the process is about to be ended on purpose while other threads may use devices, such as in a thread that
- * waits for SIGTERM: what drivers are doing then, or do afterwards, does not count as a crash. Not in a signal handler.
+ * Keeps the end of this process from being recorded as a crash of a driver. Call it before the process is ended on purpose
+ * while other threads may use devices, such as in a thread that waits for SIGTERM. It covers the drivers' work at the time
+ * of the call and all later work. Must not be called in a signal handler.
  */
 VELLUM_C_API vellum_status vellum_discard_attempts(vellum_error* error);
 

@@ -54,8 +54,8 @@ VELLUM_C_API vellum_status vellum_model_load_bytes_signature(const void* bytes, 
 typedef void (*vellum_release_callback)(void* user);
 /*
  * Reads a model from memory. A bundle that begins at a multiple of 8 bytes is not copied. The bytes must not change
- * until `release` is called, which happens once, also if the function fails: when neither the model nor its sessions
- * need the bytes any more. For other files that is before the function returns. `limits` and `release` may be NULL.
+ * until `release` is called. It is called once, also if the function fails, when neither the model nor its sessions need
+ * the bytes any more; for files that are copied, before the function returns. `limits` and `release` may be NULL.
  */
 VELLUM_C_API vellum_status vellum_model_load_borrowed(const void* bytes, size_t byte_count,
                                                       const vellum_load_limits* limits, vellum_release_callback release,

@@ -71,22 +71,21 @@ typedef struct vellum_bundle_picture {
 } vellum_bundle_picture;
 
 /*
- * Does the same as vellum_write_bundle_with_frames(), and adds the shaders of sessions that make these pictures, one
- * model for each. A picture over an input needs a frame of that input among `frames`. The shaders do not depend on
- * colours, nor on the size if it exceeds 16 pixels in width.
+ * Writes a bundle as vellum_write_bundle_with_frames() does, and adds the shaders of sessions that make these pictures,
+ * one model for each picture. A picture over an input needs a frame of that input among `frames`. The shaders do not
+ * depend on colours. They do not depend on the size either if the width exceeds 16 pixels.
  */
 VELLUM_C_API vellum_status vellum_write_bundle_with_pictures(
     const char* model, const char* file, const vellum_device* device, const char* caps,
     const vellum_session_options* options, const vellum_bundle_frame* frames, size_t frame_count,
     const vellum_bundle_picture* pictures, size_t picture_count, vellum_bundle_summary* summary, vellum_error* error);
-/* Does the same as vellum_bundle_in_memory(), with pictures. */
+/* Makes a bundle as vellum_bundle_in_memory() does, with pictures. */
 VELLUM_C_API vellum_status vellum_bundle_in_memory_with_pictures(
     const void* model, size_t model_bytes, vellum_write_callback write, void* write_user, const vellum_device* device,
     const char* caps, const vellum_session_options* options, const vellum_bundle_frame* frames, size_t frame_count,
     const vellum_bundle_picture* pictures, size_t picture_count, vellum_bundle_summary* summary, vellum_error* error);
 
-/* Further forms in which sessions may run the model of a bundle. Fill it with vellum_bundle_variants_init().
- * */
+/* Further forms in which sessions may run the model of a bundle. Fill it with vellum_bundle_variants_init(). */
 typedef struct vellum_bundle_variants {
   size_t size; /* of this struct, as the caller was compiled */
   const vellum_bundle_frame* frames;
@@ -95,7 +94,7 @@ typedef struct vellum_bundle_variants {
   size_t picture_count;
   int32_t images; /* not 0: shaders for images as these frames and as outputs, buffers with strides, and
                      frames in hardware buffers */
-  const char* signature; /* for a TFLite model: the signature to bundle, which will have no other. NULL: the one that
+  const char* signature; /* for a TFLite model: the only signature that the bundle will have. NULL: the signature that
                             vellum_model_load() chooses */
 } vellum_bundle_variants;
 VELLUM_C_API void vellum_bundle_variants_init_sized(vellum_bundle_variants* variants, size_t size);

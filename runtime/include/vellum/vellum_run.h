@@ -41,9 +41,9 @@ VELLUM_C_API vellum_status vellum_session_submit(vellum_session* session, const 
                                                  size_t input_count, const vellum_output_values* outputs,
                                                  size_t output_count, vellum_run** run, vellum_error* error);
 /*
- * Does the same if a run can begin at once. Otherwise, while in_flight runs are under way, it returns VELLUM_OK with
- * *run NULL, so that a producer of frames can drop this frame. Never waits for the device. VELLUM_INVALID_ARGUMENT if
- * the session is not prepared for these shapes.
+ * Begins an inference as vellum_session_submit() does, if a run can begin at once. Otherwise, while in_flight runs are
+ * under way, returns VELLUM_OK with *run NULL, so that a producer of frames can drop this frame. Never waits for the
+ * device. VELLUM_INVALID_ARGUMENT if the session is not prepared for these shapes.
  */
 VELLUM_C_API vellum_status vellum_session_try_submit(vellum_session* session, const vellum_input_values* inputs,
                                                      size_t input_count, const vellum_output_values* outputs,
@@ -58,7 +58,7 @@ VELLUM_C_API vellum_status vellum_session_try_submit_and_keep(vellum_session* se
                                                               const vellum_input_values* inputs, size_t input_count,
                                                               vellum_run** run, vellum_error* error);
 /*
- * Waits, then returns an output that was kept: any output of a run of the two functions above, and of every run the
+ * Waits, then returns an output that was kept. Runs of the two functions above keep all outputs; every run keeps its
  * outputs with data-dependent shapes. VELLUM_NOT_FOUND for other outputs.
  */
 VELLUM_C_API vellum_status vellum_run_output(const vellum_run* run, const char* name, vellum_tensor** tensor,

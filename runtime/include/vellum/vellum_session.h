@@ -98,8 +98,8 @@ typedef struct vellum_session_options {
   size_t input_value_count;
   int32_t host_fallback;       /* 0: a model with operators that have no kernel is VELLUM_UNSUPPORTED; else they run on the host */
   const char* state;           /* SessionOptions::state: "INPUT=OUTPUT;INPUT=OUTPUT" or "auto"; NULL or empty: none */
-  uint32_t repeat_every;       /* repeat every so many runs: outputs with other bits are VELLUM_INTERNAL; 0: none. Not with state */
-  uint32_t state_capacity;     /* tokens for which states that a model concatenates with new tokens have room; 0: they are refused */
+  uint32_t repeat_every;       /* N: repeat every Nth run; outputs with other bits are VELLUM_INTERNAL; 0: none. Not with state */
+  uint32_t state_capacity;     /* most tokens in states that a model concatenates with new tokens; 0: such states are refused */
 } vellum_session_options;
 
 /* The defaults. */
@@ -208,7 +208,7 @@ typedef struct vellum_state_info {
 VELLUM_C_API size_t vellum_session_state_count(const vellum_session* session);
 VELLUM_C_API vellum_status vellum_session_state(const vellum_session* session, size_t index, vellum_state_info* info,
                                                 vellum_error* error);
-/* All states return to the model's initial values, else to zeros. */
+/* Sets all states to the model's initial values, or to zeros if it has none. */
 VELLUM_C_API vellum_status vellum_session_reset_state(vellum_session* session, vellum_error* error);
 /* Copy one state to and from the host. `name`: of its input or output; `byte_count`: its byte_size. */
 VELLUM_C_API vellum_status vellum_session_get_state(const vellum_session* session, const char* name, void* values,
@@ -219,7 +219,7 @@ VELLUM_C_API vellum_status vellum_session_set_state(vellum_session* session, con
 typedef struct vellum_saved_state vellum_saved_state;
 VELLUM_C_API vellum_status vellum_session_save_state(const vellum_session* session, vellum_saved_state** saved,
                                                      vellum_error* error);
-/* Copies it back on the device, also to another session of the device whose states have the same types and shapes. */
+/* Copies saved states back on the device, also to another session of the device whose states have the same types and shapes. */
 VELLUM_C_API vellum_status vellum_session_restore_state(vellum_session* session, const vellum_saved_state* saved,
                                                         vellum_error* error);
 VELLUM_C_API void vellum_saved_state_destroy(vellum_saved_state* saved);

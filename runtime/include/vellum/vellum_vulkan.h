@@ -89,7 +89,7 @@ typedef struct vellum_vulkan_device {
   vellum_vulkan_physical_device physical;
   VkDevice device;
   vellum_vulkan_queue compute;
-  const vellum_vulkan_queue* transfer; /* for copies beside compute work; NULL: they use the compute queue */
+  const vellum_vulkan_queue* transfer; /* for copies in parallel with compute work; NULL: copies use the compute queue */
   /* As in VkDeviceCreateInfo: the enabled extensions, and the chain of pNext with the enabled features. */
   const char* const* extensions;
   size_t extension_count;
@@ -173,7 +173,7 @@ typedef struct vellum_recording vellum_recording;
 VELLUM_C_API vellum_status vellum_session_bind(vellum_session* session, const vellum_buffer_binding* inputs,
                                                size_t input_count, const vellum_buffer_binding* outputs,
                                                size_t output_count, vellum_recording** recording, vellum_error* error);
-/* Does the same with images, strides and owners. All bindings of an array must have the same `size`. */
+/* Binds buffers and images, with strides and owners. All bindings of an array must have the same `size`. */
 VELLUM_C_API vellum_status vellum_session_bind_all(vellum_session* session, const vellum_binding* inputs,
                                                    size_t input_count, const vellum_binding* outputs,
                                                    size_t output_count, vellum_recording** recording,
@@ -185,14 +185,13 @@ VELLUM_C_API vellum_status vellum_recording_record(const vellum_recording* recor
 VELLUM_C_API vellum_status vellum_recording_submit(const vellum_recording* recording, const vellum_semaphore* wait,
                                                    size_t wait_count, const vellum_semaphore* signal, size_t signal_count,
                                                    vellum_error* error);
-/* Submits it in the same way, and waits until it is done. */
+/* Submits the inference in the same way, and waits until it is done. */
 VELLUM_C_API vellum_status vellum_recording_run(const vellum_recording* recording, const vellum_semaphore* wait,
                                                 size_t wait_count, const vellum_semaphore* signal, size_t signal_count,
                                                 vellum_error* error);
 /*
- * Does the same as vellum_session_submit(), ordered with other work of the application's device: the run's
- * work on the device begins after `wait` and signals `signal` at its end; see Session::submit() in
- * vellum/session.hpp.
+ * Begins an inference as vellum_session_submit() does, ordered with other work of the application's device: the run's
+ * work on the device begins after `wait` and signals `signal` at its end; see Session::submit() in vellum/session.hpp.
  */
 VELLUM_C_API vellum_status vellum_session_submit_after(vellum_session* session, const vellum_input_values* inputs,
                                                        size_t input_count, const vellum_output_values* outputs,

@@ -45,7 +45,7 @@ struct VulkanPhysicalDevice {
 
 // A group of extensions and features beyond Vulkan 1.1 that Vellum uses for one purpose.
 struct DeviceUse {
-  std::string purpose;                  // "arithmetic in halves"
+  std::string purpose;                  // such as "arithmetic in halves"
   bool required = false;                // true: adopt() refuses a device without it; false: optional
   std::vector<const char*> extensions;  // static strings, as for VkDeviceCreateInfo
   std::vector<const char*> features;    // members of Vulkan's structures: "shaderFloat16"
@@ -138,8 +138,7 @@ struct BufferBinding {
   std::string_view name;  // of the input or output
   VkBuffer buffer = VK_NULL_HANDLE;
   VkDeviceSize offset = 0;
-  VkDeviceSize bytes =
-      0;  // size of the range: BufferLayout::bytes or more; VK_WHOLE_SIZE: to the buffer's end
+  VkDeviceSize bytes = 0;  // of the range: BufferLayout::bytes or more; VK_WHOLE_SIZE: to the buffer's end
   // Strides in bytes, one for each dimension of the input or output, for rows with padding, interleaved
   // channels, or a part of a larger array. They are multiples of the element size, which is four bytes, and
   // `bytes` must cover the last element. Frames use FrameInput::row_bytes instead. Only bind() and record()
@@ -168,9 +167,9 @@ struct BufferBinding {
 // second plane), VK_FORMAT_G8_B8_R8_3PLANE_420_UNORM for i420. They need the feature samplerYcbcrConversion.
 // Y, U and V are read as stored, and converted by FrameInput::matrix and range.
 //
-// An 8-bit format of one plane gives bit for bit the results of the same bytes in a buffer. So do planes of
-// Y, U and V, if the driver samples a byte n as n / 255. SwiftShader samples up to 1 / 255 less, and colours
-// differ by at most 4 / 255.
+// An 8-bit format of one plane gives bit for bit the results of the same bytes in a buffer. Formats of
+// several planes do so if the driver samples a byte n as n / 255. SwiftShader samples up to 1 / 255 less, and
+// its colours differ by at most 4 / 255.
 //
 // As an output the tensor must be [1, C, H, W] or [1, H, W, C] with one to four channels, [1, H, W] or [H,
 // W], of floats, or of uint8, which is divided by 255. The channels become red, green, blue and alpha;
