@@ -1,17 +1,22 @@
-// Chooses which layers of a graph run in strips (passes/tile), and in how many: predicted time against bytes
-// of intermediate tensors.
+// Chooses which layers of a graph run in strips (passes/tile), and in how many: a trade-off of predicted time
+// against bytes of intermediate tensors.
 //
-// The whole graph's nodes are divided into runs of consecutive nodes that are tiled and single nodes that are
-// not. Bytes are those of values in channels4 that are live at the same time, without workspace, and without
-// in-place aliases of strips: the plan of what is chosen decides. Times are those of the whole's dispatches
-// by plan/dispatch_model.hpp, in proportion to the rows, with the launches and the copies that strips add.
+//   layer 1   |  strip 1  |  strip 2  |  strip 3  |     layers 1 and 2 are a run: strip 1 of both is computed
+//   layer 2   |  strip 1  |  strip 2  |  strip 3  |     before strip 2 of both
+//   layer 3   |               whole               |     not tiled
 //
-// Rows that two strips need are computed twice, or kept from one strip to the next. To keep them is to copy
-// them twice, and in images the whole strip, so it pays once several layers would compute them twice: walking
-// from the outputs back, a node keeps its rows when what was computed twice since the last one that does
-// would take longer than its copies.
+// The nodes of the graph are divided into runs of consecutive nodes that are tiled, and single nodes that are
+// not. Bytes are an estimate: the values in channels4 that are live at the same time, without workspace and
+// without in-place aliases of strips. The memory plan of the chosen tiling decides. Times are those of the
+// whole layers' dispatches (plan/dispatch_model.hpp) in proportion to the rows, plus the launches and copies
+// that strips add.
 //
-// Layers that compute each image of a batch by itself run in parts of the batch likewise, without a halo.
+// Rows that two strips need (the halo) are computed twice, or kept from one strip to the next. Keeping rows
+// costs two copies of them, and in images two copies of the strip, so it pays only if several layers would
+// compute rows twice. The nodes are visited from the outputs back. A node keeps its rows as soon as the rows
+// that would be computed twice since the last node that keeps rows take longer than its copies.
+//
+// Layers that compute each image of a batch by itself can also run in parts of the batch, without a halo.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +32,12 @@
 namespace vellum {
 
 struct TileCosts {
-  std::vector<double> node_ms;  // of each node, whole
-  CopyTime copy;                // its launch is that of every dispatch
-  CopyTime keep;                // of rows that are neighbours in memory, kept for the next strip
+  std::vector<double> node_ms;  // milliseconds of each node as a whole layer
+  CopyTime copy;                // of a dispatch that copies rows; its launch is the launch of every dispatch
+  CopyTime keep;                // of contiguous rows that are kept for the next strip
   uint64_t element_bytes = 4;
-  // Rows of an image are neighbours in memory (TensorDesc::rows_first), and so are images: joining strips and
-  // cutting rows out copies nothing but the rows that are kept.
+  // The rows of an image are contiguous in memory (TensorDesc::rows_first), and so are images. Then joining
+  // strips and cutting rows out are views, and only rows that are kept are copied.
   bool rows_are_views = false;
   // Per node: whether its first output may take the memory of an input of the same shape that dies there.
   // Empty: none.
@@ -41,22 +46,23 @@ struct TileCosts {
 
 class TileChooser {
  public:
-  // How two strips come to the rows that both need. `computed`: both strips compute them. `kept`: the first
-  // strip keeps them where that is quicker. `mostly_kept`: also where it takes up to four times as long, so
-  // that shorter strips need less memory.
+  // How two strips get the rows that both need.
+  //   computed     both strips compute them.
+  //   kept         the first strip keeps them if that is quicker.
+  //   mostly_kept  the first strip keeps them even if that takes up to four times as long, so that shorter
+  //                strips need less memory.
   enum class Halo : uint8_t { computed, kept, mostly_kept };
   struct Choice {
     Tiling tiling;
     double added_ms = 0;
   };
 
-  // `reads` must outlive this.
+  // `reads` must outlive this object.
   TileChooser(const AxisReads& reads, TileCosts costs);
-
-  // The most bytes that are live at a time without tiles.
+  // Returns the largest number of bytes that are live at a time without strips.
   uint64_t whole_peak() const;
-  // The tiling of least added time with which at most `bytes` should be live at a time; nothing if there is
-  // none. `halo`: the most that is kept.
+  // Returns the tiling with the least added time among those estimated to have at most `bytes` live at a
+  // time. Returns nothing if there is none. `halo`: the most that strips may keep.
   std::optional<Choice> quickest(uint64_t bytes, Halo halo);
 
  private:
@@ -72,7 +78,7 @@ class TileChooser {
   };
 
   const Graph& graph() const { return reads_.graph(); }
-  // Bytes of `rows` rows of a value; of `rows` images where `axis` is that of images.
+  // Returns the bytes of `rows` rows of a value, or of `rows` images if `axis` is the axis of images.
   uint64_t bytes_of(ValueId value, int64_t rows, ImageAxis axis) const;
   uint64_t whole_bytes(ValueId value) const;
   size_t last_use(ValueId value) const;
@@ -84,14 +90,14 @@ class TileChooser {
   };
   Strip estimate_strip(const TiledNodes& tiled, const std::vector<ValueId>& outputs, int64_t strip) const;
   bool is_view(ValueId value, ImageAxis axis) const;
-  // To keep rows of a node for the next strip, which then holds `held` rows of it.
+  // Returns the time to keep `kept` rows of a node for the next strip, which then holds `held` rows.
   double keep_ms(size_t node, int64_t kept, int64_t held) const;
-  // The nodes that keep rows, by a strip in the middle.
+  // Returns the nodes that should keep rows, estimated from a strip in the middle.
   std::vector<size_t> nodes_to_keep(const TiledNodes& tiled, const std::vector<ValueId>& outputs,
                                     Halo halo) const;
   const Run& run(const TiledNodes& tiled, Halo halo, const std::vector<ValueId>& outputs);
   void extend_by_runs(size_t first, uint64_t bytes, Halo most, ImageAxis axis, std::vector<Step>& steps);
-  // In the fewest strips that suffice.
+  // Extends `steps` by the run `tiled`, in the fewest strips that stay within `bytes`.
   void extend_by_run(TiledNodes tiled, uint64_t bytes, Halo halo, const std::vector<ValueId>& outputs,
                      int64_t most_strips, std::vector<Step>& steps);
 

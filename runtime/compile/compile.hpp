@@ -46,49 +46,52 @@ struct CompileOptions {
   std::shared_ptr<const WrongKernels> wrong_kernels;   // of the device, to be avoided; null: none is known
   WrongNodes wrong_nodes = WrongNodes::other_kernels;  // LoweringOptions'
   bool in_place = true, views = true, reorder = true;  // ArrangeOptions; the mode is that of `plan`
-  // Whether one kernel may compute two layers (fuse()). Its sums depend on the sizes of images.
+  // Whether one kernel may compute several layers (fuse()). The order of sums in a fused kernel depends on
+  // the sizes of images.
   bool fuse_layers = true;
   bool host_fallback = true;  // false: a program that needs the host is Error(unsupported)
   PlanMemoryOptions plan;
   // The device's requirements for images and buffers. Empty `need`: they are modelled from the caps.
   MemoryRules memory_rules;
-  // Asked between the stages, changes nothing of the result; null: nobody watches.
+  // Checked between the stages: compilation ends with Error(cancelled) if it was cancelled. May be null.
   const Progress* progress = nullptr;
 };
 
 // The result of compilation, which executors run. Executors of several runs in flight share one.
 struct CompiledModel {
-  // As lowered: optimised, large layers split, in strips; empty if compilation began with a program.
+  // The graph that was lowered: optimised, with large layers split, and in strips. Empty if compilation began
+  // with a program.
   Graph graph;
   Program program;
   MemoryPlan plan;
   std::vector<TaskSync> barriers;  // one per task
 };
 
-// Compiles as far as `last`; the later stages stay empty.
+// Compiles up to and including stage `last`. The results of later stages stay empty.
 CompiledModel compile(const Graph& imported, const DeviceCaps& caps, const CompileOptions& options,
                       Stage last = Stage::barriers);
 
 // Runs the first stage alone: infers all shapes, runs all passes, and splits layers that are too large for
 // the device or for the weights budget.
 Graph prepare_graph(const Graph& imported, const DeviceCaps& caps, const CompileOptions& options);
-// Returns a prepared graph with the layers split that are too large for options.weights_budget.
+// Splits the layers of a prepared graph that are too large for options.weights_budget.
 Graph split_for_budget(Graph prepared, const DeviceCaps& caps, const CompileOptions& options);
-// Runs the other stages. compile() does both; apart, one graph can be compiled several times.
+// Runs the stages after prepare_graph(). compile() calls both; with separate calls one prepared graph can be
+// compiled several times.
 CompiledModel compile_prepared(Graph graph, const DeviceCaps& caps, const CompileOptions& options,
                                Stage last = Stage::barriers);
 struct PredictedTiling {
   Tiling nodes;
-  double predicted_ms = 0;  // of the dispatches of its program, without barriers: a run takes at least this
+  double predicted_ms = 0;  // of its program's dispatches, without barriers: a lower bound for a run
 };
 
-// Returns tilings of a prepared graph, ascending by their predicted time: for less and less bytes of
-// intermediate tensors that should be live at a time the quickest, and the quickest that keeps no rows. Empty
-// if no layers can run in strips.
+// Returns tilings of a prepared graph in ascending order of predicted time. They are the quickest ones within
+// several decreasing limits on the live bytes of intermediate tensors: for each limit one that may keep rows
+// from strip to strip, and one that keeps none. Empty if no layers can run in strips.
 std::vector<PredictedTiling> tilings(const Graph& prepared, const DeviceCaps& caps,
                                      const CompileOptions& options);
 
-// Runs the last two stages, for a program that was made by other means.
+// Runs the stages `plan` and `barriers` for a program that was not made by compile().
 CompiledModel compile_program(Program program, const PlanMemoryOptions& options, const MemoryRules& rules);
 
 std::string to_text(const CompiledModel& model, Stage stage);

@@ -1,6 +1,6 @@
-// Storage of the tensors that would be copied in images, and in buffers are views of one another
-// (plan/views.hpp): those that are joined to, or split from, others along their channels, and those whose
-// bytes are the same in both layouts.
+// Chooses buffers for tensors that are better stored there, on devices that prefer images. In buffers,
+// concatenations and splits along channels, and layout conversions of tensors with the same bytes in both
+// layouts, are views (plan/views.hpp); in images they are copies.
 #pragma once
 
 #include <vector>
@@ -10,16 +10,21 @@
 
 namespace vellum {
 
-// The storage of each value, by ValueId: buffers for inputs and outputs of concatenations, splits and slices
-// that take whole slices of channels of one image, automatic for others. Empty if there are none.
+// Returns the storage of each value, by ValueId: buffers for the inputs and outputs of concatenations, splits
+// and slices that take whole slices of channels of one image, automatic for other values. Empty if no value
+// needs a buffer.
 std::vector<StorageChoice> joined_storages(const Graph& graph);
 
-// Adds buffers for float values of one pixel or one row, such as the means before a classifier.
+// The next functions set values in `storages`, which may be empty, to buffers.
+//
+// Float values of one pixel or one row, such as the means before a classifier.
 void put_vectors_in_buffers(const Graph& graph, std::vector<StorageChoice>& storages);
-// Adds buffers for what 1x1 convolutions alone read of images whose rows are no whole tiles of eight pixels:
-// the pixels of a tile follow one another in a buffer then (CONTIGUOUS in conv_pointwise.comp).
+
+// Float pictures that only 1x1 convolutions read and whose rows are not whole tiles of eight pixels. In a
+// buffer the pixels of each tile are contiguous (CONTIGUOUS in conv_pointwise.comp).
 void put_products_in_buffers(const Graph& graph, std::vector<StorageChoice>& storages);
-// Adds buffers for float matrices, such as tokens. Kernels load them as quickly from images or quicker.
+
+// Float matrices, such as tokens. Kernels load them from images at least as fast, so this only saves copies.
 void put_matrices_in_buffers(const Graph& graph, std::vector<StorageChoice>& storages);
 
 }  // namespace vellum

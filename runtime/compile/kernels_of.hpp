@@ -1,5 +1,5 @@
-// One choice of kernels for several input shapes of a network, so that each output element is the sum of the
-// same terms in the same order whatever the shapes.
+// Uses the same kernels for several input shapes of a network, so that each output element sums the same
+// terms in the same order for every shape.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,10 @@
 
 namespace vellum {
 
-// Returns a table, for CompileOptions::tuning, by which the layers of `graph` take the kernel candidates that
-// those of `reference` take. Both are prepared, of one network. `options`: of both, without tuning and
-// Winograd, whose tiles begin elsewhere in each shape. Throws Error(unsupported), naming the layer, if it has
-// no such candidate in `graph`.
+// Returns a table for CompileOptions::tuning that forces `graph` to use the kernel candidates of `reference`.
+// Both are prepared graphs of one network with different input shapes. `options`: the options of both,
+// without tuning, and without Winograd, because the positions of its tiles depend on the shape. Throws
+// Error(unsupported), which names the layer, if a layer of `graph` does not have the candidate.
 std::shared_ptr<const TuningTable> kernels_of(const Graph& reference, const Graph& graph,
                                               const DeviceCaps& caps, const CompileOptions& options);
 

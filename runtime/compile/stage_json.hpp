@@ -1,4 +1,4 @@
-// The stages between model and session as JSON: what compile.hpp's to_text() prints, for programs.
+// The stages of compilation as JSON, for other programs to read; to_text() of compile.hpp is for people.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace vellum {
 
-// Returns one object. Its members are those of docs/tool.md.
+// Returns one JSON object. docs/tool.md lists its members.
 std::string to_json(const CompiledModel& model, Stage stage);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// Programs whose layers run in strips (passes/tile), by the kernels of the whole layers.
+// Lowers graphs whose layers run in strips (passes/tile) with the kernels of the whole layers.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace vellum {
 
-// A graph that was lowered whole, to be lowered in strips.
+// Lowers a graph without strips once, and then in strips as often as needed.
 class TiledLowering {
  public:
-  // `graph` and `caps` must outlive this. `options`: of the whole graph.
+  // Lowers the whole graph with `options`. `graph` and `caps` must outlive this object.
   TiledLowering(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options);
   TiledLowering(const TiledLowering&) = delete;
   TiledLowering& operator=(const TiledLowering&) = delete;
@@ -25,10 +25,10 @@ class TiledLowering {
 
   struct Result {
     Graph graph;
-    Program program;  // joins where they can be earliest; not arranged
+    Program program;  // strips are joined as early as possible; tasks are not arranged yet
   };
-  // Throws Error(unsupported) if a node would read or write other element types than in the whole graph, or
-  // sum in another order.
+  // Lowers the graph in strips. Throws Error(unsupported) if a node would read or write other element types
+  // than in the whole graph, or sum in another order.
   Result lower(const Tiling& tiling) const;
 
  private:
@@ -41,8 +41,8 @@ class TiledLowering {
   std::vector<bool> in_place_;  // per node: whether it may write over an input
 };
 
-// Returns per task the share, from 0 to 1, of the bytes of the shader's tensor x that it reads: strips read
-// some rows of a tensor in place. `graph`: in strips, as `program` is.
+// Returns for each task the share, from 0 to 1, of the bytes of the shader's tensor x that it reads: a strip
+// may read some rows of a whole tensor. `graph` and `program`: in strips.
 std::vector<double> shares_of_x(const Graph& graph, const Program& program);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// Storage that tuning chose for the tensors of a network: how a TuningTable names networks and storages.
+// The storages that tuning chose for the tensors of a network, as a TuningTable holds them.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace vellum {
 
-// Identifies a network in TuningTable::storages. `graph` is optimised and all its shapes are known. The
-// fingerprint covers operators, names and types of values, where these come from, and the precision; it
-// ignores the contents of weights.
+// Returns the key of a network in TuningTable::storages. `graph` is optimised and all its shapes are known.
+// The key covers the operators, the names, types and producers of values, and the precision. It ignores the
+// contents of weights.
 std::string network_fingerprint(const Graph& graph, Precision precision);
 
-// The storage of each value, by ValueId; empty if the table has no entry for the network, or one of another
-// size.
+// Returns the storage of each value, by ValueId. Empty if the table has no entry for the network, or an entry
+// for another number of values.
 std::vector<StorageChoice> tuned_storages(const TuningTable& table, const Graph& graph, Precision precision);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// The most that devices do: rates of chips from published figures, with the latencies of their traits.
+// Peak rates of devices: figures of chips from data sheets, with latencies from the traits of their vendors.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ struct ChipRates {
   uint32_t units = 0;
 };
 
-// Finds the chip in the device's name as its driver gives it; nothing if no row fits.
+// Finds the chip whose name is part of the device's name. Returns nothing if no row of the table fits.
 std::optional<ChipRates> chip_rates(std::string_view device_name);
 
 // Returns the rates of a chip with the latencies of its vendor.
 DeviceRates device_rates(const ChipRates& chip);
 // Returns the rates of the device's chip, or of a common GPU of its type if the chip is unknown.
 DeviceRates device_rates(const DeviceCaps& caps);
-// Fills in the latencies of `traits` where `rates` has none.
+// Returns `rates` with the latencies of `traits` where `rates` has none.
 DeviceRates with_latencies(DeviceRates rates, const DeviceTraits& traits);
 
 }  // namespace vellum

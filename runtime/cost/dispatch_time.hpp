@@ -1,13 +1,16 @@
-// Predicts how long a dispatch takes on a device: the longest of three times, which overlap, and what comes
-// before it.
+// Predicts how long a dispatch takes on a device:
 //
-//   compute  multiply-accumulates at the rate of the units that have a subgroup to run
-//   memory   bytes at the device's rate
-//   latency  the loads that wait for one another in one invocation, for each round of subgroups that the
-//            device holds at a time; a subgroup that is alone on its unit computes between them
-//   overhead the launch of the dispatch, and the barrier before it
+//   total = max(compute, memory, latency + compute / waves) + overhead
 //
-// DeviceRates are published or assumed, not measured: predictions order kernels, they replace no measurement.
+//   compute   multiply-accumulates at the rate of the units that have a subgroup to run
+//   memory    bytes at the device's bandwidth
+//   latency   the dependent loads of one invocation, for each round of subgroups that the device holds at a
+//             time
+//   waves     the subgroups among which a unit switches; a subgroup that is alone on its unit computes only
+//             between its loads
+//   overhead  the launch of the dispatch, and the barrier before it
+//
+// DeviceRates are published or assumed, not measured. Predictions order kernels; they replace no measurement.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +19,17 @@
 
 namespace vellum {
 
-// Loads of an invocation that wait for one another around its loop: what it computes, the first texels, the
-// bias.
+// Dependent loads of an invocation outside of its loop: the parameters, the first texels and the bias.
 inline constexpr double kStepsAround = 3;
-// Steps where a workgroup shares sums (split-K): it writes, waits for and reads them in shared memory.
+// Steps that split-K adds: a workgroup writes its partial sums to shared memory, waits, and reads them.
 inline constexpr double kStepsToReduce = 1;
 
 struct DispatchFigures {
   double macs = 0, bytes = 0;
-  double subgroups = 0;  // 0: unknown; the device is taken to be full
+  double subgroups = 0;  // 0: unknown; all units are assumed to be busy
   uint32_t subgroup_size = 0;
-  double steps = 1;       // loads, or groups of them issued together, that wait for one another
-  double last_steps = 0;  // those of one workgroup alone after all others
+  double steps = 1;       // dependent loads of an invocation; loads that are issued together count once
+  double last_steps = 0;  // dependent loads of the last workgroup, which runs after all others
   double resident = 0;    // subgroups that a unit holds at a time; 0: unknown
   bool barrier = true;
 };
@@ -38,12 +40,12 @@ struct DispatchTime {
   double busy = 1;   // share of the units' time that has a subgroup to run
   double waves = 1;  // subgroups among which a unit switches to hide their latencies
 
-  // `efficiency`: multiply-accumulates that the kernel's machine code does in the time of one at the peak
-  // rate.
+  // Returns the predicted microseconds. `efficiency`: the share of the peak rate that the kernel's machine
+  // code reaches.
   double total_us(double efficiency) const;
 };
 
-// A rate that is 0 takes no time.
+// Returns the terms of the prediction. A rate of 0 is unknown, and its term is 0.
 DispatchTime dispatch_time(const DeviceRates& rates, const DispatchFigures& dispatch);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// The time of the gates of squeeze-and-excitation, which a workgroup computes.
+// The predicted time of squeeze-and-excitation gates that one workgroup computes.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace vellum {
 
-// Returns the loads of an invocation that wait for one another while a workgroup computes gates of that many
-// products; `ahead`: slices whose weights are loaded together.
+// Returns the dependent loads of an invocation while a workgroup computes gates with `products`
+// multiply-accumulates. `ahead`: slices whose weights are loaded together.
 double gate_steps(int64_t products, int64_t invocations, int64_t ahead = 1);
 
-// Whether the last workgroup of a dispatch, of `invocations`, should compute the gates, that many products,
-// of what the dispatch stores: it takes no dispatch of its own, but has fewer invocations.
+// Returns whether the last workgroup of a dispatch, of `invocations` invocations, should compute the gates of
+// the dispatch's results. This saves a dispatch, but a dispatch of its own would have larger workgroups.
 bool computes_gates_last(const DeviceCaps& caps, int64_t products, int64_t invocations);
 
 }  // namespace vellum

@@ -16,7 +16,8 @@ struct OutputTile {
   bool operator==(const OutputTile&) const = default;
 };
 
-// Kernels that are predicted to take this much longer at most count as equally quick: no model is better.
+// Kernels whose predicted times differ by at most this factor count as equally quick: the model is not more
+// accurate than that.
 inline constexpr double kAsQuick = 1.05;
 
 // A tile whose sums `split_k` invocations of a workgroup share.
@@ -26,9 +27,9 @@ struct SplitTile {
   double us = 0;  // predicted time; 0: there is no model of it
 };
 
-// The values of one slice of x that an invocation loads before it multiplies: the columns of its pixels for
-// `taps` taps side by side. `operations`: on each value that it loads, as to select zeros in the padding or
-// to multiply with a scale.
+// The row of a window as an invocation loads it: the columns of one slice of x that its pixels need for
+// `taps` adjacent taps. `operations`: instructions for each loaded value, such as to select zeros in the
+// padding or to multiply with a scale.
 struct WindowRow {
   int64_t taps = 1, stride = 1, operations = 0;
 };
@@ -38,27 +39,26 @@ struct WindowRow {
 struct TileDemand {
   int64_t length = 1, lines = 1, slices = 1, macs = 0;
   WindowRow row = {};
-  bool loads_ahead = false;  // of several slices: slices_ahead() of cost/registers.hpp
-  bool halves = false;       // its values are stored as halves
-  int64_t row_pixels = 0;    // pixels of the input that follow one another in memory; 0: not known
-
-  // Whether the pixels of a tile are contiguous, if the last tile of a row may begin earlier where there is
-  // one row.
+  bool loads_ahead = false;  // several slices of x are loaded together (slices_ahead(), cost/registers.hpp)
+  bool halves = false;       // tensors are stored in fp16
+  int64_t row_pixels = 0;    // pixels of the input that are contiguous in memory; 0: unknown
+  // Returns whether the pixels of each tile are contiguous in memory. With a single row the last tile may
+  // begin earlier.
   bool are_contiguous(int64_t pixels) const {
     const bool one_row = lines == 1 && row_pixels == length && length >= pixels;
     return row_pixels > 0 && (row_pixels % pixels == 0 || one_row);
   }
 };
 
-// Returns the tile that should be quickest, where an invocation computes whole sums.
+// Returns the tile that is predicted to be quickest without split-K.
 OutputTile preferred_tile(const DeviceCaps& caps, const TileDemand& demand);
 
-// Returns the smallest tile that is worth measuring where `preferred` is preferred_tile().
+// Returns the smallest tile that is worth measuring. `preferred`: the result of preferred_tile().
 OutputTile smallest_tile(const DeviceCaps& caps, const OutputTile& preferred, const TileDemand& demand);
 
-// Returns the quickest tile if up to `most_split` invocations may share each sum (split-K), where split_k is
-// 1 if whole sums are as quick; after it those that should take kAsQuick times as long at most, with about as
-// few instructions.
+// Returns the tile that is predicted to be quickest if up to `most_split` invocations may share each sum
+// (split-K); its split_k is 1 if a split gains nothing. After it come the tiles that take at most kAsQuick
+// times as long with about as few instructions.
 std::vector<SplitTile> quick_tiles(const DeviceCaps& caps, const TileDemand& demand, int64_t most_split);
 
 }  // namespace vellum

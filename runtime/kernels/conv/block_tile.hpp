@@ -12,25 +12,26 @@
 
 namespace vellum {
 
-// An invocation computes kPixels pixels of kSlices slices; kSide x kSide invocations cover a block, and a
-// workgroup has `parts` times as many, which share its sums.
+// An invocation computes kPixels pixels of kSlices slices, and kSide x kSide invocations cover a block. A
+// workgroup computes one block. With split-K it has `parts` times as many invocations: each group of kSide x
+// kSide sums a share of the input channels, and the workgroup reduces the partial sums.
 struct BlockTile {
-  int64_t parts = 1;
+  int64_t parts = 1;  // split-K factor; 1: no split
 
   static constexpr int64_t kPixels = 4, kSlices = 2, kSide = 8;
   static constexpr int64_t kBlockPixels = kSide * kPixels, kBlockSlices = kSide * kSlices;
   int64_t invocations() const { return kSide * kSide * parts; }
   int64_t step() const { return 8 * parts; }            // input channels in shared memory at a time
-  int64_t shared_memory_bytes() const;                  // as the shader has it
-  int64_t blocks(int64_t rows, int64_t columns) const;  // that cover this many pixels, channels
+  int64_t shared_memory_bytes() const;                  // that the shader declares
+  int64_t blocks(int64_t rows, int64_t columns) const;  // blocks for `rows` pixels and `columns` channels
 };
 
-// Returns the tiles that suit the device and the problem. `quickest_us` is the predicted time of the quickest
-// other kernel, with which their costs are compared.
+// Returns the tiles that suit the device and the problem. `quickest_us`: predicted microseconds of the
+// quickest other kernel, relative to which the costs are given; 0: unknown.
 std::vector<ParameterCandidate<BlockTile>> block_tiles(const DeviceCaps& caps, const MatrixProblem& problem,
                                                        double quickest_us);
 
-// Sets the dispatch's workgroups, one for each of `blocks`, and the macros of the tile.
+// Sets the dispatch's workgroup size and count, one workgroup for each of `blocks`, and the tile's macros.
 void cover_with(Dispatch& dispatch, const DeviceCaps& caps, const BlockTile& tile, int64_t blocks);
 
 }  // namespace vellum

@@ -1,5 +1,4 @@
-// Weights that are stored in bytes on the device: those of quantised models, which are integers times a scale
-// for each output channel.
+// 8-bit weights of quantised models on the device: integers times a scale for each output channel.
 #pragma once
 
 #include <cstdint>
@@ -17,49 +16,54 @@
 namespace vellum {
 
 struct ByteWeights {
-  std::vector<float> scale;  // by output channel
-  int32_t zero = 128;        // of the bytes
-  // True, of a ScaledConv: the weights are the integers, and the bias is not divided by the scale. Results
-  // are multiplied by the scale and by that of the node's input 3, then the bias is added.
+  std::vector<float> scale;  // for each output channel
+  int32_t zero = 128;        // zero point: the integer n is the byte n + zero
+  // True for a ScaledConv: the node's weights are the integers themselves, and the bias is not divided by the
+  // scale. The kernel multiplies each sum by the channel's scale and by the scale in the node's input 3, and
+  // then adds the bias.
   bool scales_last = false;
-  // With scales_last: sums may have more bits than an fp32 number, so that parts of them are added up as
-  // integers.
+  // A sum may need more than the 24 bits that fp32 holds exactly, so that kernels accumulate in integers.
   bool exceeds_floats = false;
-
-  // Not null: results are integers of fixed point. Of these there are no scales on the device, but biases,
-  // multipliers and shifts.
+  // Not null: the kernel computes in fixed point. The device then has the bias, multiplier and shift of each
+  // channel in place of bias and scale.
   std::shared_ptr<const FixedPoint> fixed_point = nullptr;
 
-  // Returns the words after the weights for each output channel.
+  // Returns the number of 32-bit words that each output channel has after its weights.
   int64_t words() const { return fixed_point ? 3 : 2; }
-  // Returns word `word` of a channel; of those that are beyond the last, 0. `bias`: null if there is none.
+  // Returns word `word` of a channel: 0 the bias, 1 the scale or multiplier, 2 the shift. Returns 0 for a
+  // channel beyond the last. `bias`: null if there is none.
   float word(size_t word, int64_t channel, const float* bias) const;
-  // Returns the numbers that determine the bytes, besides the weights, for Packing.
+  // Returns the numbers that determine the bytes in addition to the weights, for Packing.
   std::vector<int64_t> packing_parameters() const;
-  // Returns what a weight is a multiple of, and a bias, where sums begin with it.
+  // Returns the step of a channel's weights. The stored bias is in units of it, too, except in fixed point.
   float unit(int64_t channel) const { return scales_last ? 1.0f : scale[static_cast<size_t>(channel)]; }
 };
 // Null: the weights are floats.
 using ByteWeightsPointer = std::shared_ptr<const ByteWeights>;
 
-// Returns the scales by which the weights of each output channel are integers that fit in bytes: integer *
-// scale is each weight within the rounding of floats. Null if there are none. weight(channel, i): one of
-// `each`.
+// Finds a scale for each output channel such that every weight is an integer times the scale, within the
+// rounding of fp32, and the integers fit in bytes. Returns null if there are no such scales. weight(channel,
+// i): weight i of a channel, for 0 <= i < each.
 ByteWeightsPointer find_byte_weights(int64_t channels, int64_t each,
                                      const std::function<float(int64_t, int64_t)>& weight);
-// Returns the weights of input `input` of the node in bytes, where the node's input 0 is stored in bytes and
-// the weights and the bias are constants; always where the node is a ScaledConv. `adds_integers`: whether the
-// kernel can add up sums beyond floats; otherwise such sums are not computed in fixed point.
+// Returns the node's input `input` as 8-bit weights. Returns null if the weights are no integers that fit in
+// bytes, times scales. Also returns null for a node other than a ScaledConv if input 0 is not stored in
+// bytes, or if the weights or the bias are computed at run time. `adds_integers`: whether the kernel can
+// accumulate in integers; if not, a convolution whose sums exceed fp32 is not computed in fixed point.
 ByteWeightsPointer byte_weights(const Lowering& lowering, size_t input = 1, bool adds_integers = true);
-// Returns the weights of a ConvTranspose in fixed point; null for others.
+
+// Returns the weights of a ConvTranspose in fixed point; null for other nodes.
 ByteWeightsPointer transposed_byte_weights(const Lowering& lowering);
-// Returns the least and the most of the integers that the weights are, and zero; nothing if they do not fit
-// in bytes. weight: each is an integer.
+
+// Returns the smallest and the largest of 0 and the weights, as integers. Returns nothing if a weight is not
+// an integer, or if the range does not fit in bytes.
 std::optional<std::pair<int32_t, int32_t>> byte_range(std::span<const float> weights);
 
-// Returns the desc of the same texels in bytes.
+// Returns `desc` with 8-bit elements (q8).
 TensorDesc in_bytes(TensorDesc desc, const ByteWeights& weights);
-// Writes integers as bytes of a texel grid, and floats as words, four bytes each.
+
+// The bytes of a texel grid while it is packed. A weight is one byte of a texel; a word is a whole texel of
+// four bytes.
 class ByteTexels {
  public:
   ByteTexels(size_t texels, const ByteWeights& weights);

@@ -1,4 +1,4 @@
-// Convolution as a general sum of products: slow, and for every form.
+// Convolution as a general contraction: slow, but for every data type and one to three spatial dimensions.
 #pragma once
 
 #include "graph/operators/conv/conv.hpp"
@@ -6,8 +6,7 @@
 
 namespace vellum {
 
-// y = the sums of a convolution, without bias and activation, of linear tensors of floats or integers, in one
-// to three spatial dimensions.
+// y = conv(x, w) without bias and activation. All tensors are linear, and all have floats or all integers.
 void convolve_by_contraction(Lowering& lowering, const Conv& conv, TensorId x, TensorId w, TensorId y);
 
 }  // namespace vellum

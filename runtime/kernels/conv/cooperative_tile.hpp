@@ -13,28 +13,30 @@
 
 namespace vellum {
 
-// A block has `side` x `side` subgroups, and each of them `matrices` x `matrices` matrices of the output. A
-// workgroup has `parts` times as many subgroups, which share the block's sums.
+// A workgroup computes one block of the output. The block has `side` x `side` subgroups, and each subgroup
+// computes `matrices` x `matrices` matrices. With split-K the workgroup has `parts` times as many subgroups:
+// each group of side x side sums a share of the input channels, and the workgroup reduces the partial sums.
 struct CooperativeTile {
   CooperativeMatrix matrix;
-  int64_t matrices = 1, side = 2, parts = 1;
+  int64_t matrices = 1, side = 2, parts = 1;  // parts: split-K factor; 1: no split
 
   int64_t subgroups() const { return side * side * parts; }
+  // Pixels and channels of a block.
   int64_t pixels() const { return side * matrices * matrix.m; }
   int64_t channels() const { return side * matrices * matrix.n; }
-  int64_t blocks(int64_t rows, int64_t columns) const;  // tiles that cover this many pixels, channels
+  int64_t blocks(int64_t rows, int64_t columns) const;  // blocks for `rows` pixels and `columns` channels
   int64_t step() const;                                 // input channels in shared memory at a time
-  int64_t shared_memory_bytes() const;                  // as the shader has it
+  int64_t shared_memory_bytes() const;                  // that the shader declares
 };
 
 inline constexpr const char* kCooperativeAlgorithm = "cooperative";
 
-// Returns the tiles that the device can run, with their predicted costs (tile.hpp). None if they do not suit
-// the device or the problem.
+// Returns the tiles that the device can run, with their predicted costs (tile.hpp). Returns none if
+// cooperative matrices do not suit the device or the problem.
 std::vector<ParameterCandidate<CooperativeTile>> cooperative_tiles(const DeviceCaps& caps,
                                                                    const MatrixProblem& problem);
 
-// Sets the dispatch's workgroup count, one for each of `blocks`, and the macros of the tile.
+// Sets the dispatch's workgroup size and count, one workgroup for each of `blocks`, and the tile's macros.
 void cover_with(Dispatch& dispatch, const DeviceCaps& caps, const CooperativeTile& tile, int64_t blocks);
 
 }  // namespace vellum

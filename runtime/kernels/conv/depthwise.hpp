@@ -11,47 +11,51 @@
 
 namespace vellum {
 
-// The inputs of a depthwise convolution: its filters and bias are inputs `filters` and `filters` + 1 of the
-// node.
+// The inputs of a depthwise convolution within a node.
 struct DepthwiseSource {
-  TensorId x = kNoTensor;  // none: input 0 of the node
-  size_t filters = 1;
+  TensorId x = kNoTensor;  // kNoTensor: input 0 of the node
+  size_t filters = 1;      // the node's input with the filters; the bias is the next input
 };
 
-// Returns candidates if there are as many groups as input and output channels. They write the node's output,
-// or `y` if that is a tensor.
+// Returns the candidates for a depthwise convolution: as many groups as input and output channels. They write
+// `y`, or the node's output 0 if `y` is kNoTensor.
 std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, const DeviceCaps& caps,
                                                   TensorId y = kNoTensor, const DepthwiseSource& source = {});
 
-// A depthwise convolution of all `channels` that is no Conv of its own.
+// Returns the problem of a depthwise convolution that is a part of a fused node.
 ConvProblem depthwise_problem(int64_t images, int64_t channels, const Window2d& window,
                               const Activation& activation, Precision precision);
 
-// The kernel that also computes means of what it stores: `parts` for each channel, with equal weights.
+// A tile of the depthwise kernel that also computes means of the pixels that it stores. Each workgroup stores
+// a scaled sum of its pixels for each channel; the mean of a channel is the average of its `parts` sums.
 struct MeansTile {
   PixelTile tile;
   int64_t parts = 1;  // workgroups for each slice of an image
-  // Whether the device gains by it: no CPU, and few invocations of the workgroups idle.
+  // Whether the device gains by computing means in the convolution.
   bool pays = false;
 };
-// Nothing for windows whose taps are not unrolled.
+// Returns nothing if the kernel does not unroll the window (has_unrolled_taps()).
 std::optional<MeansTile> means_tile(const ConvProblem& problem, const DeviceCaps& caps);
-// The use of the means: `add` adds to the dispatch a binding that stores them, or the gates that the last
-// workgroup computes from them; the other members are parameters of these gates.
+// What a depthwise kernel does with the means.
 struct DepthwiseMeans {
-  std::function<void(Dispatch& dispatch)> add = nullptr;  // null: no means
+  // Adds to the dispatch a binding that stores the means, or the gates of squeeze-and-excitation that the
+  // last workgroup computes from them. Null: the kernel computes no means.
+  std::function<void(Dispatch& dispatch)> add = nullptr;
+  // Parameters of the gates.
   vec4 hidden_params{0, 0, 0, 0}, gate_params{0, 0, 0, 0};
   int64_t hidden_channels = 0, counter = 0;
 };
-// Invocations of a workgroup of that kernel.
+// Returns the invocations of a workgroup of the kernel with means.
 int64_t means_workgroup();
-// y as the node's other kernels compute it, and the means.
+
+// Emits the kernel with means: computes `y` and the means.
 void emit_depthwise_means(Lowering& lowering, const ConvProblem& problem, const MeansTile& tile, TensorId y,
                           const DepthwiseSource& source, const DepthwiseMeans& means);
 
-// Whether the window is square and has so few taps that kernels unroll the loops over them.
+// Returns whether kernels unroll the loops over the window's taps: 3x3 or 5x5, stride at most 2, dilation 1.
 bool has_unrolled_taps(const Window2d& window);
-// The packed weights and bias, inputs `filters` and `filters` + 1 of the node, for fp32 arithmetic.
+
+// Returns the packed filters (the node's input `filters`) and bias (the next input), for fp32 arithmetic.
 TensorId depthwise_filters(Lowering& lowering, size_t filters = 1);
 
 }  // namespace vellum

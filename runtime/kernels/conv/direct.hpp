@@ -1,4 +1,4 @@
-// Direct convolutions: sum the products of each window one by one, dense or grouped (conv.comp).
+// Direct convolutions, dense or grouped: an invocation sums the products of its windows (conv.comp).
 #pragma once
 
 #include <functional>
@@ -9,8 +9,10 @@
 
 namespace vellum {
 
-// The texels of a grid of weights, of inputs of the node: conv_values() with its default.
+// A function that returns the values of a weight grid for the node. Null: conv_values().
 using ConvValuesOf = std::function<WeightValues(const Lowering& lowering, const ConvWeights& grid)>;
+
+// Returns the candidates of conv.comp for every problem. `values`: the weights.
 std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const DeviceCaps& caps,
                                                const ConvValuesOf& values = nullptr);
 

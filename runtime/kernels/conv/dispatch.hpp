@@ -15,31 +15,34 @@
 
 namespace vellum {
 
-// Adds the tensor whose texel is added to the sum of each output texel: its binding and RESIDUAL.
+// Adds a residual to a dispatch: the binding of a tensor that is added to the sums, and the macro RESIDUAL.
 void add_residual(Dispatch& dispatch, TensorId residual);
-// The shader's field residual_shape; zeros for kNoTensor.
+
+// Returns the value of the shader's field residual_shape; zeros for kNoTensor.
 ivec4 residual_shape(const Lowering& lowering, TensorId residual);
 
-// Optional inputs of a convolution: `residual` is added before the activation and may have fewer channels
-// than y; `scale` has a factor for each channel of x. `mean`: y has the mean over all pixels
-// (kernels/fused/mean.cpp).
+// Optional inputs and outputs of a convolution.
 struct ConvExtras {
+  // residual: added before the activation; may have fewer channels than y. scale: a factor for each channel
+  // of x.
   TensorId residual = kNoTensor, scale = kNoTensor;
-  bool mean = false;
+  bool mean = false;  // y is the mean over all pixels (kernels/fused/mean.cpp)
 };
-// Adds their bindings and macros; x has `images`.
+
+// Adds the bindings and macros of residual and scale. `images`: the batch of x.
 void add_extras(Dispatch& dispatch, const ConvExtras& extras, int64_t images);
-// The residual of a Conv that has one.
+
+// Returns the residual of a Conv (input 3), or kNoTensor.
 TensorId read_residual(Lowering& lowering);
 
-// Blocks of pixels x blocks of output slices x images, each computed by one tile.
+// The number of tiles along each axis of a dispatch: blocks of pixels, blocks of output slices, images.
 struct BlockCounts {
   int64_t pixels = 1, slices = 1, images = 1;
 };
-// Sets the grid of a kernel that computes these blocks: a uniform one (UNIFORM_SLICES), in which all
-// invocations of a workgroup compute the same slices of the same image, if the device gains by it and few
-// invocations would idle, else one of `tiles` in a row. With split-K a tile has several invocations
-// (shaders/conv/split_k.glsl). `blocks.pixels` is 0 if the shader does not know UNIFORM_SLICES.
+// Sets the grid of a kernel that computes these blocks. In a uniform grid (UNIFORM_SLICES) all invocations of
+// a workgroup compute the same slices of the same image. It is used if the device gains by it, few
+// invocations would be idle, and the shader knows UNIFORM_SLICES (`blocks.pixels` > 0). Otherwise the grid is
+// one row of `tiles`. With split-K a tile has several invocations (shaders/conv/split_k.glsl).
 void cover_blocks(Dispatch& dispatch, const DeviceCaps& caps, Storage weights, const InvocationTile& tile,
                   const BlockCounts& blocks, int64_t tiles);
 
@@ -48,20 +51,21 @@ struct ConvKernel {
   const char* shader;
   InvocationTile tile;
   ConvWeights weights;
-  int64_t tiles;                                             // of the whole output
-  std::vector<std::pair<std::string, std::string>> defines;  // besides those of tile, activation and tensors
+  int64_t tiles;  // of the whole output
+  // Macros, except those of tile, activation and tensors.
+  std::vector<std::pair<std::string, std::string>> defines;
   // Blocks of pixels of an image, if the shader knows UNIFORM_SLICES; else 0.
   int64_t image_blocks = 0;
-  bool reads_planes = false;                          // of fewer channels than a texel has
+  bool reads_planes = false;                          // x may be linear: planes of fewer than four channels
   bool adds_residual = true;                          // input 3 of the node, where there is one
   std::optional<FusedKernelId> fused = std::nullopt;  // Dispatch::fused
 };
-// For the node's inputs and output; `values` gives the texels of `kernel.weights`.
+// Dispatches the kernel for the node's inputs and output. `values`: the texels of `kernel.weights`.
 void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d& window,
                    const Activation& activation, WeightValues values);
 
-// Weights with blocks of `tile_slices` output slices, or fewer where that would widen the window of input
-// slices (it does in groups that are not whole blocks).
+// Returns the weight layout with blocks of `tile_slices` output slices. The blocks are smaller if such blocks
+// would read more input slices, as they do if groups are not whole blocks.
 ConvWeights conv_weights(const Lowering& lowering, int64_t groups, int64_t taps, int64_t tile_slices);
 
 }  // namespace vellum

@@ -14,12 +14,13 @@ namespace vellum {
 
 using MatrixTile = std::variant<CooperativeTile, BlockTile>;
 
-// Returns the tiles for the device and the problem, with their predicted costs relative to other kernels, the
-// quickest of which is predicted to take `quickest_us`.
+// Returns the tiles for the device and the problem, with their predicted costs relative to other kernels.
+// `quickest_us`: predicted microseconds of the quickest other kernel; 0: unknown.
 std::vector<ParameterCandidate<MatrixTile>> matrix_tiles(const DeviceCaps& caps, const MatrixProblem& problem,
                                                          double quickest_us);
 
-// For windows of several pixels without groups (pointwise.hpp has those of one pixel).
+// Returns the candidates for windows of several pixels without groups. pointwise.hpp has the candidates for
+// windows of one pixel.
 std::vector<KernelCandidate> matrix_candidates(const ConvProblem& problem, const DeviceCaps& caps,
                                                double quickest_us);
 

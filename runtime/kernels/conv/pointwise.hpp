@@ -12,9 +12,10 @@
 
 namespace vellum {
 
+// Returns the candidates for a convolution whose window is one pixel.
 std::vector<KernelCandidate> pointwise_candidates(const ConvProblem& problem, const DeviceCaps& caps);
 
-// The kernel has tiles of invocations, or of matrices.
+// A tile of conv_pointwise.comp, or of the kernels that multiply matrices in blocks.
 using PointwiseTile = std::variant<InvocationTile, MatrixTile>;
 // Returns the output slices of a block of weights.
 int64_t slices_of(const PointwiseTile& tile);
@@ -28,7 +29,8 @@ std::vector<ParameterCandidate<PointwiseTile>> pointwise_tiles(const std::string
                                                                const MatrixProblem& problem,
                                                                bool has_scale = false);
 
-// Whether a workgroup of at most 256 tiles, times the split, has all `pixels` of an image.
+// Returns whether one workgroup can compute all `pixels` of an image: at most 256 tiles, each with split_k
+// invocations.
 bool holds_all_pixels(const DeviceCaps& caps, const InvocationTile& tile, int64_t pixels);
 
 // y = activation(x * weights + bias + residual), all in channels4, for each pixel of x. `values` gives the
@@ -36,8 +38,8 @@ bool holds_all_pixels(const DeviceCaps& caps, const InvocationTile& tile, int64_
 void dispatch_pointwise(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                         const PointwiseTile& tile, const Activation& activation, WeightValues values,
                         const ConvExtras& extras = {});
-// dispatch_pointwise() with the best tile. The weights and the bias are inputs `weights` and `weights` + 1 of
-// the node.
+// Calls dispatch_pointwise() with the best tile. The node's input `weights` has the weights, and the next
+// input the bias.
 void emit_best_pointwise(Lowering& lowering, const MatrixProblem& problem, TensorId x, TensorId y,
                          const Activation& activation, size_t weights, const ConvExtras& extras = {});
 

@@ -1,5 +1,5 @@
-// fp16 arithmetic: short runs of products are accumulated in fp16 partial sums, which are added to an fp32
-// accumulator.
+// fp16 arithmetic: runs of a few products are accumulated in fp16, and these partial sums are added to an
+// fp32 accumulator.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,11 @@ inline constexpr ProductRun kRunOfSlices{4, 1};
 // Returns whether the node's kernel, which multiplies stored values with constant weights, should use fp16
 // arithmetic: by the options, or if they are automatic by measurements. Call it before reading inputs.
 bool should_multiply_halves(Lowering& lowering);
-// Returns the same for a kernel with two computed factors of which one is bounded.
+// Returns whether the node's kernel should use fp16 arithmetic if both factors are computed and one of them
+// is bounded.
 bool should_multiply_bounded_halves(Lowering& lowering);
 
-// The scale of a run: a power of two, stored as the product of two powers of two that fp16 can represent.
+// The scale of a run: 2^exponent, stored as the product of two powers of two that fp16 can represent.
 struct RunScale {
   int exponent = 0;
   float first() const;
@@ -38,6 +39,7 @@ struct RunScale {
 // Returns the scale of a run whose weights' magnitudes sum to `magnitude`.
 RunScale run_scale(double magnitude);
 
+// Defines the shader's macros for runs of fp16 products; none for fp32 arithmetic.
 void define_halves(Dispatch& dispatch, const ProductRun& run);
 
 }  // namespace vellum

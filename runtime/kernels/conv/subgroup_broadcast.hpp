@@ -9,16 +9,16 @@
 
 namespace vellum {
 
-// Returns those of `tiles` that a subgroup can share, if pipelines can require full subgroups and there is
-// work for all invocations of one.
+// Returns the `tiles` that can use subgroup broadcast: pipelines can require full subgroups, and there is
+// work for all invocations of a subgroup.
 std::vector<PricedTile> tiles_to_broadcast(const DeviceCaps& caps, const std::vector<PricedTile>& tiles,
                                            const TileDemand& demand);
-// Returns the candidates of a kernel for pixels in a row: `tiles`, and those that can also with subgroup
-// broadcast.
+// Returns the candidates of a kernel whose tiles cover rows of pixels: all `tiles`, and then
+// tiles_to_broadcast() with subgroup broadcast.
 std::vector<ParameterCandidate<InvocationTile>> with_subgroup_broadcast(
     const std::string& algorithm, const DeviceCaps& caps, const std::vector<PricedTile>& tiles,
     const TileDemand& demand);
-// Returns `blocks` of pixels, rounded up to whole subgroups if the tile needs these.
+// Returns `blocks` of pixels, rounded up to whole subgroups if the tile uses subgroup broadcast.
 int64_t whole_subgroups(const DeviceCaps& caps, const InvocationTile& tile, int64_t blocks);
 
 }  // namespace vellum

@@ -18,22 +18,22 @@ namespace vellum {
 struct PricedTile {
   OutputTile tile;
   double cost = 1;
-  double us = 0;  // predicted, of those that are as quick as the best; 0: others, or unknown
+  double us = 0;  // predicted microseconds if the tile is about as quick as the best; 0: slower, or unknown
 };
 
 // Returns the preferred tile first, then others that might be faster. None is wider than the output.
 std::vector<PricedTile> output_tiles(const DeviceCaps& caps, const TileDemand& demand);
 
-// Each invocation loads and multiplies for itself.
+// Each invocation computes its sums alone.
 struct OwnSums {
   bool operator==(const OwnSums&) const = default;
 };
-// The invocations of a subgroup compute the same slices: each loads some of the weights and broadcasts them
+// The invocations of a subgroup compute the same slices. Each loads some of the weights and broadcasts them
 // to the others (subgroup_broadcast.hpp).
 struct SubgroupBroadcast {
   bool operator==(const SubgroupBroadcast&) const = default;
 };
-// `count` invocations share each sum over the input channels: split_k.hpp.
+// `count` invocations share each sum over the input channels (split_k.hpp).
 struct SplitK {
   int64_t count = 2;
   bool operator==(const SplitK&) const = default;
@@ -45,14 +45,14 @@ struct InvocationTile {
   std::variant<OwnSums, SubgroupBroadcast, SplitK> sharing = {};
 
   bool broadcasts() const { return std::holds_alternative<SubgroupBroadcast>(sharing); }
-  // Invocations for each sum.
+  // Returns the number of invocations that share each sum; 1 without split-K.
   int64_t split_k() const;
 };
 
 // Returns the name of an algorithm with this tile: "8x2", "8x2 subgroup broadcast", "8x2 split-K 4".
 KernelName tile_name(std::string algorithm, const InvocationTile& tile);
 
-// Adds the macros TILE_P, TILE_S, and for what invocations share BROADCAST or PARTS (their number).
+// Adds the macros of the tile: TILE_P (pixels), TILE_S (slices), and BROADCAST or PARTS (the split-K factor).
 void define_tile(Dispatch& dispatch, const InvocationTile& tile);
 
 }  // namespace vellum

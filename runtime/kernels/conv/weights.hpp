@@ -21,24 +21,26 @@ namespace vellum {
 //   bias                   | b b ...       |     one texel for each output slice
 //   scales                 | s s ...       |     with fp16 partial sums: two texels for each output slice
 //
-// In bytes a texel of weights is a word, and the bias and the scale of each output channel are a word each:
-// the four of an output slice follow one another, those of all biases first. A bias is divided by its scale.
+// With 8-bit weights a texel of weights is a 32-bit word. After the weights come the biases of all output
+// channels, one word each, and then the scales. A bias is divided by its scale (byte_weights.hpp has the
+// exceptions).
 //
-// In a grouped convolution the columns of a block of `tile_slices` output slices begin at the slice of its
-// first group's first input channel. They span as many slices as any block needs; channels of other groups
-// have weight 0.
+// In a grouped convolution each block of `tile_slices` output slices has columns of its own: they begin at
+// the slice that holds the first input channel of the block's first group, and span as many slices as the
+// widest block needs. Input channels of other groups have weight 0.
 struct ConvWeights {
   int64_t inputs = 0, outputs = 0;  // channels, all groups together
   int64_t groups = 1;
   int64_t taps = 1;
-  int64_t tile_slices = 1;
+  int64_t tile_slices = 1;  // output slices of a block
   ProductRun run = {};
-  bool own_inputs = false;
-  ByteWeightsPointer bytes = {};  // not null: the texels are bytes
+  bool own_inputs = false;        // columns are the input channels of the output channel's own group
+  ByteWeightsPointer bytes = {};  // not null: 8-bit weights
 
   int64_t group_inputs() const { return inputs / groups; }
   int64_t group_outputs() const { return outputs / groups; }
-  // Whether loops over input slices are loops over runs of them.
+  // Returns whether kernels have an outer loop over runs of input slices, after each of which they add the
+  // run's partial sums to the accumulators.
   bool adds_in_runs() const { return run.of_halves() || (bytes && bytes->exceeds_floats); }
   int64_t blocks() const;
   int64_t window_slices() const;
@@ -49,7 +51,7 @@ struct ConvWeights {
   using WeightAt = std::function<float(int64_t, int64_t, int64_t)>;
   // Returns the texels of the grid by rows. `bias` may be empty.
   std::vector<float> pack(const WeightAt& weight, const std::vector<float>& bias) const;
-  // Does the same in bytes.
+  // Returns the texels of the grid by rows for 8-bit weights.
   std::vector<std::byte> pack_bytes(const WeightAt& weight, const std::vector<float>& bias) const;
   // Returns the parameters that determine the texels and their positions.
   std::vector<int64_t> packing_parameters() const;
@@ -60,27 +62,31 @@ struct ConvWeights {
   void for_each_weight(const WeightAt& weight, Set&& set) const;
 };
 
-// Return the desc of a weight grid. Throw Error(unsupported) if it is beyond any device.
+// Return the desc of a weight grid of width x height texels. Throw Error(unsupported) if it is larger than
+// any device can hold.
 TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height);
 TensorDesc weight_grid(const Lowering& lowering, const ConvWeights& weights);
-// Defines the macros of kernels whose weights are bytes, where they are, and adds the scale of a ScaledConv.
+// Defines the macros for 8-bit weights, and binds the scale of a ScaledConv. Does nothing if `bytes` is null.
 void add_byte_weights(Lowering& lowering, Dispatch& dispatch, const ByteWeightsPointer& bytes);
 
-// The weights and the bias are inputs `input` and `input` + 1.
-
-// Whether either is computed at run time.
+// In the next functions the weights are the node's input `input`, and the bias is the next input.
+//
+// Returns whether the weights or the bias are computed at run time.
 bool computes_weights(const Lowering& lowering, size_t input = 1);
-// Both (no bias: empty) to pack; where computes_weights(), their elements are numbers: 1 and on for those of
-// the weights, then those of the bias.
+// Return the weights and the bias for packing; an empty vector if there is no bias. If computes_weights(),
+// they return gather indices in place of values: 1, 2, ... for the elements of the weights, and then on for
+// the elements of the bias.
 HostTensor weights_of(const Lowering& lowering, size_t input = 1);
 std::vector<float> bias_of(const Lowering& lowering, size_t input = 1);
-// The values that `make` packs from these two.
+// Returns weight values that `make` packs from weights and bias. `packing` identifies the result.
 WeightValues values_of_packing(const Lowering& lowering, Packing packing,
                                std::function<std::vector<float>()> make, size_t input = 1);
-// Those of a Conv, (M, C / group, kernel...), as the texels of `grid`.
+
+// Returns the weights of a Conv, of shape (M, C / group, kernel...), as the texels of `grid`.
 WeightValues conv_values(const Lowering& lowering, const ConvWeights& grid, size_t input = 1);
-// The weight of `desc` that `values` packs. Where they are numbers (0 for none), a dispatch packs what they
-// stand for: of inputs 1 and 2.
+
+// Returns a weight of `desc` with these values. If the values are gather indices (0: no element), a dispatch
+// gathers the elements of inputs 1 and 2 at run time, and the result is a workspace.
 TensorId packed_weights(Lowering& lowering, const TensorDesc& desc, WeightValues values);
 
 }  // namespace vellum

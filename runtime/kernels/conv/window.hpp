@@ -8,8 +8,8 @@
 
 namespace vellum {
 
-// A window in two dimensions, (x, y) each. A one-dimensional window is along x, as in nchw(). The default is
-// that of a matrix product.
+// A window in two dimensions; each array is (x, y). A one-dimensional window extends along x, as in nchw().
+// The default is the window of a matrix product: one pixel.
 struct Window2d {
   int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1}, padding[2] = {0, 0};
   int64_t input[2] = {1, 1}, output[2] = {1, 1};  // positions
@@ -25,7 +25,8 @@ Window2d window_of(const Lowering& lowering) {
   return to_2d(lowering.op<Op>().place(inputs));
 }
 
-// The shaders count positions in 32 bits, and divide() takes less than 2^30.
+// Returns whether the shaders can compute the window's positions: they count in 32 bits, and divide() takes
+// less than 2^30.
 bool fits_32_bits(const Window2d& window);
 
 // Returns whether each output position reads only the input position with the same index.
@@ -34,7 +35,7 @@ bool is_pointwise(const Window2d& window);
 // Returns whether no output position reads the padding.
 bool stays_inside(const Window2d& window);
 
-// A pair of the window as a field of shader parameters.
+// Returns a pair of a Window2d as a field of shader parameters.
 inline ivec2 window_pair(const int64_t (&values)[2]) { return {values[0], values[1]}; }
 
 }  // namespace vellum

@@ -20,9 +20,9 @@ struct Operand {
 // Returns `shape` with leading dimensions of 1.
 Shape padded_to_rank(const Shape& shape, size_t rank);
 
-// y = activation(function(a, b)) with numpy's broadcasting, all in `layout`. `function`: a function of
-// shaders/elementwise/binary.glsl. At most kMaxElementwiseRank dimensions.
-// `fixed_point`: not empty for the function of integers.
+// y = activation(function(a, b)) with numpy's broadcasting, all in `layout`, of at most kMaxElementwiseRank
+// dimensions. `function`: a function of shaders/elementwise/binary.glsl. `fixed_point`: not empty if the
+// function computes integers of quantised operands.
 void combine(Lowering& lowering, const std::string& function, const Activation& activation, Layout layout,
              const Operand& a, const Operand& b, const Operand& y, const FixedPair& fixed_point = {});
 

@@ -17,7 +17,8 @@ void append_fixed_pair(Dispatch& dispatch, const FixedPair& pair);
 // Returns the value of the shader's field `vec4 activation_params`.
 vec4 activation_params(const Activation& activation);
 
-// Do the same for kernels that are slow to compile: no activation, Relu and Clip share one shader variant.
+// Define the macro, and return the parameters, for kernels that are slow to compile: no activation, Relu and
+// Clip share one shader variant.
 void define_activation_or_bounds(Dispatch& dispatch, const Activation& activation,
                                  const std::string& macro = "ACTIVATION");
 vec4 activation_params_or_bounds(const Activation& activation);

@@ -28,13 +28,12 @@ inline constexpr double kOnlyIfMeasured = 100;
 struct KernelCandidate {
   KernelName name;
   // The predicted time relative to the node's other candidates. Without measurements the candidate with the
-  // least predicted cost is chosen, and among equals the first.
+  // least predicted cost is chosen, and among equal costs the first.
   double predicted_cost = 1;
   // Lowers the node with this kernel.
   std::function<void(Lowering&)> emit = {};
-  // The predicted time; 0: unknown, or much longer than the best. Among candidates of
-  // nearly the same predicted time (kAsQuick) a program chooses one whose pipeline it already has
-  // (share_pipelines.hpp).
+  // Predicted microseconds; 0: unknown, or much longer than the best. Among candidates of nearly the same
+  // predicted time (kAsQuick) a program chooses one whose pipeline it already has (share_pipelines.hpp).
   double predicted_us = 0;
 };
 
@@ -54,7 +53,7 @@ struct KernelPrediction {
   double us = 0;
 };
 
-// Returns the least predicted time of candidates; 0: unknown.
+// Returns the least predicted time of candidates in microseconds; 0: unknown.
 template <typename Candidate>
 double quickest_us(const std::vector<Candidate>& candidates) {
   double least = 0;

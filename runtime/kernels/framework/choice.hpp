@@ -24,8 +24,8 @@ struct TuningTable {
   // Times by the signature of an operator, which contains everything that determines its speed
   // (Choice::signature).
   std::map<std::string, CandidateTimes, std::less<>> operators;
-  // By network_fingerprint(), the storage of each value of the graph (by ValueId). Present only if a mixture
-  // of storages, or another storage than the default, was faster.
+  // The storage of each value of a graph (by ValueId), by network_fingerprint(). A network has an entry only
+  // if a mixture of storages, or another storage than the default, was faster.
   std::map<std::string, std::vector<StorageChoice>, std::less<>> storages;
 
   bool empty() const { return operators.empty() && storages.empty(); }
@@ -39,7 +39,7 @@ struct Choice {
   size_t taken = 0;                    // index of the chosen candidate
 };
 
-// The kernels to use for each node of a graph, in the order of its choices. Empty: those of least cost.
+// The kernels to use for each node of a graph, in the order of its choices. Empty: the kernels of least cost.
 using ChosenKernels = std::vector<std::vector<KernelName>>;
 
 // The whole layers of a graph that computes layers in strips (passes/tile), and the kernels chosen for them.

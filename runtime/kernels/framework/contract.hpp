@@ -1,4 +1,5 @@
-// Sums of products over strided linear tensors: the general kernel for products without a specialised one.
+// Tensor contractions over strided linear tensors: the general kernel for sums of products that have no
+// specialised kernel.
 #pragma once
 
 #include "kernels/framework/lowering.hpp"
@@ -14,8 +15,8 @@ struct Contraction {
 
 // Returns whether the shader contract.comp has enough loop levels for these loops, once collapsed.
 bool fits_contract(const Contraction& c);
-// y = sums of a * b; all tensors are linear, and all have floats or all have integers. Without b (kNoTensor)
-// y = sums of a.
+// y = sums of a * b, or sums of a if b is kNoTensor. All tensors are linear, and all have floats or all have
+// integers.
 void contract(Lowering& lowering, TensorId a, TensorId b, TensorId y, const Contraction& c);
 
 }  // namespace vellum

@@ -14,7 +14,7 @@ namespace vellum {
 // Returns the position (0 to 3 in N, C, H, W) of an axis in channels4 layout; see nchw(). rank <= 4.
 size_t channels4_slot(size_t rank, size_t axis);
 
-// Returns the node's inputs as shape rules need them.
+// Returns the node's inputs in the form that Operator::infer() takes.
 std::vector<OperatorInput> operator_inputs(const Lowering& lowering);
 // Returns whether all inputs and outputs are floating point.
 bool all_float(const Lowering& lowering);
@@ -31,6 +31,7 @@ Grid grid_of_texels(const DeviceCaps& caps, const Shape& shape);
 // Returns (W, H, C, N) of a shape: the value of <name>_shape for a channels4 tensor in shaders.
 ivec4 texel_shape(const Shape& shape);
 
+// Makes a dispatch of the shader shaders/*/<shader>.comp.
 Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding> bindings,
                        Parameters parameters);
 // Make bindings. `name`: the tensor's name in the shader.
@@ -43,16 +44,18 @@ inline Binding writes(std::string name, TensorId tensor) {
 inline Binding reads_and_writes(std::string name, TensorId tensor) {
   return {.tensor = tensor, .access = Access::read_write, .name = std::move(name)};
 }
-// For a kernel that reads a tensor only at the positions that it writes, so that the output may alias it.
+// Makes a binding of a tensor that the kernel reads only at the positions that it writes, so that the output
+// may alias the tensor.
 inline Binding reads_in_place(std::string name, TensorId tensor) {
   return {.tensor = tensor, .same_position = true, .name = std::move(name)};
 }
+// Adds a macro of the shader.
 void define(Dispatch& dispatch, std::string macro, std::string value = "1");
 // Defines the macro INTEGER of shaders/common/element.glsl.
 void define_element(Dispatch& dispatch, const VirtualTensor& tensor);
 
-// Returns constant input i as a weight of `shape` (of equal element count), in fp32 in every precision: for
-// the few numbers of a bias, a scale or an epsilon, which fp16 would round or flush to zero.
+// Returns constant input i as a weight of `shape` (of equal element count), in fp32 in every precision. It is
+// for small constants such as a bias, a scale or an epsilon, which fp16 would round or flush to zero.
 TensorId exact_constant(Lowering& lowering, size_t i, Layout layout, Shape shape);
 // Returns two rows of per-channel values as a texel grid of ceil(C / 4) x 2. Shaders read position (slice,
 // row).

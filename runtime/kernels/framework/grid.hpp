@@ -20,7 +20,7 @@ struct Grid {
 // Returns a grid of `count` invocations along x, wrapped over y if x would exceed the device's limit. The
 // shader gets its index from flat_index() in tensor.glsl and must compare it with its count.
 Grid grid_1d(const DeviceCaps& caps, int64_t count);
-// Returns a grid of `count` workgroups, at least one, wrapped in the same way.
+// Returns a grid of `count` workgroups, at least one, wrapped over y as in grid_1d().
 Grid workgroups_in_a_row(const DeviceCaps& caps, int64_t count);
 
 // Returns a grid of `columns` invocations for each of rows x layers, in which all invocations of a workgroup
@@ -31,11 +31,11 @@ std::optional<Grid> grid_of_rows(const DeviceCaps& caps, int64_t columns, int64_
 // Returns whether the device supports full subgroups of a size that divides these workgroups.
 bool subgroups_fill_rows(const DeviceCaps& caps);
 
-// Returns a grid of width x height x depth invocations. Workgroups are widest along x, where neighbours are
+// Returns a grid of width x height x depth invocations. Workgroups are widest along x, the axis that is
 // contiguous in memory.
 Grid grid_3d(const DeviceCaps& caps, int64_t width, int64_t height, int64_t depth);
 
-// Returns a grid of 1 x 1 x depth invocations, whose neighbours along z are in one workgroup.
+// Returns a grid of 1 x 1 x depth invocations in workgroups along z.
 Grid grid_of_slices(int64_t depth);
 
 }  // namespace vellum

@@ -29,8 +29,8 @@ void gather(Lowering& lowering, TensorId x, TensorId indices, TensorId y, Indexe
 void scatter(Lowering& lowering, TensorId indices, TensorId updates, TensorId y, IndexedLoops loops,
              const std::string& combine, bool unravel);
 
-// Returns loops for GatherElements and ScatterElements: they select one element along `axis` of a tensor of
-// `shape` for each element of a tensor of shape `chosen`.
+// Returns the loops of GatherElements and ScatterElements: for each element of a tensor of shape `chosen`
+// they select one element along `axis` of a tensor of `shape`.
 IndexedLoops loops_along(const Shape& shape, const Shape& chosen, size_t axis);
 
 }  // namespace vellum

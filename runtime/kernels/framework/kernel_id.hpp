@@ -37,7 +37,7 @@ bool is_conversion(const KernelId& kernel);
 // A kernel whose results are wrong on a device.
 struct WrongKernel {
   std::string why = {};
-  // KernelId's.
+  // Members of its KernelId.
   std::optional<FusedKernelId> fused = std::nullopt;
   bool uses_folded_images = false;
 
@@ -46,11 +46,13 @@ struct WrongKernel {
 
 WrongKernel wrong_kernel(const KernelId& kernel, std::string why);
 
-// By KernelId::text().
+// The kernels that a device computes wrongly, by KernelId::text().
 using WrongKernels = std::map<std::string, WrongKernel, std::less<>>;
 
-// Where nodes run whose kernels are wrong: by other kernels, if there are any, or on the host. On the host,
-// all other nodes keep their kernels. all_on_host: the host computes every node.
+// How nodes with wrong kernels are computed.
+//   other_kernels  by other kernels, or on the host if there are none.
+//   on_host        on the host. All other nodes keep their kernels.
+//   all_on_host    the host computes every node of the graph.
 enum class WrongNodes : uint8_t { other_kernels, on_host, all_on_host };
 
 // Kernels of a program that were avoided: maps description() to the reason.

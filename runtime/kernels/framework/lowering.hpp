@@ -1,4 +1,4 @@
-// The interface of kernel files, with which they lower one operator to dispatches.
+// The interface through which kernel files lower one operator to dispatches.
 #pragma once
 
 #include <map>
@@ -116,7 +116,7 @@ class Lowering {
     return candidates[choose(predictions)].parameters;
   }
 
-  // Returns the multiply-accumulates of the node's definition.
+  // Returns the multiply-accumulates of the node (Operator::macs()).
   uint64_t macs() const;
 
   // Returns the layout in which input i already exists. For a constant: channels4 up to rank 4.
@@ -136,13 +136,12 @@ class Lowering {
   // Declares that an output is the linear data of an input under another shape, without a dispatch. The node
   // must have the output.
   void alias(size_t output, size_t input);
-  // Where output `output` is the next value of the state that is input `input`, and nothing else reads that
-  // input: makes the output the state's linear tensor, which the node then updates in place, and returns it.
-  // Returns kNoTensor where the node must write a tensor of its own.
+  // Lets the node update a state in place, if output `output` is the next value of the state at input `input`
+  // and nothing else reads that input. The output becomes the state's linear tensor, which is returned.
+  // Returns kNoTensor if the node must write a tensor of its own.
   TensorId update_state(size_t input, size_t output);
-
-  // Where output 0 is stored in bytes and input 0 is so on the same grid: makes the output the input's
-  // tensors, without a dispatch, and returns true.
+  // Declares without a dispatch that output 0 has the tensors of input 0, if both are stored in bytes on the
+  // same grid. Returns whether they are.
   bool alias_same_bytes();
 
   // Returns a prepacked weight. An image falls back to a buffer if its extent exceeds the device's limits, so
@@ -157,13 +156,14 @@ class Lowering {
   // is in an image, and the device's weights are not in buffers (DeviceTraits). Otherwise it is a buffer with
   // index y * width + x.
   TensorDesc texel_grid(uint32_t width, uint32_t height) const;
-  // Sets the storage of a channels4 tensor to that of the node's output, within the limits of images.
+  // Sets the storage of a channels4 tensor to the storage of the node's output, within the limits of images.
   void choose_storage(TensorDesc& desc) const;
-  // Integers in `tensor`, from index `first` on, that are zero before the node's next dispatch.
+  // Integers in `tensor`, from index `first` on.
   struct Counters {
     TensorId tensor = kNoTensor;
     int64_t first = 0;
   };
+  // Returns `count` integers that are zero before the node's next dispatch.
   Counters counters(int64_t count);
   // Returns a workspace, a temporary tensor of this node.
   TensorId workspace(std::string name, TensorDesc desc);
@@ -176,8 +176,8 @@ class Lowering {
   // Runs the node on the host because its form has no kernel. The program gets a warning with the reason
   // ("LpPool has no kernel"). Call no other function for the node.
   void run_on_host(std::string_view why);
-  // Does the same if the kernel has too few loops for the tensor's dimensions: "Transpose of 9 dimensions has
-  // no kernel".
+  // Runs the node on the host because the kernel has too few loops for the tensor's dimensions. The reason is
+  // "Transpose of 9 dimensions has no kernel".
   void run_on_host_for_rank();
 
   // Adds the dispatch. Fills in name and op, the tensor macros of each binding, workgroup size macros, and

@@ -25,9 +25,9 @@ class ProgramBuilder {
   Program build();
   // Returns the wrong kernels that were avoided, also after build() threw.
   const AvoidedKernels& avoided() const { return avoided_; }
-  // Returns for each node, after build(), the lowering that was used, then those with kernels of nearly the
-  // same predicted time. Empty if kernels were given (LoweringOptions::chosen, whole_layers) or some are
-  // wrong.
+  // Returns, after build(), the lowerings of each node: first the one that was used, then lowerings with
+  // other kernels of nearly the same predicted time. Empty if the options name the kernels
+  // (LoweringOptions::chosen, whole_layers), or if kernels were avoided as wrong.
   const std::vector<std::vector<NodeLowering>>& lowerings() const { return lowerings_; }
 
   const Graph& graph() const { return graph_; }
@@ -38,16 +38,18 @@ class ProgramBuilder {
   bool exists_in(ValueId value, Layout layout) const;
   bool is_final(ValueId value) const { return is_output_[value] && !is_read_by_node_[value]; }
   bool is_read(ValueId value) const { return is_read_[value]; }  // by a node or as a graph output
+  // Implement Lowering::read() and write().
   TensorId read(ValueId value, Layout layout);
   TensorId write(ValueId value, Layout layout);
+  // Returns a linear tensor of another shape with the memory of `tensor`.
   TensorId make_alias(TensorId tensor, Shape shape, std::string tensor_name);
   void set_tensor(ValueId value, Layout layout, TensorId id);
   // Makes the tensors of `source` those of `value`, which has the same elements in the same order, where these
   // exist in channels4 alone and each element is in the same texel. Returns whether that is so.
   bool share_texels(ValueId value, ValueId source);
-  // Lowering::update_state().
+  // Implements Lowering::update_state().
   TensorId update_state(ValueId input, ValueId output);
-  // Lowering::alias_same_bytes().
+  // Implements Lowering::alias_same_bytes().
   bool alias_same_bytes(ValueId value, ValueId source);
   TensorId add_tensor(VirtualTensor tensor);
   // Returns a tensor of zeros and the index of the first of `count` elements reserved for the caller. One
@@ -66,8 +68,8 @@ class ProgramBuilder {
   std::string describe_input(ValueId value) const;
   std::string describe_output(ValueId value) const;
 
-  // Returns the storage of a value in channels4 by the options, never automatic. kNoValue: the default for
-  // values.
+  // Returns the storage that the options give a value in channels4; never automatic. kNoValue: the default
+  // storage.
   StorageChoice storage_choice(ValueId value) const;
   // Sets the storage and fold of a channels4 tensor: `choice` if the limits of images allow it.
   void choose_storage(TensorDesc& desc, StorageChoice choice) const;
@@ -108,7 +110,8 @@ class ProgramBuilder {
   // kernel.
   bool used_wrong_kernel(size_t first_task);
   bool avoid_a_candidate();
-  // Lowers the node with each combination of kernels of nearly the same predicted time, and then as it was.
+  // Lowers the node with each combination of kernels of nearly the same predicted time, and records the
+  // pipelines of each combination. Finally lowers the node again as it was.
   void find_lowerings(const Node& node, const Checkpoint& before);
   NodeLowering lowering_since(const Checkpoint& before);
   // Returns the kernels that the current node must use; null: the best.
@@ -124,7 +127,7 @@ class ProgramBuilder {
   void lower_node_once(const Node& node);
   // Makes the tensor of a state's input. `state`: its position in LoweringOptions::states.
   void add_state(size_t state, ValueId input);
-  // Copies to the states what no node has written in place.
+  // Copies the next values of states that no node has updated in place.
   void store_states();
   void add_outputs();
   void add_outputs_and_tail(const HostTail& tail);
@@ -135,14 +138,15 @@ class ProgramBuilder {
   TensorId constant_tensor(ValueId value, Layout layout);
   bool layouts_are_identical(TensorId from, ValueId value, Layout layout) const;
   TensorId convert(TensorId from, ValueId value, Layout layout);
-  // Return linear tensors that the host can read and write: of fp32 where others hold the value in bytes.
+  // Return linear tensors that the host can read and write. A value that is stored in bytes gets an fp32
+  // tensor.
   TensorId read_for_host(ValueId value);
   TensorId write_for_host(ValueId value);
   TensorId copy_to_output(TensorId from, ValueId value);
   // Copies a linear tensor to another of the same shape. Returns `to`.
   TensorId copy_to(TensorId to, TensorId from);
   TensorDesc describe_value(ValueId value, Layout layout) const;
-  // Passes the grid of each tensor of bytes to the shader.
+  // Passes the quantisation grid of each tensor that is stored in bytes to the shader.
   void add_appended(Dispatch& dispatch) const;
   void check_limits(const Dispatch& dispatch) const;
   void choose_image_reads(Dispatch& dispatch) const;
@@ -153,8 +157,8 @@ class ProgramBuilder {
   LoweringOptions options_;
   Program program_;
   std::vector<ValueTensors> value_tensors_;
-  std::pair<TensorId, int64_t> counters_{kNoTensor,
-                                         0};  // the latest tensor of counters, and the number used in it
+  // The latest tensor of counters, and the number of counters used in it.
+  std::pair<TensorId, int64_t> counters_{kNoTensor, 0};
   std::vector<bool> is_output_, is_read_, is_read_by_node_;
   std::vector<std::optional<ByteGrid>> grids_;             // by value; empty if none is stored in bytes
   bool may_use_images_;                                    // whether options allow images for channels4

@@ -1,6 +1,6 @@
-// Chooses kernels for a whole program so that it has fewer pipelines. If each layer uses its fastest kernel,
-// layers of similar shapes get tiles of slightly different sizes, and each is a pipeline that a driver
-// compiles for milliseconds.
+// Chooses kernels for a whole program so that it has fewer pipelines. If each layer used its fastest kernel,
+// layers of similar shapes would get tiles of slightly different sizes, and a driver needs milliseconds to
+// compile the pipeline of each tile.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@ struct NodeLowering {
 // Returns for each node the index of the lowering to use. The first lowering of a node is its fastest. All
 // nodes together should take at most `most_us` longer than with their first lowerings.
 //
-// A greedy search: a pipeline is removed if every node that needs it has another lowering with remaining
-// pipelines, those that cost least time first. A pipeline that no node uses by default is added if it allows
-// two others to be removed.
+// A greedy search. A pipeline is removed if every node that needs it has another lowering whose pipelines
+// remain; the removal that costs the least time comes first. A pipeline that no node uses by default is added
+// if two others can then be removed.
 std::vector<size_t> share_pipelines(const std::vector<std::vector<NodeLowering>>& lowerings, double most_us);
 
 }  // namespace vellum

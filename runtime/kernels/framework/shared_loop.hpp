@@ -17,15 +17,15 @@ enum class LoopBy : uint8_t { invocation, subgroup, workgroup, workgroup_of_subg
 struct SharedLoop {
   int64_t results = 0;
   int64_t length = 0;  // rounds of the loop of one result
-  bool along = false;  // the loop reads contiguous memory
+  bool along = false;  // successive rounds read contiguous memory
   // The iterations of a round: one for each loop over `length`, plus those of inner loops.
   uint64_t iterations = 1;
 };
 
-// Returns the cost model's choice.
+// Returns the choice of the cost model.
 LoopBy loop_by(const DeviceCaps& caps, const SharedLoop& loop);
-// Returns the best choice that stays within the device's bound on iterations, by measurements if there are
-// any. Call it before reading inputs.
+// Returns the best choice that stays within the device's bound on iterations. It follows measurements if
+// there are any. Call it before reading inputs.
 LoopBy choose_loop(Lowering& lowering, const SharedLoop& loop);
 
 // A loop split into segments, for two dispatches: the first computes a partial result of each segment, the

@@ -15,18 +15,19 @@ struct LoopNest {
   std::vector<std::vector<int64_t>> strides;
 };
 
-// Returns equivalent loops without dimensions of 1. Neighbouring loops are merged if every operand traverses
-// both with one stride. At least one loop is kept.
+// Returns equivalent loops without dimensions of 1. Adjacent loops are merged if every operand advances
+// through both with one stride. At least one loop is kept.
 LoopNest collapse(const LoopNest& nest);
 
 // Returns whether the loops move whole groups of four contiguous elements of operand 0, which also advances
 // by `steps`. If so, converts the loops and steps to units of groups.
 bool counts_in_groups(LoopNest& nest, std::span<int64_t> steps);
 
-// Copies to each element of output `output` the input's element base + sum of index * stride; both are
-// linear. Returns false, and does nothing, if the kernel has too few loops even after collapsing.
+// Copies input 0 to output `output`, both linear: the output's element at index i is the input's element base
+// + sum of i[d] * strides[d]. Returns false, and does nothing, if the kernel has too few loops even after
+// collapsing.
 bool strided_copy(Lowering& lowering, size_t output, const std::vector<int64_t>& strides, int64_t base);
-// Does the same with other loops than the output's dimensions (for Tile).
+// Copies with the loops `nest` in place of the output's dimensions (for Tile).
 bool strided_copy(Lowering& lowering, size_t output, LoopNest nest, int64_t base);
 // Copies from any linear tensor to any other of its element type; at most twelve loops after collapsing.
 void strided_copy(Lowering& lowering, TensorId x, TensorId y, LoopNest nest, int64_t base);

@@ -1,5 +1,5 @@
-// Which values of a graph are stored in bytes: those whose elements are on a grid of at most 256 numbers,
-// because an operator rounds its results to it.
+// Finds the values of a graph that can be stored in bytes. The elements of such a value are on a grid of at
+// most 256 numbers, because an operator rounds its results to the grid.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,14 @@
 
 namespace vellum {
 
-// Returns whether the options let values be stored in bytes. Kernels that multiply halves read none.
+// Returns whether the options allow values to be stored in bytes. Kernels with fp16 arithmetic do not read
+// bytes.
 bool stores_bytes(const LoweringOptions& options);
 
-// Returns the grid of each value of the graph; none for values that are not rounded, and for constants. A
-// value is on the grid that its operator rounds to (Activation::step, DequantizeLinear), or, if its operator
-// only moves elements, on the grid of what it moves. A value that only a rounding reads is on the grid of the
-// rounding if the store of its operator rounds as well: then the rounding has nothing left to do.
+// Returns the grid of each value of the graph, by ValueId. Values that are not rounded, and constants, have
+// none. A value is on the grid that its operator rounds to (Activation::step, DequantizeLinear). If its
+// operator only moves elements, it is on the grid of its input. If its only reader rounds it, and its
+// operator's kernel can round as it stores, it is on the grid of that reader, which then needs no dispatch.
 std::vector<std::optional<ByteGrid>> value_grids(const Graph& graph);
 
 }  // namespace vellum

@@ -9,7 +9,8 @@
 
 namespace vellum {
 
-// The operator: y = concat(pointwise(X, W1, B1), wide(X, W3, B3)) along channels. B1 and B3 are optional.
+// Makes the operator y = concat(pointwise(X, W1, B1), wide(X, W3, B3)) along channels. B1 and B3 are
+// optional.
 std::shared_ptr<const FusedNodes> branch_nodes(std::shared_ptr<const Operator> pointwise,
                                                std::shared_ptr<const Operator> wide);
 

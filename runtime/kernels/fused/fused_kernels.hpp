@@ -34,20 +34,21 @@ struct NodeTime {
 
 // Nodes of a graph that one kernel should compute.
 struct FusedMatch {
-  size_t index = 0;             // in the place of this one
-  Node node;                    // with FusedNodes
-  std::vector<size_t> removed;  // the others
-  // Where there is a model of it: the predicted time of the kernel, and of each node as a kernel of its own.
+  size_t index = 0;             // the node that `node` replaces
+  Node node;                    // its operator is FusedNodes
+  std::vector<size_t> removed;  // the other matched nodes, which are removed
+  // Predicted microseconds of the fused kernel, and of each node as a kernel of its own. 0 and empty: no
+  // model predicts them.
   double us = 0;
   std::vector<NodeTime> layers = {};
 };
 
-// The match of a kernel that ends, in execution order, with the node at `index`; nothing if there is none, or
-// if the device gains nothing. Does not change the graph.
+// A function that returns the match whose last node in execution order is at `index`. It returns nothing if
+// there is no match, or if the device gains nothing by fusion. It does not change the graph.
 using MatchFused = std::optional<FusedMatch> (*)(const GraphEditor& editor, size_t index,
                                                  const FusionContext& context);
 
-// A row of fused_kernels.def, which describes the columns. find_lowering() has the lowerings.
+// A row of fused_kernels.def, which describes the columns. find_lowering() returns the lowering.
 struct FusedKernel {
   FusedKernelId id = {};
   int rank = 0;
@@ -55,18 +56,19 @@ struct FusedKernel {
   MatchFused match = nullptr;
 };
 
-// Puts FusedNodes in the place of nodes that one kernel should compute on the device. Depends on the device,
-// so it is no pass of optimise(). Shapes must be known; ids of values stay. `wrong`: kernels that the device
-// computes wrongly; null: none is known.
+// Replaces groups of nodes that one kernel should compute on the device by one node with FusedNodes. The
+// result depends on the device, so this is no pass of optimise(). All shapes must be known. The ids of values
+// stay the same. `wrong`: kernels whose results are wrong on the device; null: none is known.
 //
-// A node may be in several matches, such as a depthwise convolution between two 1x1 convolutions:
+// A node may belong to several matches, such as a depthwise convolution between two 1x1 convolutions:
 //
-//   1x1 --> depthwise --> 1x1        the nodes of both: the predicted time in total is that of one kernel and
-//   [   expand       ]               of the remaining node
-//           [    separable    ]
+//   1x1 --> depthwise --> 1x1
+//   [   expand       ]               total time: expand kernel + the second 1x1
+//           [    separable    ]      total time: separable kernel + the first 1x1
 //
-// Those of the lowest rank are taken, in execution order. With DeviceTraits::compares_fusions one is not
-// taken if another that ends at one of its first nodes takes clearly less time in total.
+// Matches are applied in ascending order of rank, and within a rank in execution order. With
+// DeviceTraits::compares_fusions a match is skipped if another match, which ends at one of its earlier nodes,
+// is predicted to take clearly less time in total.
 void fuse(Graph& graph, const DeviceCaps& caps, Precision precision, const WrongKernels* wrong = nullptr);
 
 }  // namespace vellum

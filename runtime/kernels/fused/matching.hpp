@@ -1,4 +1,4 @@
-// Matching of the nodes that fused kernels compute.
+// Helpers to match the nodes that fused kernels compute.
 #pragma once
 
 #include <vector>
@@ -9,22 +9,23 @@
 
 namespace vellum {
 
-// Whether the weights of a convolution, and its bias if it has one, are constants that a fused kernel can
-// read: those of a convolution in fixed point are for kernels that add up integers.
+// Returns whether a fused kernel can read the weights and the bias of a convolution: they are constants, and
+// the convolution is not in fixed point, for which only kernels that accumulate integers exist.
 bool has_fusible_weights(const GraphEditor& editor, const Node& conv);
 
-// A depthwise convolution over a line or a plane that multiplies each channel once with constant weights,
-// without a residual or scale.
+// Returns whether the match is a depthwise convolution in one or two dimensions with constant weights, as
+// many output as input channels, and no residual or scale.
 bool is_depthwise(const GraphEditor& editor, const Match<Conv>& conv);
 
-// A 1x1 convolution with constant weights and without a scale; it may have a residual.
+// Returns whether the match is a 1x1 convolution with constant weights and without a scale. It may have a
+// residual.
 bool is_product(const GraphEditor& editor, const Match<Conv>& conv);
 
 Window2d window_of(const GraphEditor& editor, const Match<Conv>& conv);
 
-// An input of the node, kNoValue where it has fewer.
+// Returns input `slot` of the node, or kNoValue if it has fewer inputs.
 ValueId input_or_none(const Node& node, size_t slot);
-// Its inputs from `first` on, `count` of them: kNoValue where it has fewer.
+// Returns `count` inputs from `first` on, as input_or_none() does.
 std::vector<ValueId> inputs_or_none(const Node& node, size_t first, size_t count);
 
 }  // namespace vellum

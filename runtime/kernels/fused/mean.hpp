@@ -1,5 +1,5 @@
-// A 1x1 convolution that stores the means of its pixels alone, as at a classifier's end
-// (shaders/conv/conv_pointwise.comp, MEAN).
+// A 1x1 convolution and the global average pool after it in one kernel, as at the end of a classifier
+// (shaders/conv/conv_pointwise.comp, MEAN). The kernel stores only the means.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,12 @@
 
 namespace vellum {
 
-// The operator: y = mean over all pixels of conv(X, W, B, residual, scale), of shape (N, M, 1...). The last
-// three inputs are optional.
+// Makes the operator y = mean over all pixels of conv(X, W, B, residual, scale). y has the shape
+// (N, M, 1...). The last three inputs are optional.
 std::shared_ptr<const FusedNodes> mean_nodes(std::shared_ptr<const Operator> conv);
 
-// Returns whether the device should compute the operator, whose inputs are these, in one dispatch: a GPU
-// where a workgroup holds all pixels of the image.
+// Returns whether the device should compute the operator with these inputs in one dispatch: it is a GPU on
+// which one workgroup can compute all pixels of the image.
 bool gains_by_mean(const FusedNodes& op, const std::vector<OperatorInput>& inputs, const DeviceCaps& caps,
                    Precision precision);
 

@@ -1,4 +1,4 @@
-// Predicted times of kernels, by which fused kernels are compared with those that they replace.
+// Predicted times of kernels, to compare a fused kernel with the unfused kernels that it replaces.
 #pragma once
 
 #include <algorithm>
@@ -11,26 +11,27 @@
 
 namespace vellum {
 
-// The share of the time of the kernels that it replaces which one kernel must take less than: their times
-// were fitted to machine code, its time was not.
+// A fused kernel is used only if its predicted time is below this share of the unfused time. The margin
+// exists because the model was fitted to the machine code of unfused kernels only.
 inline constexpr double kWorthOneKernel = 0.9;
-// The share of instructions that multiply, in depthwise parts where every value that is loaded is checked.
+// The share of instructions that multiply, in the depthwise part of a fused kernel, which checks every loaded
+// value for padding.
 inline constexpr double kCheckedEfficiency = 0.3;
 
-// The predicted times of a depthwise and a 1x1 convolution as dispatches of their own.
+// Predicted microseconds of an unfused depthwise and an unfused 1x1 convolution.
 struct LayersApart {
   double depthwise_us = 0, pointwise_us = 0;
 };
 
-// A tile of a fused kernel and its predicted time.
+// A tile of a fused kernel and its predicted microseconds.
 template <typename Tile>
 struct TimedTile {
   Tile tile;
   double us = 0;
 };
 
-// Returns the quickest of the tiles with which one kernel takes less than kWorthOneKernel of the time of the
-// layers apart, the quickest first. `us_of`: the predicted time of the kernel with a tile.
+// Returns the three quickest tiles, the quickest first. A tile counts only if the fused kernel with it takes
+// less than kWorthOneKernel of the unfused time. `us_of`: returns the predicted microseconds with a tile.
 template <typename Tile, typename Time>
 std::vector<TimedTile<Tile>> quickest_tiles(const std::vector<Tile>& tiles, const Time& us_of,
                                             const LayersApart& apart) {
@@ -44,10 +45,11 @@ std::vector<TimedTile<Tile>> quickest_tiles(const std::vector<Tile>& tiles, cons
   return timed;
 }
 
-// Returns the predicted time of a depthwise convolution that stores `texels`.
+// Returns the predicted microseconds of a depthwise convolution that stores `texels`.
 double depthwise_us(const DeviceCaps& caps, const DeviceRates& rates, double texels, double taps,
                     double bytes);
-// Returns the predicted time of a 1x1 convolution of `pixels` in rows of `width`, from slices to slices.
+// Returns the predicted microseconds of a 1x1 convolution of `pixels` in rows of `width`, from `inputs` to
+// `outputs` slices.
 double product_us(const DeviceCaps& caps, const DeviceRates& rates, int64_t pixels, int64_t width,
                   int64_t inputs, int64_t outputs, int64_t texel_bytes);
 

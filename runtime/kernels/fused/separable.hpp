@@ -1,6 +1,6 @@
 // A depthwise convolution and the 1x1 convolution after it in one kernel (shaders/conv/conv_separable.comp):
-// a depthwise separable convolution (Howard et al., MobileNets, arXiv 1704.04861, section 3.1). A max pool in
-// place of the depthwise convolution is computed by the same shader (kernels/fused/pool.cpp).
+// a depthwise separable convolution (Howard et al., MobileNets, arXiv 1704.04861, section 3.1). The shader
+// also computes a max pool in place of the depthwise convolution (kernels/fused/pool.cpp).
 #pragma once
 
 #include <functional>
@@ -17,12 +17,13 @@
 
 namespace vellum {
 
-// The operator: y = pointwise(depthwise(X, W1, B1), W2, B2, residual). B1, B2 and the residual are optional.
+// Makes the operator y = pointwise(depthwise(X, W1, B1), W2, B2, residual). B1, B2 and the residual are
+// optional.
 std::shared_ptr<const FusedNodes> separable_nodes(std::shared_ptr<const Operator> depthwise,
                                                   std::shared_ptr<const Operator> pointwise);
 
-// A depthwise separable convolution: `inputs` slices of channels, filtered by a square window and multiplied
-// to `outputs` slices of `images` of width x height pixels.
+// A depthwise separable convolution: a depthwise convolution of `inputs` slices with a square window, and a
+// 1x1 convolution to `outputs` slices. The output has `images` images of width x height pixels.
 struct SeparableDemand {
   int64_t width = 1, height = 1, images = 1;
   int64_t inputs = 1, outputs = 1;
@@ -30,8 +31,8 @@ struct SeparableDemand {
   int64_t texel_bytes = 16;  // of a stored texel of the tensors
 };
 
-// A workgroup of conv_separable.comp computes `slices` slices of width x height pixels, of which
-// an invocation computes `tile`. It filters all input slices of these pixels into shared memory first.
+// A workgroup of conv_separable.comp computes width x height pixels of `slices` output slices. It first
+// filters all input slices of these pixels into shared memory. Then each invocation computes one `tile`.
 struct SeparableTile {
   int64_t width = 8, height = 4;
   OutputTile tile = {4, 1};  // pixels one after the other, row by row
@@ -41,19 +42,20 @@ struct SeparableTile {
 
   int64_t pixels() const { return width * height; }
   int64_t invocations() const { return pixels() / tile.pixels * (slices / tile.slices) * split_k; }
-  // Shared memory: the filtered pixels, and then in the same place the partial sums.
+  // Returns the bytes of shared memory. The partial sums of split-K reuse the memory of the filtered pixels.
   int64_t shared_bytes(const SeparableDemand& demand) const;
   bool operator==(const SeparableTile&) const = default;
 };
 
-// Returns the tiles with which one kernel should take less time than two, the quickest first; empty: none.
+// Returns the tiles with which the fused kernel is predicted to take clearly less time than the unfused
+// layers. The quickest tile is first. Empty if there is none.
 std::vector<TimedTile<SeparableTile>> separable_tiles(const DeviceCaps& caps, const SeparableDemand& demand);
 
-// The two layers as plain values; `window` is that of the depthwise convolution, or of the max pool.
+// The two layers as plain values.
 struct SeparableProblem {
   int64_t images = 1;
   int64_t inputs = 1, outputs = 1;  // channels
-  Window2d window;
+  Window2d window;                  // of the depthwise convolution, or of the max pool
   Precision precision = Precision::fp32;
   bool has_residual = false;
   bool pools = false;                 // the first layer is a max pool
@@ -62,17 +64,17 @@ struct SeparableProblem {
   SeparableDemand demand() const;
 };
 
-// Whether the kernel can compute the two layers, whatever the device: those that compute something, with the
-// windows that it unrolls.
+// Returns whether the kernel can compute the two layers on some device: the output is not empty, and the
+// kernel unrolls the window.
 bool is_separable(const SeparableProblem& problem);
-// Returns the tiles with which one kernel should be quicker than two on the device, the quickest first;
-// empty: the two layers stay apart.
+// Returns the tiles with which the device should compute the two layers in one kernel, the quickest first.
+// Empty if the layers should not be fused.
 std::vector<TimedTile<SeparableTile>> tiles_of_one_kernel(const SeparableProblem& problem,
                                                           const DeviceCaps& caps);
 
-// Emits the best candidate. The weights of the 1x1 convolution are input `weights` of the node, followed by
-// its bias and residual. `emit_first` emits the first layer as a kernel of its own and returns what it
-// computes.
+// Emits the best candidate: the fused kernel with one of its tiles, or two kernels. The node's input
+// `weights` has the weights of the 1x1 convolution; its bias and residual follow. `emit_first` emits the
+// first layer as a kernel of its own and returns its result.
 void emit_separable(Lowering& lowering, const SeparableProblem& problem, size_t weights,
                     const std::function<TensorId(Lowering&)>& emit_first);
 

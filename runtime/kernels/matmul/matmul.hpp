@@ -13,14 +13,15 @@ struct Product {
   int64_t m = 0, n = 0, k = 0;
   Shape batch;                            // batch dimensions of y
   std::vector<int64_t> a_batch, b_batch;  // strides along `batch`, in elements; 0 if broadcast
-  int64_t a_strides[2] = {0, 1}, b_strides[2] = {0, 1},
-          c_strides[2] = {0, 0};  // from row to row, from column to column
+  // Strides in elements: from row to row, from column to column.
+  int64_t a_strides[2] = {0, 1}, b_strides[2] = {0, 1}, c_strides[2] = {0, 0};
   float alpha = 1.0f, beta = 0.0f;
   bool has_c = false;
   Activation activation;
 };
 
-// Multiplies inputs 0 and 1 and adds input 2. All are linear and may be computed at run time.
+// Emits the product of inputs 0 and 1 plus input 2. The inputs are read as linear tensors and may be computed
+// at run time.
 void lower_linear_product(Lowering& lowering, Product product);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// Copies boxes between two channels4 tensors: Pad, Slice, Split and Concat in that layout.
+// Copies boxes between two channels4 tensors, for Pad, Slice, Split and Concat in this layout.
 #pragma once
 
 #include <array>

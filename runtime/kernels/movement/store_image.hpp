@@ -15,7 +15,7 @@ struct ImagePixels {
   int64_t width = 0, height = 0, channels = 0;
   int64_t column = 0, row = 0, channel = 0;
 };
-// Returns the ways to read a shape as an image; may be empty.
+// Returns all ways to read a shape as an image; may be empty.
 std::vector<ImagePixels> readings_as_image(const Shape& shape);
 // Returns how to read a shape as an image of width x height. Accepts [1, C, H, W] and [1, H, W, C] with one
 // to four channels (the former if both match), [H, W, C] with three or four, [1, H, W] and [H, W]. Throws

@@ -1,4 +1,5 @@
-// Squeeze-and-excitation in one workgroup for each image (shaders/reduction/squeeze_excite.comp).
+// Squeeze-and-excitation in one workgroup for each image (shaders/reduction/squeeze_excite.comp), or in the
+// last workgroup of the dispatch that computes its input (shaders/reduction/last_gates.glsl).
 #pragma once
 
 #include "graph/operators/reduction/squeeze_excite.hpp"
@@ -10,7 +11,7 @@ struct SqueezeSizes {
   int64_t images, inputs, hidden, outputs, pixels;
 };
 
-// Returns whether one workgroup for everything, means included, is predicted to be faster than several
+// Returns whether one workgroup for means and gates of an image is predicted to be faster than several
 // dispatches.
 bool is_for_a_workgroup(const DeviceCaps& caps, const SqueezeSizes& sizes);
 
@@ -19,8 +20,8 @@ bool is_for_a_workgroup(const DeviceCaps& caps, const SqueezeSizes& sizes);
 void squeeze_in_a_workgroup(Lowering& lowering, const SqueezeExcite& op, const SqueezeSizes& sizes,
                             TensorId x, size_t weights, TensorId y);
 
-// Tensors and parameters of gates that the last workgroup of another dispatch computes: the one that stores
-// the values which the gates scale (shaders/reduction/last_gates.glsl).
+// Tensors and parameters of gates that the last workgroup of another dispatch computes. That dispatch stores
+// the values that the gates scale (shaders/reduction/last_gates.glsl).
 struct LastGates {
   const SqueezeExcite* op = nullptr;  // null: no gates
   SqueezeSizes sizes{};
@@ -28,13 +29,14 @@ struct LastGates {
   vec4 hidden_params{0, 0, 0, 0}, gate_params{0, 0, 0, 0};
   int64_t hidden_channels = 0, counter = 0, ahead = 1;
 };
-// The resources of a kernel, without those for means and gates.
+// The resources that a kernel uses in addition to those for means and gates.
 struct KernelResources {
   uint32_t buffers = 0;
   int64_t shared_bytes = 0;
 };
-// Returns whether the last workgroup, of `invocations` invocations, should compute the gates: the device has
-// resources for them in addition to `others`, and it is predicted to be faster than a separate dispatch.
+// Returns whether the last workgroup, of `invocations` invocations, should compute the gates. The device must
+// have the resources for the gates in addition to `others`, and the last workgroup must be predicted to be
+// faster than a separate dispatch.
 bool gates_are_last(const DeviceCaps& caps, const SqueezeSizes& sizes, int64_t invocations,
                     const KernelResources& others);
 // Prepares the gates. `weights`: as in squeeze_in_a_workgroup(); `sizes.pixels`: number of means of each
