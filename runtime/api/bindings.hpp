@@ -9,10 +9,12 @@
 
 namespace vellum {
 
-// Throws Error(unsupported) for a port without a buffer. kind: "input" or "output".
+// Returns how the buffer of a port must be made. Throws Error(unsupported) for a port without a buffer. kind:
+// "input" or "output".
 BufferLayout layout_of(const Executor& executor, const Port& port, const char* kind);
 
-// inputs and outputs: the session's, in the order of the program's. Throws the errors of Session::bind().
+// Checks bindings and returns them by port. inputs, outputs: infos of the session, in the order of the
+// program's ports. Throws the errors of Session::bind().
 BoundPorts bound_ports(const Executor& executor, const std::vector<TensorInfo>& inputs,
                        const std::vector<TensorInfo>& outputs, const NetworkBindings& bindings);
 

@@ -21,7 +21,7 @@ struct CheckedPrograms {
   Precision precision = Precision::fp32;
   Arithmetic arithmetic = Arithmetic::fp32;
   const DeviceCaps* caps = nullptr;                      // null: the device's
-  std::function<bool(const Program&)> has_shaders = {};  // UsedKernels'
+  std::function<bool(const Program&)> has_shaders = {};  // UsedKernels::has_shaders
 };
 
 // Shared by all sessions of a device. Thread-safe.
@@ -34,10 +34,10 @@ class FirstUseCheck {
   // Returns whether intermediate tensors may share memory on this device. The first call checks it, unless
   // the cache folder has the verdict.
   bool may_share_memory(const std::shared_ptr<gpu::Context>& context);
-  // Returns DeviceCaps::packs_halves, found in the same way.
+  // Returns DeviceCaps::packs_halves. The first call checks it, unless the cache folder has the verdict.
   bool packs_halves(const std::shared_ptr<gpu::Context>& context);
-  // Adds the kernels of the program whose shaders the driver did not survive to the wrong ones.
-  // Returns whether there are new ones among them.
+  // Marks the kernels of the program as wrong whose shaders crashed the driver in an earlier process. Returns
+  // whether it marked a kernel that was not marked before.
   bool finds_crashes(const gpu::Context& context, const Program& program);
   // Forgets all verdicts, also those in the cache folder.
   void forget(const gpu::Context& context);
@@ -45,7 +45,7 @@ class FirstUseCheck {
   std::shared_ptr<const WrongKernels> wrong_kernels(const gpu::Context& context);
 
  private:
-  // Returns the verdict, a member of verdicts_; if it is not known yet, what `check` returns.
+  // Returns `verdict`, a member of verdicts_. If it is not known yet, calls `check` and stores its result.
   bool answer(const std::shared_ptr<gpu::Context>& context, std::optional<bool>& verdict,
               bool (*check)(const std::shared_ptr<gpu::Context>&));
   void read(const gpu::Context& context);

@@ -1,12 +1,12 @@
 // Finds the fastest configuration of a model that fits into a number of bytes of device memory. Sessions with
-// a memory budget and memory_frontier() both use it, and nothing else. It needs no device.
+// a memory budget and memory_frontier() use it. It needs no device.
 //
 // A configuration ("way") is the options of a session without a memory budget. Its bytes are exact where the
 // target is a device (estimate/device_footprint.hpp); its time is predicted (estimate/run_time.hpp). The
 // ways, from the smallest change of the caller's options to the largest:
 //
 //   as asked     the options unchanged
-//   planning     in place, views and order all on; shared objects instead of naive, offsets instead of both
+//   planning     in_place, views and reorder all on; mode shared objects instead of naive, or mode offsets
 //   kernels      no tuned kernels, no Winograd
 //   storage      buffers instead of images, where the caller left the storage open
 //   tiles        layers in strips of rows or parts of a batch (passes/tile); results are the same bit for bit
@@ -31,8 +31,8 @@ struct Way {
   uint64_t weights_bytes = 0;     // persistent part of `bytes`: weights
   uint64_t activation_bytes = 0;  // persistent part of `bytes`: inputs, outputs, intermediates, workspace
   uint64_t streamed_bytes = 0;    // bytes of weights that are copied in every run
-  // Predicted time of a run; at least that of the options as asked, and of the combination whose weights
-  // stream.
+  // Predicted time of a run. It is not less than the time of the options as asked, nor than the time of the
+  // same combination without streaming.
   double milliseconds = 0;
   uint32_t tiled_layers = 0;  // layers that run in strips
 };
@@ -52,7 +52,7 @@ class BudgetFitter {
   const FittedModel* quickest(uint64_t bytes);
   // Returns the way that takes the fewest bytes.
   const FittedModel& smallest();
-  // Returns the caller's options unchanged, whatever they take.
+  // Returns the caller's options unchanged, even if they exceed every budget.
   const FittedModel& as_asked() { return resident(0); }
 
  private:
@@ -65,8 +65,8 @@ class BudgetFitter {
   bool uses_tuning(const SessionOptions& options) const;
   std::vector<Combination> combinations(const SessionOptions& asked) const;
   bool may_stream(const SessionOptions& options) const;
-  // Adds combinations with tiles, at the first call: to each of the combinations that need the fewest bytes
-  // without them.
+  // At the first call, adds combinations with tiles. They extend the combinations that need the fewest bytes
+  // without tiles.
   void add_tiles();
 
   const Graph& prepared(const SessionOptions& options);
@@ -75,13 +75,13 @@ class BudgetFitter {
   const FittedModel& resident(size_t index);
   // Null if the weights cannot be streamed within this budget.
   const FittedModel* streamed(size_t index, uint64_t weights_budget);
-  // Does what quickest() does, but does not search for smallest().
+  // Returns the same as quickest(), but does not search for smallest().
   const FittedModel* found_within(uint64_t bytes);
   const FittedModel* quickest_streamed(size_t index, uint64_t bytes);
   // Returns a way of this combination with the most weights on the device that fit, or null.
   const FittedModel* streamed_within(size_t index, uint64_t bytes);
-  // Returns the smallest that is found of ways with streamed weights within `bytes`, which no resident way
-  // takes.
+  // Returns the smallest way with streamed weights that is found within `bytes`, a number that no way with
+  // resident weights reaches.
   const FittedModel* streamed_below(uint64_t bytes);
   const FittedModel* smallest_streamed(size_t index);
 
@@ -100,9 +100,9 @@ class BudgetFitter {
   const FittedModel* smallest_ = nullptr;
 };
 
-// Returns the fastest way within options.memory_budget. If there is none it throws Error(out_of_memory),
-// which states the smallest budget that suffices and its predicted time. Throws Error(invalid_argument) for
-// options that a memory budget excludes.
+// Returns the fastest way within options.memory_budget. If there is none, throws Error(out_of_memory), which
+// states the smallest budget that suffices and its predicted time. Throws Error(invalid_argument) for options
+// that a memory budget excludes.
 FittedModel fit_budget(const Target& target, const Model& model, const SessionOptions& options,
                        const Progress* progress = nullptr);
 

@@ -28,7 +28,7 @@ decltype(auto) guard(Function&& function) {
 }
 
 // Calls a callback of the application. Its exceptions become Error(cancelled), because they are no fault of
-// Vellum's. name: what messages call it, "the function that reads".
+// Vellum. name: the callback's name in messages, "the function that reads".
 template <typename Function>
 decltype(auto) call_application(const char* name, Function&& function) {
   const auto ended = [&](const std::string& why) {
@@ -56,8 +56,8 @@ void check_choice(Choice value, Choice last, const char* option) {
                 std::string(option) + " has no value " + std::to_string(static_cast<unsigned>(value)));
 }
 
-// Returns what a handle of the public interface points to. Throws Error(invalid_argument) for a handle that
-// was moved from. name: what the message calls it, "session".
+// Returns the object that a handle of the public interface points to. Throws Error(invalid_argument) for a
+// handle that was moved from. name: the handle's name in the message, "session".
 template <typename Pointer>
 auto& held_by(const Pointer& pointer, const char* name) {
   if (!pointer)

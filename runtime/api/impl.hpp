@@ -34,7 +34,7 @@ struct Handles {
   static Model model(std::shared_ptr<const Model::Impl> impl) { return Model(std::move(impl)); }
 };
 
-// Return what a handle holds. Throw Error(invalid_argument) for a handle that was moved from.
+// Return the object of a handle. Throw Error(invalid_argument) for a handle that was moved from.
 inline const std::shared_ptr<Device::Impl>& impl(const Device& device) {
   held_by(Handles::impl(device), "device");
   return Handles::impl(device);
@@ -56,7 +56,7 @@ struct Model::Impl {
 
   Graph graph;                                // as imported: dimensions may be open
   std::shared_ptr<const PackedModel> packed;  // of a bundle; null for other models
-  std::vector<bool> shape_inputs;             // find_shape_inputs()
+  std::vector<bool> shape_inputs;             // the result of find_shape_inputs()
   std::vector<TensorInfo> inputs, outputs;
   // The results of with_cache_capacity(), by SessionOptions::state and state_capacity.
   mutable std::mutex with_capacity_mutex;
@@ -81,7 +81,8 @@ struct Device::Impl {
 
   // Returns the limits by which a session with these options divides its runs into submits.
   SubmitLimits submit_limits(const SessionOptions& options) const;
-  // Does what compile_options() below does, with the tuning table and the memory requirements of this device.
+  // Converts options as compile_options() below does, and adds the tuning table and the memory requirements
+  // of this device.
   CompileOptions compile_options(const SessionOptions& options);
   // All compilation for the device goes through these two functions. They avoid cooperative matrices on a
   // device that computes them wrongly. If a bundle lacks shaders for this device and none can be compiled,
@@ -89,8 +90,8 @@ struct Device::Impl {
   // these. `prepared` is the result of prepare_graph() with the device's capabilities.
   CompiledModel compile(const Model& model, const CompileOptions& options, Stage last = Stage::barriers);
   CompiledModel compile(const Graph& prepared, const CompileOptions& options, Stage last = Stage::barriers);
-  // Returns the device's caps for kernels of this precision: with packs_halves as it is, if sessions on this
-  // device check kernels.
+  // Returns the device's caps for kernels of this precision. If sessions on this device check kernels,
+  // packs_halves has the value that the check found.
   DeviceCaps kernel_caps(Precision precision);
 
   // Returns the source of weights for a session with these options. A session with a memory budget gets a
@@ -98,7 +99,8 @@ struct Device::Impl {
   std::shared_ptr<WeightSource> weights_for(const Model& model, const SessionOptions& options,
                                             std::shared_ptr<gpu::MemoryBudget> memory_budget = nullptr);
 
-  // The measurements of tune() for this device, read from the cache folder at the first call. Never null.
+  // Returns the measurements of tune() for this device, which the first call reads from the cache folder.
+  // Never null.
   std::shared_ptr<const TuningTable> tuning();
   // Replaces the measurements, also in the cache folder if there is one. Throws Error(io) if the file cannot
   // be written.
@@ -116,25 +118,27 @@ struct Device::Impl {
                                        Arithmetic arithmetic);
 
  private:
-  // bundle: has the shaders of the checks; null: they are compiled.
+  // Returns whether sessions on this device check kernels at their first use. bundle: the bundle with the
+  // shaders of the checks; null: shaders are compiled.
   bool checks_kernels(const PackedModel* bundle) const;
   // Adds a warning if tensors must not share memory on this device.
   void warn_of_memory(CompiledModel& model);
-  // Returns whether all kernels of a program may be used. Checks those that have no verdict yet. caps: those
-  // that the program was compiled for.
+  // Returns whether all kernels of a program may be used. Checks kernels that have no verdict yet. caps: the
+  // caps that the program was compiled for.
   bool is_right(const Program& program, const DeviceCaps& caps, const CompileOptions& options,
                 const PackedModel* bundle);
   CompiledModel compile_for_device(const Graph& prepared, const CompileOptions& options, Stage last);
   // Compiles without the kernels that failed their check on this device.
   CompiledModel compile_checked(const Graph& prepared, const DeviceCaps& caps, CompileOptions options,
                                 Stage last);
-  // Does the same with the shaders of a bundle alone.
+  // Compiles without the kernels that failed their check, with no other shaders than those of a bundle.
   CompiledModel compile_with_right_kernels_of(const PackedModel& bundle, const Graph& prepared,
                                               const DeviceCaps& caps, CompileOptions options, Stage last);
   // Compiles the model of a bundle for these caps. Returns nothing if the bundle lacks shaders for them.
   std::optional<CompiledModel> compile_from_bundle(const Model& model, DeviceCaps caps,
                                                    CompileOptions options, Stage last);
-  // Compiles it for the device, or for the caps of the bundle if the device has at least these.
+  // Compiles the model of a bundle for the device, or for the caps of the bundle if the device has at least
+  // these.
   std::optional<CompiledModel> compile_from_bundle(const Model& model, const CompileOptions& options,
                                                    Stage last);
 
@@ -148,7 +152,7 @@ struct Device::Impl {
   std::optional<std::optional<ProcessTraits>> calibration_;  // set by the first calibration()
 };
 
-// Throws Error(invalid_argument) for an enumeration out of range.
+// Throws Error(invalid_argument) for an enumeration value out of range.
 void check_choices(const SessionOptions& options);
 
 // Converts a session's options to compile options without a device: no measurements, modelled memory sizes.

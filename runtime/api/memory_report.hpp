@@ -6,7 +6,7 @@
 
 namespace vellum {
 
-// Returns the report of a plan: planned bytes count as allocated; weights, inputs and outputs are 0.
+// Returns the report of a plan. Planned bytes count as allocated; weights, inputs and outputs are 0.
 MemoryReport memory_report(const CompiledModel& model);
 
 // Returns the entry of a task, without times.

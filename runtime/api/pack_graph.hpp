@@ -1,4 +1,4 @@
-// Makes a bundle of a graph that was imported by other means than from a file.
+// Makes a bundle of a graph that was not imported from a file.
 #pragma once
 
 #include "graph/graph.hpp"
@@ -7,7 +7,7 @@
 
 namespace vellum {
 
-// Does what pack() of vellum/pack.hpp does. `record`: of the graph's operators.
+// Writes a bundle as pack() of vellum/pack.hpp does. `record`: the record of the graph's operators.
 PackSummary pack_graph(Graph graph, GraphRecord record, const PackSink& sink, const Caps& caps,
                        const SessionOptions& options);
 

@@ -28,7 +28,7 @@ struct WholeInputs;
 // Throws Error(invalid_argument) for a null handle.
 void check_semaphores(const SubmitSemaphores& semaphores);
 
-// A session prepares one executor for each of these.
+// The input shapes, and the values of inputs that decide shapes, for which executors are prepared.
 struct InputKey {
   std::vector<Shape> shapes;
   std::map<size_t, Tensor> values;  // values of the inputs that decide shapes
@@ -46,15 +46,15 @@ struct Session::Impl {
   // The states, as positions in `inputs` and `outputs`, and as states() lists them.
   std::vector<StatePair> states;
   std::vector<StateInfo> state_infos;
-  // Their memory, made with the first executors. Null without states.
+  // The memory of the states, made with the first executors. Null without states.
   std::shared_ptr<StateMemory> state;
-  // With growing caches (SessionOptions::state_capacity): the tokens in them after all submitted runs, and
-  // those that the next run adds.
+  // With growing caches (SessionOptions::state_capacity): the number of tokens in them after all submitted
+  // runs, and the number that the next run adds.
   int64_t cached_tokens = 0, new_tokens = 0;
   // Counts everything that the session allocates from Vulkan. Null without SessionOptions::memory_budget.
   std::shared_ptr<gpu::MemoryBudget> memory_budget;
-  // With a memory budget null until the session is ready, because the input shapes decide how the budget is
-  // spent.
+  // The source of weights. With a memory budget it is null until the session is ready, because the input
+  // shapes decide how the budget is divided.
   std::shared_ptr<WeightSource> weights;
   // The memory of intermediate tensors, one pool for each run in flight: SessionOptions::memory_pool, or
   // pools of the session's own. Executors for all shapes share it.
@@ -73,7 +73,8 @@ struct Session::Impl {
   std::shared_ptr<RecordedNetwork> last_recording;
   // Detects concurrent calls. Mutable because const functions wait for runs, too.
   mutable SessionUses uses;
-  // True while a submit() prepares the session for other shapes, which takes long, under the queue's lock.
+  // True while a submit() prepares the session for other shapes. It holds the queue's lock for all of this
+  // time.
   std::atomic<bool> is_switching = false;
   // Inputs that `own_request` does not hold yet, because their shapes differ from its executor's or because
   // it is null.
@@ -142,12 +143,12 @@ struct Session::Impl {
   // before the session is prepared.
   size_t state_position(std::string_view name) const;
   void set_input(const RequestQueue::Lock& lock, size_t index, const Tensor& tensor);
-  // Does the same for an input that decides shapes.
+  // Sets an input that decides shapes.
   void set_shape_input(size_t index, const Tensor& tensor);
   // Throws Error(invalid_argument) for values that SessionOptions::check_finite forbids.
   void check_input_values(size_t index, std::span<const std::byte> values) const;
   void run();
-  // Returns whether run() accepts the recording: its unbound inputs and outputs must be those of own_request.
+  // Returns whether run() accepts the recording: its unbound inputs and outputs must belong to own_request.
   bool is_runnable(const RequestQueue::Lock& lock, const RecordedNetwork& recording);
   void run(const std::shared_ptr<RecordedNetwork>& recording);
   // Updates the shapes of outputs that only a run determines.

@@ -1,4 +1,4 @@
-// Detects two threads in one session where the interface allows one.
+// Detects two threads that call functions of one session at the same time, where the interface allows one.
 #pragma once
 
 #include <atomic>

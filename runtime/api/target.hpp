@@ -14,7 +14,7 @@ class Target {
   const DeviceCaps& caps() const { return caps_; }
   const MemoryRules& memory_rules() const { return memory_rules_; }
   // Compiles the model that a session with these options runs. The stages after `last` stay empty. With a
-  // memory budget the configuration is that of fit_budget().
+  // memory budget it compiles the configuration that fit_budget() returns.
   CompiledModel compile(const Model& model, const SessionOptions& options,
                         Stage last = Stage::barriers) const;
 

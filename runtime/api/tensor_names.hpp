@@ -16,9 +16,10 @@ size_t position(const std::vector<TensorInfo>& infos, std::string_view name, con
 // mean one input.
 InputShapes by_tensor_name(const std::vector<TensorInfo>& inputs, const InputShapes& shapes);
 InputTensors by_tensor_name(const std::vector<TensorInfo>& inputs, const InputTensors& tensors);
-// Does the same in SessionOptions::state, and lists the pairs of "auto". Throws Error(not_found) for unknown
-// names, Error(invalid_argument) for a text that lists no pairs.
+// Replaces signature names in a text of SessionOptions::state, and "auto" by the pairs that it means. Throws
+// Error(not_found) for unknown names, Error(invalid_argument) for a text that lists no pairs.
 std::string by_tensor_name(const Model& model, const std::string& state);
+// Replaces signature names in all options.
 SessionOptions by_tensor_name(const Model& model, SessionOptions options);
 
 // Throws Error(invalid_argument) for a tensor that was moved from or default-constructed.

@@ -12,8 +12,8 @@
 
 namespace vellum::c_api {
 
-// Returns the number of the last choice of an enumeration. It does not compile if C and C++ number it
-// differently.
+// Returns the number of the last choice of an enumeration. A call does not compile if C and C++ number the
+// choice differently.
 template <typename Cpp, typename C>
 consteval int last_choice(Cpp cpp_choice, C c_choice) {
   if (static_cast<int>(cpp_choice) != static_cast<int>(c_choice))
@@ -60,7 +60,7 @@ void from_c(const C& from, Cpp& to, const char* name) {
   }
 }
 
-// Converts a default. C has NULL for the default of a text.
+// Converts a default value to C. The default of a text is NULL.
 template <typename Cpp, typename C>
 void to_c(const Cpp& from, C& to) {
   if constexpr (std::is_pointer_v<C>) {

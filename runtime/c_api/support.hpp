@@ -52,7 +52,7 @@ struct vellum_session {
   vellum::Session session;
   bool profile;
   std::atomic<bool> has_run = false;
-  mutable std::vector<vellum::LayerTime> layers;  // as read_layers() found them
+  mutable std::vector<vellum::LayerTime> layers;  // set by read_layers()
 
   // Reads the times of the last run. Clears them before the first run and without `profile`.
   void read_layers() const {
@@ -100,7 +100,7 @@ inline void require(const void* pointer, const char* what) {
   if (!pointer) throw Error(ErrorCode::invalid_argument, std::string(what) + " is NULL");
 }
 
-// `what`: what the message calls the item, "node".
+// Throws Error(invalid_argument) for an index out of range. `what`: the item's name in the message, "node".
 inline void require_index(size_t index, size_t count, const char* what) {
   if (index >= count)
     throw Error(ErrorCode::invalid_argument, "there is no " + std::string(what) + " " +
@@ -108,8 +108,8 @@ inline void require_index(size_t index, size_t count, const char* what) {
                                                  std::to_string(count));
 }
 
-// Converts a C enumeration whose values are 0 to `last`. C lets it hold any number, but in C++ reading it as
-// an enumeration without that value is undefined, hence the copy of its bytes.
+// Converts a C enumeration whose values are 0 to `last`. A C enumeration may hold any number, but in C++ it
+// is undefined to read an enumeration that holds another value. Therefore the bytes are copied to an int.
 template <typename Choice, typename Given>
 Choice checked_choice(const Given& given, int last, const char* option) {
   static_assert(sizeof(Given) == sizeof(int));
@@ -120,8 +120,8 @@ Choice checked_choice(const Given& given, int last, const char* option) {
   return static_cast<Choice>(value);
 }
 
-// Returns the caller's options, and defaults for members that the caller's struct lacks: it may have been
-// compiled with an older, shorter struct or a newer, longer one.
+// Returns the caller's options, with defaults for members that the caller's struct lacks. The caller may have
+// been compiled with an older, shorter struct or a newer, longer one.
 template <typename Options>
 Options given_or_default(const Options* c_options, const Options& defaults) {
   Options options = defaults;
@@ -141,14 +141,14 @@ void write_defaults(Options* to, size_t size, Options defaults) noexcept {
   std::memcpy(to, &defaults, defaults.size);
 }
 
-// Returns the size of an older version of a struct whose last member ended at `end`, padding included: a
-// member that was added later may be in the padding.
+// Returns the size of an older version of a struct whose last member ended at `end`. The size includes the
+// padding at the end, in which a member that was added later may be.
 template <typename Struct>
 constexpr size_t size_that_ends_at(size_t end) {
   return (end + alignof(Struct) - 1) / alignof(Struct) * alignof(Struct);
 }
 
-// Writes as much of a result as fits the caller's struct.
+// Writes as many members of a result as fit the caller's struct.
 template <typename Result>
 void write_result(Result* to, Result result, const char* name) {
   require(to, name);
@@ -169,8 +169,8 @@ vellum_status make_text(vellum_text** text, vellum_error* error, Make&& make) no
   });
 }
 
-// Returns the caps of the device. If it is NULL, parses `caps`, the text of a caps file. If that is NULL too,
-// returns the Android Baseline 2022 profile.
+// Returns the caps of the device. If `device` is NULL, parses `caps`, the text of a caps file. If both are
+// NULL, returns the Android Baseline 2022 profile.
 inline Caps caps_of(const vellum_device* device, const char* caps) {
   if (device) return Caps::of(device->device);
   return caps ? Caps::parse(caps, "the caps given") : Caps::android_baseline_2022();
@@ -183,7 +183,7 @@ auto for_target(const vellum_device* device, const char* caps, Function&& functi
   return function(caps_of(nullptr, caps));
 }
 
-// Writes the info of one of a model's or session's inputs or outputs. kind: "input" or "output".
+// Writes the info of an input or output of a model or session. kind: "input" or "output".
 void write_tensor_info(const std::vector<TensorInfo>& tensors, size_t index, const char* kind,
                        vellum_tensor_info* info);
 void write_tensor_info(const TensorInfo& tensor, vellum_tensor_info* info);

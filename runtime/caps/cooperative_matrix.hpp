@@ -25,7 +25,8 @@ struct CooperativeMatrix {
 
 struct DeviceCaps;
 
-// Returns the products of halves with fp32 accumulators, by subgroups, which kernels use.
+// Returns the cooperative matrices that kernels use: fp16 products with fp32 accumulators, computed by a
+// subgroup.
 std::vector<CooperativeMatrix> half_products(const DeviceCaps& caps);
 
 // Formats half_products(): "KHR 16x16x16, 16x8x16", or "no: " and the reason.

@@ -29,13 +29,14 @@ struct MemoryTraits {
 // figures are fitted to measurements (tests/bench/estimate_table.py). estimate/shader_size.hpp counts the
 // operations of shaders.
 struct ProcessTraits {
-  // Where the figures hold: the processor that they were measured on, as platform::host_cpu() describes it,
-  // and the least and most shader operations of what they were fitted to. Empty and 0: unknown. Elsewhere
-  // estimates are intervals (estimate/driver_fit.hpp).
+  // The calibration is valid for one CPU and one range of programs: the processor that the figures were
+  // measured on, as platform::host_cpu() describes it, and the least and the most shader operations of the
+  // networks that they were fitted to. Empty and 0: unknown. For any other CPU or program estimates are
+  // intervals (estimate/driver_fit.hpp).
   std::string host;
   std::array<uint64_t, 2> fitted_operations{};
   uint64_t driver_bytes = 0;         // once: loader, driver, shader compilers
-  uint32_t bytes_per_operation = 0;  // of all pipelines: machine code, and what the compiler leaves behind
+  uint32_t bytes_per_operation = 0;  // of all pipelines: machine code, and memory that the compiler keeps
   // Additional memory while the largest pipeline is compiled; memory freed after one pipeline serves the
   // next.
   uint32_t bytes_per_operation_of_largest = 0;
@@ -96,15 +97,15 @@ struct DeviceCaps {
   bool memory_budget = false;
   bool rgba32f_images = true;  // storage and sampled images of this format, 2D and 3D; Vulkan guarantees both
   bool rgba16f_images = true;
-  // The device has SignedZeroInfNanPreserve for 32-bit floats: shaders that test for NaN or compute with
-  // infinities declare it, because the driver's compiler may assume otherwise that there are neither.
+  // The device supports SignedZeroInfNanPreserve for 32-bit floats. Shaders that test for NaN or compute with
+  // infinities declare it; otherwise the driver's compiler may assume that there are neither.
   bool declares_inf_nan_preserve = false;
-  // packHalf2x16() rounds to the nearest half and keeps infinities. Vulkan promises neither the one nor the
-  // other (shaders/common/halves.glsl).
+  // packHalf2x16() rounds to the nearest half and keeps infinities. Vulkan guarantees neither
+  // (shaders/common/halves.glsl).
   bool packs_halves = true;
-  // The driver translates to another API and follows the portability subset alone (MoltenVK, to Metal).
-  // Metal's compiler does assume that there are no infinities, and Metal has no memory barrier between
-  // workgroups before version 3.2.
+  // The driver translates to another API and implements only the portability subset (MoltenVK, to Metal).
+  // Metal's compiler assumes that there are no infinities, and Metal before version 3.2 has no memory barrier
+  // between workgroups.
   bool portability_driver = false;
 
   // Traits: the fastest way to use the device. Measured where a measurement exists, else by vendor.
@@ -113,8 +114,8 @@ struct DeviceCaps {
   bool reads_buffers_as_texels = false;  // a texel buffer load is faster than a storage buffer load
   MemoryTraits memory;
   std::optional<ProcessTraits> process;  // nothing: unknown
-  // Those of which Vulkan reports nothing, as a caps file states them; null: as usual for the vendor. Read
-  // them by device_traits().
+  // The traits that a caps file overrides, which Vulkan does not report; null: the vendor's traits. Read them
+  // with device_traits().
   std::shared_ptr<const DeviceTraits> traits;
 
   // The alignment of a tensor's offset in a buffer that suits all kinds of access.
@@ -127,8 +128,8 @@ struct DeviceCaps {
 // and traits stay.
 DeviceCaps clamp_to(const DeviceCaps& caps, const DeviceCaps& profile);
 
-// Whether kernels that were chosen for `other` run on `device`: it has at least the same limits and features.
-// False if `other` has cooperative matrices.
+// Returns whether kernels that were chosen for `other` run on `device`, because it has at least the limits
+// and features of `other`. False if `other` has cooperative matrices.
 bool can_run_kernels_for(const DeviceCaps& device, const DeviceCaps& other);
 
 // Clamps to the Android Baseline 2022 profile.

@@ -25,7 +25,8 @@ struct DeviceFootprint {
   uint64_t most() const;
 };
 
-// Throws Error(out_of_memory) if the weights cannot be streamed within the weights budget.
+// Returns the footprint of a session. Throws Error(out_of_memory) if the weights cannot be streamed within
+// the weights budget.
 DeviceFootprint device_footprint(const EstimateInputs& inputs);
 
 }  // namespace vellum

@@ -14,7 +14,7 @@ namespace vellum {
 // The work of a driver's compiler in scalar operations, as estimate/shader_size.hpp counts them.
 struct CompiledWork {
   uint64_t operations = 0;          // sum over all pipelines
-  uint64_t largest_operations = 0;  // those of the largest pipeline
+  uint64_t largest_operations = 0;  // of the largest pipeline
 };
 
 struct DriverSample {

@@ -18,7 +18,7 @@ struct EstimateInputs {
   MemoryRules rules;
   uint64_t weights_budget = 0;                                    // 0: all weights on the device
   uint32_t in_flight = 1;                                         // runs, each with its own tensors
-  std::shared_ptr<const gpu::CompiledShaders> shaders = nullptr;  // of a bundle
+  std::shared_ptr<const gpu::CompiledShaders> shaders = nullptr;  // of a bundle; null: shaders are compiled
   StreamRates rates = {};
 
   const Program& program() const { return model.program; }

@@ -14,7 +14,7 @@ namespace vellum {
 // already be in the estimate.
 void add_host_memory(const EstimateInputs& inputs, MemoryEstimate& estimate);
 
-// Returns the compiler's work for these pipelines. `shaders`: those of a bundle, or null.
+// Returns the compiler's work for these pipelines. `shaders`: the shaders of a bundle, or null.
 CompiledWork compiled_work(const std::set<gpu::PipelineKey>& pipelines,
                            const std::shared_ptr<const gpu::CompiledShaders>& shaders);
 

@@ -27,7 +27,8 @@ struct WeightFootprint : Footprint {
   WeightStreamPlan stream;
 };
 
-// Throws Error(out_of_memory) if the weights cannot be streamed within the budget.
+// Returns the footprint of the weights. Throws Error(out_of_memory) if they cannot be streamed within the
+// budget.
 WeightFootprint weight_footprint(const EstimateInputs& inputs, const FixedConstants& constants);
 
 }  // namespace vellum

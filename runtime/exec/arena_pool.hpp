@@ -1,10 +1,10 @@
 // Device memory that several executors share for their intermediate tensors: as much as the most demanding
 // executor needs.
 //
-// Between runs all intermediate tensors of an executor are dead, so another executor may use the memory. That
-// suffices for executors whose runs follow one another on the host. A shared pool serves executors of
-// different sessions: the commands of each run wait on the device for earlier work of the queue, and a run is
-// submitted completely before another begins (Turn).
+// Between runs all intermediate tensors of an executor are dead, so that another executor may reuse the
+// memory. Nothing more is needed for executors whose runs follow one another on the host. A shared pool
+// serves executors of different sessions. On the device, the commands of each run wait for earlier work of
+// the queue. On the host, a run is submitted completely before another run begins (Turn).
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,7 @@ class ArenaPool {
   void check_overlap(const Turn&, const Tenant& tenant) const;
   // Removes a tenant. Memory that no other tenant needs is freed.
   void exit(Tenant& tenant) noexcept;
-  // Frees the arenas that no tenant uses.
+  // Frees the arenas that no tenant needs.
   void free_unused(const Turn&) noexcept;
   // Calls leave() of all tenants that are not running, and releases all arenas.
   void trim(const Turn&) noexcept;

@@ -10,10 +10,11 @@
 
 namespace vellum {
 
+// Returns whether a dispatch of the program multiplies cooperative matrices.
 bool uses_cooperative_matrices(const Program& program);
 
-// Multiplies matrices of small integers with each kernel, and compares the results with the host's. Halves
-// represent these results exactly. The check exists because drivers of these extensions are young.
+// Multiplies matrices of small integers with each kernel, and compares the results with the host's. fp16
+// represents these results exactly. The check exists because drivers of these extensions are new.
 bool cooperative_products_are_right(const std::shared_ptr<gpu::Context>& context);
 
 // Returns the programs that the check runs on a device with `caps`, so that bundles include their shaders.

@@ -28,7 +28,7 @@ struct DeviceSlot {
 };
 
 gpu::ImageDesc image_desc(Storage storage, ElementType element, const Extent3& extent);
-// A buffer or image for one tensor.
+// Creates a buffer or image for one tensor; bind_together() gives it memory.
 DeviceSlot make_slot(const std::shared_ptr<gpu::Context>& context, const TensorDesc& desc,
                      gpu::Sharing sharing = gpu::Sharing::compute_only);
 

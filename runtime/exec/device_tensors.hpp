@@ -17,7 +17,7 @@ namespace vellum {
 // Returns memory rules that query the device.
 MemoryRules device_rules(const std::shared_ptr<gpu::Context>& context);
 
-// Copies have the same objects, and keep them alive.
+// Copies share the device objects, and keep them alive.
 class DeviceTensors {
  public:
   // Creates and binds inputs and outputs. memory_budget: the budget that they count against, or null. state:

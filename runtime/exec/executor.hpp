@@ -28,7 +28,7 @@ namespace vellum {
 struct ExecutorOptions {
   SubmitLimits submits = {};
   bool timestamps = false;
-  Progress* progress = nullptr;  // counts pipelines during construction, and may stop it
+  Progress* progress = nullptr;  // counts pipelines during construction, and may cancel it
   // The memory for intermediate tensors. Null: the executor allocates its own.
   std::shared_ptr<ArenaPool> pool = nullptr;
   // The budget that inputs, outputs and staging memory count against, or null. `pool` and the source of
@@ -49,7 +49,7 @@ struct AllocatedBytes {
 std::shared_ptr<const CompiledModel> compile_program(const std::shared_ptr<gpu::Context>& context,
                                                      Program program, const PlanMemoryOptions& options = {});
 
-// For each input whether it has been set. Recordings share the flags with their executor.
+// Whether each input has been set. Recordings share the flags with their executor.
 using InputFlags = std::deque<std::atomic<bool>>;
 
 // Throws Error(invalid_argument) unless `bytes` is the size of values of that type. kind: "input" or
@@ -70,7 +70,7 @@ class Executor final : private ArenaPool::Tenant {
   const CompiledModel& model() const { return *model_; }
   const Program& program() const { return model_->program; }
   AllocatedBytes allocated() const;
-  // Returns nothing after trim().
+  // Returns the device memory of the weights; empty after trim().
   std::vector<std::shared_ptr<gpu::Arena>> weight_arenas() const;
   WeightBytes weight_bytes() const;
   size_t dispatch_count() const;
@@ -96,13 +96,13 @@ class Executor final : private ArenaPool::Tenant {
 
   // Runs one inference and returns when it is done.
   void run();
-  // start() and finish() together do what run() does. start() submits as much as SubmitLimits allow before
-  // the first host partition, and returns; if weights are streamed, it returns when everything is done.
-  // finish() submits the rest and waits for the end.
+  // Run one inference in two parts. start() submits as much as SubmitLimits allow before the first host
+  // partition, and returns. If weights are streamed, start() returns when everything is done. finish()
+  // submits the rest and waits for the end.
   //
-  // Between the two, poll() submits what the device has room for, runs host partitions whose inputs are ready
-  // (with HostWork::no it returns false instead), and returns whether finish() would return at once.
-  // wait_until() polls until that is so, or the deadline has passed.
+  // Between start() and finish(), poll() submits as much as SubmitLimits allow, runs host partitions whose
+  // inputs are ready (with HostWork::no it returns false instead), and returns whether finish() would return
+  // at once. wait_until() polls until finish() would return at once, or until the deadline has passed.
   //
   // `semaphores`: semaphores of the application; they are copied. Throws Error(unsupported) if there are any
   // and the run has no work on the device.
@@ -111,8 +111,8 @@ class Executor final : private ArenaPool::Tenant {
   bool poll(HostWork host_work = HostWork::yes);
   bool wait_until(std::chrono::steady_clock::time_point deadline);
   void finish();
-  // Cancels the run that was started: no more of it is submitted, unless it has semaphores of the
-  // application, and finish() throws Error(cancelled). May be called from any thread.
+  // Cancels the run that was started: nothing more is submitted, and finish() throws Error(cancelled). A run
+  // with semaphores of the application is submitted completely. May be called from any thread.
   void cancel() { cancelled_ = true; }
 
   // Frees the objects in the pool's memory, and the pool's memory if no other executor uses it. With
@@ -149,7 +149,7 @@ class Executor final : private ArenaPool::Tenant {
 
   std::future<Pipelines> make_pipelines();
   void split_into_steps();
-  // Ensures that weights and objects are in memory and the commands recorded.
+  // Ensures that weights and objects are in device memory, and that the commands are recorded.
   void apply_placement(const ArenaPool::Turn& turn);
   void record_all();
   void record(Step& step, bool first, bool host_follows);

@@ -18,7 +18,7 @@ void read_linear(const TensorDesc& desc, DType dtype, std::span<const std::byte>
                  std::span<std::byte> to);
 HostTensor read_linear(const TensorDesc& desc, const TensorType& type, std::span<const std::byte> from);
 
-// NaN equal NaN of the same bits, unlike with ==.
+// Returns whether two tensors have equal bits. Unlike with ==, a NaN equals a NaN with the same bits.
 bool have_same_bits(const HostTensor& a, const HostTensor& b);
 
 }  // namespace vellum

@@ -22,7 +22,7 @@ struct KernelVerdicts {
   WrongKernels wrong;
   // Whether tensors may share memory (selfcheck/reuse_check.hpp). Empty: not known.
   std::optional<bool> may_share_memory = {};
-  // DeviceCaps::packs_halves, as it was found (selfcheck/halves_check.hpp). Empty: not known.
+  // DeviceCaps::packs_halves, as selfcheck/halves_check.hpp found it. Empty: not known.
   std::optional<bool> packs_halves = {};
 
   bool knows(std::string_view kernel) const {

@@ -1,5 +1,5 @@
-// Identifies a device together with the kernels that run on it, in the files that remember what was found out
-// about them: tuning tables and results of self-checks.
+// Identifies a device together with the kernels that run on it. Files with measurements or results of
+// self-checks (tuning tables, kernel verdicts) contain this key.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace vellum {
 
 // Returns a digest of the device's capabilities, its driver, the version of Vellum and all shaders: 32
-// hexadecimal digits. What was found out under another key says nothing about this device.
+// hexadecimal digits. Results with another key do not apply to this device.
 std::string kernels_key(const DeviceCaps& caps);
 
 }  // namespace vellum

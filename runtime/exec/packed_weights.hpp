@@ -24,7 +24,7 @@ struct PackedWeight {
   std::shared_ptr<const void> owner;              // keeps the bytes alive
   const platform::MappedFile* mapping = nullptr;  // set if the weight has a file of its own
 
-  // Tells the system that the bytes are not needed soon.
+  // Advises the operating system that the bytes are not needed soon.
   void rest() const;
 };
 

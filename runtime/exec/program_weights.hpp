@@ -65,7 +65,8 @@ class ProgramWeights {
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
-  // `program` must outlive the result. progress: may cancel the call; may be null.
+  // Makes the weights of a program available. `program` must outlive the result. progress: may cancel the
+  // call; may be null.
   virtual std::unique_ptr<ProgramWeights> acquire(const Program& program, const Progress* progress) = 0;
 };
 

@@ -62,7 +62,8 @@ PortBuffer port_buffer(const Executor& executor, const Port& port);
 // Throws Error(unsupported), which states the reason, for a network whose runs need the host.
 void check_recordable(const Executor& executor);
 
-// Shares everything but the descriptor sets with the executor, and may outlive it.
+// A network bound to ports. It shares everything except the descriptor sets with the executor, and may
+// outlive it.
 class RecordedNetwork {
  public:
   // Requires a network that check_recordable() accepts. Ports that are not listed keep the executor's memory.

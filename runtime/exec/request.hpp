@@ -46,7 +46,8 @@ class Request {
   void keep_outputs() { keeps_outputs_ = true; }
   // Makes NaN or infinities in outputs an error of the request.
   void check_outputs() { checks_outputs_ = true; }
-  // Runs every so many requests twice, the first among them: another result is an error of the request.
+  // Runs request 0 and every further request whose number is a multiple of `requests` twice. A second result
+  // with other bits is an error of the request.
   void repeat_every(uint32_t requests) { repeat_every_ = requests; }
 
   // Returns whether the last submit completed without an error, so that the executor holds its outputs.

@@ -52,9 +52,9 @@ class RequestQueue {
   void retire_oldest(Lock& lock);
   // Retires the oldest requests that the device has finished and that have no host partition left.
   void retire_finished(Lock& lock);
-  // If submitting throws, the request is discarded.
+  // Submits a request. If it throws, the request is discarded.
   void submit(Request& request, const SubmitSemaphores& semaphores = {});
-  void discard(Request& request);  // of a request that was not submitted
+  void discard(Request& request);  // for a request that was not submitted
   // Runs `work` instead of the commands of a reusable request's executor. `work` throws if it fails;
   // otherwise the request has succeeded, and its executor holds the outputs.
   template <typename Work>
@@ -80,9 +80,9 @@ class RequestQueue {
     const auto found = signature_names_.find(name);
     return found == signature_names_.end() ? name : found->second;
   }
-  // Waits. The caller must not use the request after this call.
+  // Waits for the request, and frees it. The caller must not use the request after this call.
   void release(Request& request);
-  void release(const Lock& lock, Request& request);  // of a completed request: does not wait
+  void release(const Lock& lock, Request& request);  // for a completed request; does not wait
 
  private:
   Request* oldest() const;

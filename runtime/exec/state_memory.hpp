@@ -23,7 +23,7 @@ class StateMemory {
   StateMemory(const StateMemory&) = delete;
   StateMemory& operator=(const StateMemory&) = delete;
 
-  // Returns a copy on the device, which counts against no budget.
+  // Returns a copy in device memory that counts against no budget.
   std::shared_ptr<StateMemory> copy() const;
   // Copies all states of another memory on the same device. Both must have the same descs.
   void copy_from(const StateMemory& other);
@@ -36,7 +36,7 @@ class StateMemory {
   uint64_t bytes() const { return bytes_; }  // allocated
 
   void fill_with_zeros();
-  // Values have the dtype of the model and the shape of the state.
+  // Copy one state from and to the host. Values have the dtype of the model and the shape of the state.
   void write(size_t state, const HostTensor& values);
   HostTensor read(size_t state, DType dtype) const;
 

@@ -37,10 +37,10 @@ class StreamedWeights : public WeightSource {
                   FixedConstants constants = {});
   ~StreamedWeights() override;
 
-  // The first program determines how much of the budget is allocated: no more than it can use. Throws
-  // Error(out_of_memory), which names the layer and a sufficient budget, if a program cannot run within the
-  // budget or within the memory that earlier programs have allocated. Also throws the errors of
-  // PackedWeights.
+  // Makes the weights of a program available. The first program determines how much of the budget is
+  // allocated: no more than it can use. Throws Error(out_of_memory), which names the layer and a sufficient
+  // budget, if a program cannot run within the budget or within the memory that earlier programs have
+  // allocated. Also throws the errors of PackedWeights.
   std::unique_ptr<ProgramWeights> acquire(const Program& program, const Progress* progress) override;
 
   struct Pool;  // shared by the programs

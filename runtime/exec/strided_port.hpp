@@ -27,8 +27,8 @@ class StridedPort {
   TensorId root() const { return root_; }
   const gpu::Buffer& buffer() const { return buffer_; }  // the dense buffer, which holds the root
   bool is_output() const { return is_output_; }
-  // Records the copy with its barriers: of an input before the network reads it, of an output after the
-  // network wrote it.
+  // Records the copy with its barriers. An input is copied before the network reads it, an output after the
+  // network has written it.
   void record(gpu::CommandBuffer& commands) const;
 
  private:

@@ -22,15 +22,15 @@ using Pipelines = std::vector<std::shared_ptr<const gpu::Pipeline>>;
 // dispatch.
 std::vector<size_t> dispatches_of_tasks(const Program& program);
 
-// Makes one descriptor set for each dispatch. A set binds the memory of the tensors, or the resource that
-// `replacement` returns for a root, if it returns one.
+// Makes one descriptor set for each dispatch. A set binds the resource that `replacement` returns for a
+// tensor's root, or else the memory of the tensor.
 using ReplaceResource =
     std::function<std::optional<gpu::BoundResource>(TensorId root, uint64_t offset, uint64_t bytes)>;
 gpu::DescriptorSets make_descriptor_sets(const std::shared_ptr<gpu::Context>& context, const Program& program,
                                          const DeviceTensors& tensors, const Pipelines& pipelines,
                                          const ReplaceResource& replacement = {});
 
-// Holds references; the objects must outlive it.
+// Records tasks of one model. It holds references; the objects must outlive it.
 struct TaskRecorder {
   const CompiledModel& model;
   const DeviceTensors& tensors;
