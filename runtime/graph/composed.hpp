@@ -1,5 +1,5 @@
-// Operators that are defined by a graph of other operators, their body. The body is their shape rule and host
-// reference, and passes/decompose replaces them by it.
+// Operators that are defined by a graph of other operators, their body. The body gives the shape rule and the
+// host reference. passes/decompose replaces the operator by its body.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ class Body {
   // Throws Error(corrupt_model) for an omitted input. `what`: ONNX's name of the input.
   ValueId input(size_t i, std::string_view what) const;
   ValueId optional_input(size_t i) const { return has_input(i) ? inputs_[i] : kNoValue; }
-  // Returns the inputs as a shape rule sees them, for constant_ints() and similar functions.
+  // Returns the inputs in the form that shape rules take, for constant_ints() and similar functions.
   Inputs rule_inputs() const { return rule_inputs_; }
   // These return copies, because references would be invalidated by the next value.
   TensorType type(ValueId value) const { return graph_.values[value].type; }
@@ -70,6 +70,7 @@ class Body {
   std::vector<ValueId> inputs_;
 };
 
+// An operator with a body. Makers return it through composed().
 struct Composed : Operator {
   // Called for each combination of input types, so it must not read attributes.
   using Compose = std::function<void(Body& body)>;

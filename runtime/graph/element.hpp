@@ -48,6 +48,7 @@ To to_integer(From value) {
   return static_cast<To>(value);
 }
 
+// Converts an element to any other element type, as Cast does.
 template <typename To, typename From>
 To convert(From value) {
   const Widened<From> wide = widen(value);

@@ -52,8 +52,8 @@ struct FoldingSpent {
 struct Graph {
   std::vector<Value> values;
   std::vector<Node> nodes;  // topologically ordered
-  // An input may be a constant: its values are known before running because they decide shapes, or it has no
-  // elements.
+  // An input may be a constant: if its values are known before running because they decide shapes, or if it
+  // has no elements.
   std::vector<ValueId> inputs, outputs;
   std::string name;
   std::vector<std::string> signatures;  // Model::signatures()
@@ -75,7 +75,7 @@ struct Graph {
 // data-dependent dimension; type_known is false if even the rank is unknown.
 struct HostTail {
   struct Output {
-    bool of_tail = false;  // true: an output of the tail's graph; false: of the graph before it
+    bool of_tail = false;  // true: an output of the tail's graph; false: an output of the graph before it
     size_t index = 0;      // among that graph's outputs
   };
   Graph graph;                  // its inputs are outputs of the graph before it
@@ -88,7 +88,7 @@ std::vector<const Value*> model_outputs(const Graph& graph);
 
 // Names a node in errors and reports: "Conv 'block1/conv'".
 std::string describe(const Node& node);
-// Returns the inputs of a node as its shape rule needs them.
+// Returns the inputs of a node in the form that its shape rule takes.
 std::vector<OperatorInput> operator_inputs(const Graph& graph, const Node& node);
 // Call the operator's shape rule or host reference for a node of the graph. Errors name the node; the number
 // of outputs and their types are checked.
@@ -103,10 +103,10 @@ void check_limits(const Graph& graph);
 void check_size(const Graph& graph, const Shape& shape);
 // Formats one line for each node, with types: the output of `vellum inspect`.
 std::string to_text(const Graph& graph);
-// Runs the whole graph, its tail included, on the host reference. Inputs in the order of graph.inputs;
-// outputs in the model's.
+// Runs the whole graph, its tail included, on the host reference. Inputs are in the order of graph.inputs,
+// outputs in the order of the model.
 std::vector<HostTensor> evaluate(const Graph& graph, std::span<const HostTensor> inputs);
-// Does the same without the tail, and computes each node with `evaluate_node`.
+// Runs the graph without its tail, and computes each node with `evaluate_node`.
 using EvaluateNode =
     std::function<std::vector<HostTensor>(const Node& node, std::span<const HostTensor* const> inputs)>;
 std::vector<HostTensor> evaluate(const Graph& graph, std::span<const HostTensor> inputs,

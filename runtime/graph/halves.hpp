@@ -11,7 +11,8 @@ namespace vellum {
 inline uint16_t nearest_half(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value), sign = (bits >> 16) & 0x8000u;
   const uint32_t magnitude = bits & 0x7fffffffu;
-  // The exponent is smaller by 112. What is carried into it is right, too, up to infinity from 65520 on.
+  // The exponent is smaller by 112. A carry from the mantissa into the exponent is also right; from 65520 on
+  // it gives infinity.
   const uint32_t normal = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
   // Halves below 2^-14 are multiples of 2^-24, as are the floats from 0.5 on: the sum rounds.
   const uint32_t small = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
@@ -20,7 +21,7 @@ inline uint16_t nearest_half(float value) {
   return static_cast<uint16_t>(sign | (magnitude >= 0x47800000u ? large : finite));
 }
 
-// Rounds each of `floats` to one of `halves`, which has room for all.
+// Rounds `floats` to halves. `halves` has as many elements as `floats`.
 void to_halves(std::span<const float> floats, uint16_t* halves);
 
 }  // namespace vellum

@@ -5,8 +5,8 @@
 
 namespace vellum {
 
-// Returns whether a node is a convolution, attention or a product with many weights, or an If or Loop with
-// such nodes. On the host these would take seconds.
+// Returns whether a node is a convolution, attention or a product with many weights, or an If or Loop that
+// contains such nodes. The host would take seconds for them.
 bool is_layer(const Graph& graph, const Node& node);
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// Describes operators of nodes for make_operator().
+// Makes descriptions of operators for make_operator().
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,8 @@
 
 namespace vellum {
 
-// Describes an operator with these inputs (kNoValue if omitted). The result points to the attributes.
+// Returns the description of an operator with these inputs (kNoValue if omitted). The result points to
+// `attributes`.
 NodeSpec spec_of(std::string type, std::string name, int opset, const Attributes& attributes,
                  std::span<const ValueId> inputs, size_t outputs);
 

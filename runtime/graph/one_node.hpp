@@ -12,7 +12,8 @@ struct OneNode {
   std::vector<ValueId> values;  // for each value of `graph`, its id in the network
 };
 
-// Returns the node with its constants. Its other inputs and its outputs become the graph's, each once.
+// Returns a graph with the node and its constants. The node's other inputs become inputs of the graph, each
+// once, and its outputs become outputs.
 OneNode one_node(const Graph& network, const Node& node);
 
 }  // namespace vellum

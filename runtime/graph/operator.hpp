@@ -14,11 +14,11 @@
 
 namespace vellum {
 
-// An input as a shape rule sees it. `constant` is set if the value is known before running.
+// An input in the form that shape rules take.
 struct OperatorInput {
   bool present = false;  // false for an omitted optional input
   TensorType type;
-  const HostTensor* constant = nullptr;
+  const HostTensor* constant = nullptr;  // the value if it is known before running, else null
 };
 
 class Operator {
@@ -31,9 +31,9 @@ class Operator {
   // caller adds the node's name).
   virtual std::vector<TensorType> infer(std::span<const OperatorInput> inputs) const = 0;
 
-  // The shape rule for data-dependent shapes: if shapes of the outputs depend on values that are not known
+  // The shape rule for data-dependent shapes. If shapes of the outputs depend on values that are not known
   // before running, returns the types with kUnknownDim for each data-dependent dimension. Otherwise returns
-  // nothing, and infer() is called.
+  // an empty vector, and infer() is called.
   virtual std::vector<TensorType> infer_open(std::span<const OperatorInput> inputs) const {
     (void)inputs;
     return {};
@@ -91,6 +91,7 @@ using MakeOperator = std::shared_ptr<const Operator> (*)(const NodeSpec& spec);
 MakeOperator find_operator(std::string_view type);
 // Makes the operator. Throws Error(unsupported) for an unknown type or attribute.
 std::shared_ptr<const Operator> make_operator(const NodeSpec& spec);
+// Returns the types of all rows of operators.def.
 std::vector<std::string_view> operator_types();
 
 }  // namespace vellum

@@ -45,13 +45,13 @@ std::optional<Ints> attribute_or_input(const std::optional<Ints>& attribute, Inp
 // Returns whether the values of all inputs are known before running.
 bool all_known(Inputs inputs);
 
-// Returns the inputs of evaluate() as the shape rule needs them, every value known. evaluate() begins with
-// infer() on these, which checks everything that its loops rely on.
+// Returns the inputs of evaluate() in the form that the shape rule takes, with every value known. evaluate()
+// begins with infer() on these, which checks everything that its loops rely on.
 std::vector<OperatorInput> known_inputs(HostInputs inputs);
 std::vector<TensorType> infer_known(const Operator& op, HostInputs inputs);
 
 std::optional<Ints> optional_ints(const Attributes& attributes, std::string_view name);
-// Refuses the training form of an operator: before opset 7, inference is is_test=1.
+// Refuses the training form of an operator. Before opset 7 the attribute is_test=1 marks the inference form.
 void require_inference(const NodeSpec& spec);
 // Returns a flag attribute; refuses values other than 0 and 1.
 bool get_flag(const Attributes& attributes, std::string_view name, bool fallback);
@@ -112,7 +112,7 @@ void for_each_offset(const Shape& shape, const std::array<std::vector<int64_t>, 
 HostTensor gather_strided(const HostTensor& input, const Shape& shape, const std::vector<int64_t>& strides,
                           int64_t offset);
 
-// Returns a tensor of `shape` whose element at index (i, j, ...) is the input's at offsets[0][i] +
+// Returns a tensor of `shape`. Its element at index (i, j, ...) is the input's element at offsets[0][i] +
 // offsets[1][j] + ..., or the one element of `fill` if one of these offsets is kOutside.
 inline constexpr int64_t kOutside = -1;
 HostTensor gather_by_axis(const HostTensor& input, const Shape& shape, const std::vector<Ints>& offsets,

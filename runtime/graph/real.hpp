@@ -27,7 +27,7 @@ std::vector<Real> to_reals(const HostTensor& tensor) {
   return {elements.begin(), elements.end()};
 }
 
-// Does the same as apply() in double.
+// Applies the activation as apply() does, in double.
 double apply_in_double(const Activation& activation, double x);
 
 template <typename Real>

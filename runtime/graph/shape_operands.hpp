@@ -8,7 +8,7 @@
 namespace vellum {
 
 // Returns whether the values of this input must be known before running, because the shape rule reads them or
-// they choose a branch.
+// because they choose a branch.
 bool decides_shape(const Operator& op, size_t input);
 
 }  // namespace vellum

@@ -21,9 +21,9 @@ struct StatePair {
 // Error(invalid_argument) for an entry without two names.
 std::vector<std::pair<std::string, std::string>> state_names(std::string_view text);
 
-// Returns the pairs that `text` lists, in its order; with "auto" those that the names of inputs and outputs
-// show, in the order of inputs. Throws Error(not_found) for an unknown name, and Error(invalid_argument)
-// where an input or output is in two pairs, and where "auto" finds none.
+// Returns the pairs that `text` lists, in its order. With "auto" it returns the pairs that follow from the
+// names of inputs and outputs, in the order of inputs. Throws Error(not_found) for an unknown name, and
+// Error(invalid_argument) if an input or output is in two pairs, or if "auto" finds none.
 std::vector<StatePair> state_pairs(const Graph& graph, std::string_view text);
 
 }  // namespace vellum

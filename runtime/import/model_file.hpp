@@ -1,4 +1,4 @@
-// A model file before it is read: whether it is one, and its first bytes.
+// Checks of a model file before it is read: that it is a file, and which format its first bytes have.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace vellum {
 
 // Throws Error(not_found) or Error(io), without the file's name, if the path is not a file.
 void check_is_file(const std::filesystem::path& file);
-// Throws the same errors with the file's name.
+// Throws Error(not_found) or Error(io), with the file's name, if the path is not a file.
 void check_model_file(const std::filesystem::path& file);
 
 // Returns the first kSignatureBytes (other_formats.hpp), by which formats are identified; fewer if the model

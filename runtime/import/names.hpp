@@ -5,7 +5,7 @@
 
 namespace vellum {
 
-// Returns the name in quotes, on one line and of bounded length, whatever bytes it contains.
+// Returns the name in quotes. The result is one line of bounded length, for a name of any bytes.
 std::string quoted_name(const std::string& name);
 
 }  // namespace vellum

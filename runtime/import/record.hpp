@@ -22,7 +22,7 @@ struct NodeRecord {
   std::vector<GraphRecord> branches;  // of If: then, else
 };
 
-// Do the same as import_onnx() of import.hpp, and fill `record`.
+// Read an ONNX model as import_onnx() of import.hpp does, and fill `record`.
 Graph import_onnx(const std::filesystem::path& file, GraphRecord& record,
                   const std::filesystem::path& links_within = {});
 Graph import_onnx(std::span<const std::byte> bytes, GraphRecord& record);

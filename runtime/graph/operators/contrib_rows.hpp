@@ -1,4 +1,4 @@
-// Helpers of the files that make operators of com.microsoft (contrib.hpp).
+// Helpers for the files that make operators of com.microsoft (contrib.hpp).
 #pragma once
 
 #include <initializer_list>
@@ -21,8 +21,8 @@ std::shared_ptr<const Operator> make_group_query_attention(const NodeSpec& spec)
 // The operators on integers (contrib_quantised.cpp).
 std::span<const ContribRow> quantised_contrib_operators();
 
-// Makes the standard operator `type` with the attributes of `spec` but those in `without`, and the first
-// `inputs` inputs.
+// Makes the standard operator `type` with the first `inputs` inputs of `spec` and its attributes, except the
+// attributes in `without`.
 std::shared_ptr<const Operator> standard_operator(const NodeSpec& spec, std::string_view type, size_t inputs,
                                                   std::initializer_list<std::string_view> without);
 

@@ -14,7 +14,7 @@ namespace vellum::onnx {
 void inline_functions(schema::ModelProto& model, int opset);
 
 // Returns and removes the operator set that inline_functions() stored in the node. Returns nothing if the
-// node uses the model's.
+// node uses the model's operator set.
 std::optional<int> take_operator_set(schema::NodeProto& node);
 
 }  // namespace vellum::onnx

@@ -12,9 +12,10 @@ inline constexpr int64_t kNewestOpset = 28;
 
 inline bool is_default_domain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
 
-// Returns the operator's name, with its domain unless that is ONNX's: "Conv", "com.microsoft.FusedConv".
+// Returns the operator's name, prefixed by its domain unless that is the default domain: "Conv",
+// "com.microsoft.FusedConv".
 inline std::string operator_type(const std::string& domain, const std::string& type) {
-  // ONNX Runtime writes this one without its domain.
+  // ONNX Runtime writes this operator without its domain.
   if (type == "SimplifiedLayerNormalization") return "com.microsoft." + type;
   return is_default_domain(domain) ? type : domain + "." + type;
 }

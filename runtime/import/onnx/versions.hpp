@@ -1,4 +1,4 @@
-// The versions of the format and of the operator set of a model.
+// Checks the versions and the operators of a model.
 #pragma once
 
 #include "import/onnx/operator_type.hpp"

@@ -1,5 +1,5 @@
-// Operators of one quantised tensor whose results LiteRT's reference kernels look up, or compute from
-// integers alone: each has a table of its 256 results.
+// Tables of 256 results for operators with one 8-bit input, whose results LiteRT's reference kernels look up
+// or compute from integers alone.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace vellum::tflite {
 // The integers of an 8-bit tensor with one scale and zero point.
 struct ByteScale {
   float scale = 0.0f;
-  int32_t zero = 0, low = 0, high = 255;  // of the integers that are stored
+  int32_t zero = 0, low = 0, high = 255;  // zero point, smallest and largest of the stored integers
 };
 std::optional<ByteScale> byte_scale(const Call& call, int32_t tensor);
 
@@ -25,9 +25,10 @@ struct TableNode {
 };
 TableNode make_table(const Call& call, const ByteScale& x, const ByteScale& y, const ByteFunction& function);
 
-// Returns the function of an operator of one tensor; nothing if it is computed in floats.
+// Returns the function of an operator with one input. Returns nothing if LiteRT computes it in floats.
 std::optional<ByteFunction> byte_function(const Call& call, const ByteScale& x, const ByteScale& y);
-// Returns the function that writes integers of x as those of y: QUANTIZE, and an input of CONCATENATION.
+// Return the function that converts integers of the scale x to integers of the scale y: for QUANTIZE, and for
+// an input of CONCATENATION.
 ByteFunction requantise(const ByteScale& x, const ByteScale& y);
 ByteFunction requantise_to_join(const ByteScale& x, const ByteScale& y);
 

@@ -12,7 +12,7 @@
 namespace vellum::tflite {
 
 inline constexpr int32_t kLeftOut = -1;  // an omitted optional input
-// The version of a custom operator whose runtime does not have it, and so does not know it.
+// The version of a custom operator if it is unknown, because another runtime calls and lacks the operator.
 inline constexpr int kUnknownVersion = 0;
 
 // The window of a convolution whose dilation is expressed by other operators (dilation.hpp).
@@ -54,8 +54,8 @@ struct Call {
   // result is in N, C, H, W.
   void emit(std::shared_ptr<const Operator> made, std::vector<ValueId> values, bool image,
             schema::FusedActivation activation = schema::FusedActivation::none) const;
-  // Adds an inner node, where one operator of the file becomes several nodes, and returns its result after
-  // the activation.
+  // Adds an inner node, if one operator of the file becomes several nodes. Returns its result after the
+  // activation.
   ValueId emit_inner(std::shared_ptr<const Operator> made, std::vector<ValueId> values,
                      schema::FusedActivation activation = schema::FusedActivation::none) const;
 

@@ -1,4 +1,4 @@
-// Graphs of a TFLite file: the model, and those that its IF and WHILE call.
+// Graphs of a TFLite file: the model's graph, and the graphs that its IF and WHILE operators call.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace vellum::tflite {
 
-// Limits on nesting and operators. A graph is read once for each operator that calls it, so a small file
-// could ask for much.
+// Limits on nesting and operators. A graph is read once for each operator that calls it, so that a small file
+// could otherwise expand to a very large graph.
 inline constexpr uint32_t kDeepest = 16;
 inline constexpr uint64_t kMostOperators = uint64_t{1} << 17;
 
@@ -25,7 +25,7 @@ struct Variable {
 };
 using Variables = std::map<std::string, Variable>;
 
-// Data of buffers that are elsewhere in memory, by the buffers' numbers.
+// The data of buffers that are not in the file, by the index of the buffer.
 using OutsideBuffers = std::vector<std::span<const std::byte>>;
 
 // A file that is being read.
@@ -51,12 +51,13 @@ struct File {
 // The largest number of dimensions of a tensor.
 inline constexpr size_t kMostDims = 8;
 
-// Throws Error(corrupt_model) if there is none.
+// Returns graph `index` of the model. Throws Error(corrupt_model) if there is none.
 const schema::SubGraph& subgraph_at(const schema::Model& model, uint32_t index);
 // Returns the number of a builtin operator; -1 if the file does not list it.
 int32_t operator_number(const schema::Model& model, const schema::Operator& op);
 
-// Makes a node that computes a graph of these inputs: an If whose condition is the constant always().
+// Make a node that computes a graph with these inputs: an If whose condition is the constant always(), which
+// is true.
 HostTensor always();
 Node call_node(const std::string& name, const Graph& graph, ValueId condition,
                const std::vector<ValueId>& inputs, const std::vector<ValueId>& outputs);

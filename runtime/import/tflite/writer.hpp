@@ -77,7 +77,8 @@ class Writer {
   void read_variable(int32_t handle, int32_t tensor);
   void assign_variable(int32_t handle, int32_t tensor);
   // Return and set the state of an operator that keeps it in a tensor of its own from one run to the next.
-  // The state is an input and an output of the graph, as a variable is. Of integers it is the real numbers.
+  // The state is an input and an output of the graph, as a variable is. A quantised state is held as real
+  // numbers.
   ValueId read_state(int32_t tensor);
   void write_state(int32_t tensor, ValueId value);
 
@@ -105,7 +106,7 @@ class Writer {
     bool is_interface = false;  // a graph input or output: its name belongs to the file's order
     bool is_handle = false;     // refers to a variable, and has no value
     bool is_state = false;      // an operator keeps it from one run to the next
-    bool is_complex = false;    // `type` is that of the parts, without the dimension of the two parts
+    bool is_complex = false;    // `type` is the type of one part (real or imaginary)
     std::string variable;       // the variable of a handle
   };
 
@@ -140,12 +141,12 @@ class Writer {
   Graph graph_;
   std::vector<Tensor> tensors_;
   bool is_quantised_ = false;                      // whether a computed tensor is quantised
-  std::unordered_map<ValueId, StoredGrid> grids_;  // of values that are known to be on one
+  std::unordered_map<ValueId, StoredGrid> grids_;  // of values that are known to be on a grid
   std::map<std::string, int32_t> variables_;       // the tensor with the current value, from its first use on
   std::map<std::string, std::string> variable_inputs_;  // names of the inputs of variables
   std::vector<std::string> assigned_;                   // in the order of their first assignment
   std::unordered_set<std::string> is_assigned_;
-  std::vector<std::pair<int32_t, ValueId>> states_;  // what a run leaves in them
+  std::vector<std::pair<int32_t, ValueId>> states_;  // state tensors, and their values after a run
   std::vector<int32_t> inputs_, outputs_;
   std::unordered_map<std::string, int> names_;  // used names, each with the next suffix to try
   std::unordered_set<ValueId> written_;         // the graph's outputs
@@ -157,8 +158,8 @@ HostTensor to_image_order(const HostTensor& tensor);
 HostTensor permuted(const HostTensor& tensor, const Ints& order);
 // Returns the dimension of an image (N, C, H, W) that is dimension `axis` in the file's order (N, H, W, C).
 int64_t image_axis(int64_t axis);
-// Convert to the order in which the tensor is held: an axis of the file's order (a negative one counts from
-// the end), and a list with one value for each dimension.
+// Convert from the file's order of dimensions to the order in which the tensor is held: an axis (a negative
+// one counts from the end), and a list with one value for each dimension.
 int64_t held_axis(int64_t axis, size_t rank, bool image);
 Ints by_axis(const Ints& values, bool image);
 

@@ -6,8 +6,8 @@
 
 namespace vellum {
 
-// Inputs: a boolean, the inputs of the first graph, the inputs of the second graph. Outputs: those of the
-// chosen graph. infer_shapes_and_fold() replaces an If whose condition is known by the chosen graph. Any
+// Inputs: a boolean, the inputs of the first graph, the inputs of the second graph. Outputs: the outputs of
+// the chosen graph. infer_shapes_and_fold() replaces an If whose condition is known by the chosen graph. Any
 // other If runs on the host.
 struct If : GraphOperator {
   Graph then_branch, else_branch;

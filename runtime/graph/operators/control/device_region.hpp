@@ -11,7 +11,7 @@
 
 namespace vellum {
 
-// A node of a HostTail. Its inputs and outputs are those of the body.
+// A node of a HostTail. It has the inputs and outputs of its body.
 struct DeviceRegion : Operator {
   Graph body;
   // For each input whether its shape is data-dependent: its first dimension may be a number of rows that only
@@ -37,7 +37,8 @@ bool fits_region(const Graph& graph, const Node& node);
 // Computes a region's outputs in place of DeviceRegion::evaluate().
 using RunRegion = std::function<std::vector<HostTensor>(const DeviceRegion& region, HostInputs inputs)>;
 
-// Does the same as evaluate(graph, inputs), but computes the regions with `run`, unless that is empty.
+// Evaluates a graph as evaluate(graph, inputs) does, but computes its regions with `run`, unless `run` is
+// empty.
 std::vector<HostTensor> evaluate_with_regions(const Graph& graph, std::span<const HostTensor> inputs,
                                               const RunRegion& run);
 

@@ -21,7 +21,8 @@ struct Conv : Operator {
   Window window;
   int64_t group = 1;
   Activation activation;
-  // How a quantised model computes it in integers; null for others. Kernels that add up floats leave it out.
+  // The integer arithmetic of a quantised model; null for other models. Kernels that accumulate in floats
+  // ignore it.
   std::shared_ptr<const FixedPoint> fixed_point = nullptr;
 
   WindowPlacement place(Inputs inputs) const;

@@ -14,7 +14,7 @@ struct ConvTranspose : Operator {
   std::vector<int64_t> output_shape;    // spatial sizes; empty: computed from pads
   int64_t group = 1;
   Activation activation;
-  // How a quantised model computes it in integers, without groups; null for others.
+  // The integer arithmetic of a quantised model, without groups; null for other models.
   std::shared_ptr<const FixedPoint> fixed_point = nullptr;
   bool adds_integers() const { return fixed_point && group == 1 && fixed_point->fits(activation, false); }
 

@@ -1,4 +1,4 @@
-// Convolutions of quantised models in integers.
+// The integer arithmetic of convolutions in quantised models.
 #pragma once
 
 #include <cstdint>
@@ -10,32 +10,34 @@
 
 namespace vellum {
 
-// How a convolution of a quantised model computes in integers: x and the weights are integers times these
-// scales. Its results are multiply(sum + bias, multipliers) * y_scale.
+// x and the weights are integers times x_scale and w_scale. The result is multiply(sum + bias, multiplier) *
+// y_scale, where `sum` is the sum of the products of these integers.
 struct FixedPoint {
   float x_scale = 0.0f, y_scale = 0.0f;
-  std::vector<float> w_scale;  // this and what follows: by output channel
+  // For each output channel:
+  std::vector<float> w_scale;
   std::vector<int32_t> bias;
   std::vector<FixedMultiplier> multipliers;
-  // True: the product is rounded once, to an integer, halves up, as FULLY_CONNECTED of LiteRT 2.3 does.
-  // Shifts are at most 0.
+  // True: the product with the multiplier is rounded once, to an integer, ties up, as FULLY_CONNECTED of
+  // LiteRT 2.3 does. Then all shifts are at most 0.
   bool rounds_once = false;
 
   // Returns the integer of output channel `channel` for a sum of products.
   int32_t result(int32_t sum, size_t channel) const;
-  // Returns whether results are of this scale: the activation rounds to it what the sums are, or bounds of
-  // them.
+  // Returns whether the activation rounds results to y_scale: it rounds the sums (with a residual: the sums
+  // before the residual is added) to this scale, and otherwise only bounds them.
   bool fits(const Activation& activation, bool has_residual) const;
-  // Returns whether sums of `products` products of bytes, with the bias, and their shifts to the left fit in
-  // int32. A file may say otherwise; no runtime defines its results then.
+  // Returns whether sums of `products` products of bytes, plus the bias, and their shifts to the left fit in
+  // int32. A file may exceed int32; its results are then undefined in every runtime.
   bool fits_int32(int64_t products) const;
-  // Returns the fixed point of some output channels.
+  // Returns the fixed point of `count` output channels from `first` on.
   FixedPoint of_channels(size_t first, size_t count) const;
 };
 
-// Returns the integers that values / scale are.
+// Returns values / scale as integers. `scale`: one, or one for each output channel (dimension 0).
 HostTensor in_integers(const HostTensor& values, const std::vector<float>& scale);
-// Does so for the weights of a transposed convolution, (C, M, kernel...), by output channel.
+// Returns the weights of a transposed convolution, (C, M, kernel...), as integers. `scale`: for each output
+// channel (dimension 1).
 HostTensor transposed_in_integers(const HostTensor& weights, const std::vector<float>& scale);
 
 }  // namespace vellum

@@ -5,13 +5,14 @@
 
 namespace vellum {
 
-// Inputs X, W and B as those of a Conv, of float32; X and W hold integers of -255 to 255. X may be a matrix:
-// its rows are pixels, and W is (M, C, 1, 1). Input 3 has the bits of a scale, int32 of shape {1}
-// (DynamicSteps). Input 4 has a constant factor of it for each of the M channels.
+// Inputs X, W and B are those of a Conv, float32; X and W hold integers from -255 to 255. X may be a matrix:
+// then its rows are pixels, and W is (M, C, 1, 1). Input 3 has the bits of a scale, int32 of shape {1}
+// (DynamicSteps). Input 4 has a constant factor for each of the M channels.
 //
-// y = activation(sum * (scale * factor[m]) + B[m]): as in a file with ConvInteger, Cast, Mul and Add, the sum
-// is exact and each of the steps after it rounds to fp32. Not an ONNX operator: the pass
-// fuse_dynamic_quantization makes it.
+//   y = activation(sum * (scale * factor[m]) + B[m])
+//
+// As in a file with ConvInteger, Cast, Mul and Add, the sum is exact, and each operation after it rounds to
+// fp32. Not an ONNX operator: the pass fuse_dynamic_quantization makes it.
 struct ScaledConv : Operator {
   Conv conv;
   Activation activation;

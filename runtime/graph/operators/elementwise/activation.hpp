@@ -45,10 +45,11 @@ struct Activation {
   // For an operator with a residual: bounds of the sum before the residual is added. Equal bounds mean none.
   // Not used with a scale, nor with rounding unless the sum is rounded too.
   float sum_low = 0.0f, sum_high = 0.0f;
-  // Not 0: that sum is rounded to multiples of sum_step, and its bounds are in steps, like `least` and
-  // `most`.
+  // Not 0: the sum before the residual is rounded to multiples of sum_step, and sum_low and sum_high are in
+  // steps, like `least` and `most`.
   float sum_step = 0.0f;
-  // Not empty, with rounds_sum(): the residual is added to the sum, `a`, in integers.
+  // Not empty, with rounds_sum(): the residual is added in integers. Operand `a` is the sum, `b` the
+  // residual.
   FixedPair fixed_sum = {};
   bool operator==(const Activation&) const = default;
   bool is_scaled() const { return scale != 1.0f || shift != 0.0f; }
@@ -56,7 +57,7 @@ struct Activation {
   bool only_rounds() const { return is_rounded() && kind == ActivationKind::none; }
   bool bounds_sum() const { return sum_low < sum_high; }
   bool rounds_sum() const { return bounds_sum() && sum_step != 0.0f; }
-  // Returns whether the activation only bounds what it rounds, to multiples of this step.
+  // Returns whether the activation rounds to multiples of `y_step` and otherwise only bounds its argument.
   bool bounds_steps_of(float y_step) const {
     const bool bounds =
         kind == ActivationKind::none || kind == ActivationKind::relu || kind == ActivationKind::clip;
@@ -73,12 +74,15 @@ bool is_bounds(const Activation& activation);
 // Returns the Activation that computes then(first(x)); nothing if no single Activation does.
 std::optional<Activation> combine(const Activation& first, const Activation& then);
 
-// Returns `sum` clamped to the activation's bounds and rounded: the value that a residual is added to.
+// Returns `sum` clamped to the bounds sum_low and sum_high and rounded: the value to which a residual is
+// added.
 double bounded_sum(const Activation& activation, double sum);
-// Returns bounded_sum() plus the residual, in integers where the activation adds so.
+// Returns bounded_sum() plus the residual, computed in integers if activation.adds_integers().
 double sum_with_residual(const Activation& activation, double sum, double residual);
 
+// Returns the name that programs print and shaders use.
 std::string_view name(ActivationKind kind);
+// Returns the activation of `x`.
 float apply(const Activation& activation, float x);
 
 }  // namespace vellum

@@ -45,7 +45,7 @@ constexpr bool is_logical(BinaryKind kind) {
 struct Binary : Operator {
   BinaryKind kind = BinaryKind::add;
   Activation activation;
-  // Not empty: how a quantised model adds, subtracts or multiplies in integers.
+  // Not empty: the integer arithmetic of a quantised model's addition, subtraction or multiplication.
   FixedPair fixed_point = {};
   bool combines_integers() const { return fixed_point && activation.bounds_steps_of(fixed_point.y_step); }
 

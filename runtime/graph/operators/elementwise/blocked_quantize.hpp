@@ -1,5 +1,5 @@
-// QuantizeLinear and DequantizeLinear in forms that they are decomposed from: with a scale for each block of
-// elements along an axis, with 8-bit floats, or with an explicit output type.
+// QuantizeLinear and DequantizeLinear in forms that are composed of other operators (graph/composed.hpp):
+// with a scale for each block of elements along an axis, with 8-bit floats, or with an explicit output type.
 #pragma once
 
 #include <memory>

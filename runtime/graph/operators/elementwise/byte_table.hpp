@@ -1,13 +1,14 @@
-// Functions of one tensor of a quantised model, as a table of all 256 results.
+// A function of an 8-bit tensor of a quantised model, as a table of all 256 results.
 #pragma once
 
 #include "graph/operator_support.hpp"
 
 namespace vellum {
 
-// Inputs X and table, a constant of 256 floats. X has the numbers x_step * (first + i), 0 <= i < 256; the
-// output is table[i], which has the numbers of a byte grid: y_step * (y_least ... y_most). Not an ONNX
-// operator: the importer of TFLite files makes it (import/tflite/byte_tables.hpp).
+// Inputs: X, and a table, which is a constant of 256 floats. Each element of X is x_step * (first + i) for an
+// i in 0..255, and its output is table[i]. The elements of the table are y_step times integers in
+// y_least..y_most. Not an ONNX operator: the importer of TFLite files makes it
+// (import/tflite/byte_tables.hpp).
 struct ByteTable : Operator {
   static constexpr int kEntries = 256;
   float x_step = 1.0f, y_step = 1.0f;

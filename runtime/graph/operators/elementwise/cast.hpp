@@ -9,7 +9,7 @@ namespace vellum {
 // CastLike is a Cast to the dtype of input 1.
 struct Cast : Operator {
   std::optional<DType> to;  // default: the dtype of input 1
-  // Rounds to the values of this narrow type, which is stored as `to`. Null: to the values of `to`.
+  // Rounds to the values of this narrow type, which is stored as `to`. Null: rounds to the values of `to`.
   const NarrowType* narrow = nullptr;
   bool saturate = true;  // 8-bit floats: values beyond the largest number become that number
 

@@ -1,4 +1,4 @@
-// Integers of one scale as integers of another, as LiteRT's reference kernels compute them:
+// Converts integers of one scale to integers of another scale, as LiteRT's reference kernels do:
 // MultiplyByQuantizedMultiplier() and QuantizeMultiplier() in tflite/kernels/internal/common.cc and
 // quantization_util.cc, with double rounding.
 #pragma once
@@ -7,20 +7,25 @@
 
 namespace vellum {
 
-// x = multiplier * 2^(shift - 31).
+// The number multiplier * 2^(shift - 31).
 struct FixedMultiplier {
   int32_t multiplier = 0, shift = 0;
   bool operator==(const FixedMultiplier&) const = default;
 };
-// x: finite.
+// Returns the nearest FixedMultiplier of x, which must be finite.
 FixedMultiplier fixed_multiplier(double x);
-// Returns sum * x, rounded twice: to a multiple of 2^shift (of a negative shift), then to an integer, halves
-// away from zero.
+// Returns sum * x, rounded twice: to a multiple of 2^shift if the shift is negative, and then to an integer,
+// ties away from zero.
 int32_t multiply(int32_t sum, const FixedMultiplier& x);
 
-// How a quantised model computes a function of two tensors in integers. Operands and results are integers
-// times their steps. A sum or a difference is that of the operands times 2^20, each of which is multiplied by
-// its number before and the result by `y`; a product is multiplied by `y`. A y_step of 0: in floats.
+// The integer arithmetic of a function of two tensors in a quantised model. Operands and results are integers
+// times their steps.
+//
+//   sum         multiply(multiply(2^20 * a_integer, a) + multiply(2^20 * b_integer, b), y)
+//   difference  the same with -
+//   product     multiply(a_integer * b_integer, y)
+//
+// A y_step of 0: the function is computed in floats.
 struct FixedPair {
   float a_step = 0.0f, b_step = 0.0f, y_step = 0.0f;
   FixedMultiplier a, b, y;
@@ -29,15 +34,15 @@ struct FixedPair {
   FixedPair swapped() const { return {b_step, a_step, y_step, b, a, y}; }
 };
 inline constexpr int kFixedSumShift = 20;
-// Return the numbers for these steps, as AddPrepare() in tflite/kernels/add.cc and Prepare() in mul.cc
-// compute them; an empty pair if results would exceed int32.
+// Return the multipliers for these steps, as AddPrepare() in tflite/kernels/add.cc and Prepare() in mul.cc
+// compute them. Return an empty pair if results would exceed int32.
 FixedPair fixed_sum(float a_step, float b_step, float y_step);
 FixedPair fixed_product(float a_step, float b_step, float y_step);
-// Return the integers of the result.
+// Return the integer of the result, for the integers of the operands.
 int32_t add_integers(int32_t a, int32_t b, const FixedPair& pair);
 int32_t subtract_integers(int32_t a, int32_t b, const FixedPair& pair);
 int32_t multiply_integers(int32_t a, int32_t b, const FixedPair& pair);
-// Returns the integer that value / step is.
+// Returns value / step as an integer.
 int32_t integer_of(float value, float step);
 
 }  // namespace vellum

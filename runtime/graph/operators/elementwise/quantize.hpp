@@ -14,7 +14,7 @@ namespace vellum {
 struct QuantizeLinear : Operator {
   int64_t axis = 1;
   std::optional<DType> to;
-  int bits = 0;  // bits of the output's integers; 0: those of its dtype
+  int bits = 0;  // bits of the output's integers; 0: as many as its dtype has
 
   IntegerRange range_of(DType dtype) const;  // the range of an output of this dtype
 
@@ -43,7 +43,7 @@ struct DynamicQuantizeLinear : Operator {
 
 // Throws Error unless `parameter` is one value, or one for each index along `axis` of a tensor of `shape`.
 void check_per_axis(const TensorType& parameter, std::string_view what, const Shape& shape, int64_t axis);
-// Rounds half to even, adds the zero point and saturates to `range`, or to that of `dtype` (int8 or uint8).
+// Round half to even, add the zero point and saturate to `range`, or to the range of `dtype` (int8 or uint8).
 int64_t requantize(double value, int64_t zero_point, IntegerRange range);
 int64_t requantize(double value, int64_t zero_point, DType dtype);
 bool is_byte(DType dtype);

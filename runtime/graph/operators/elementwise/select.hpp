@@ -9,8 +9,8 @@ namespace vellum {
 // Inputs X and slope, which broadcasts to X's shape: X < 0 ? slope * X : X.
 struct PRelu : Operator {
   bool scalar_slope = false;  // before opset 7 only a single slope broadcasts
-  // Not empty: integers of a quantised model. Those that are not negative are multiplied by `a`, products
-  // with slopes by `y`.
+  // Not empty: the integer arithmetic of a quantised model. Integers >= 0 are multiplied by `a`, the products
+  // of other integers with slopes by `y`.
   FixedPair fixed_point = {};
 
   std::string_view type() const override { return "PRelu"; }

@@ -1,4 +1,4 @@
-// The kernels that compute several nodes, by name. Their table is fused_kernels.def.
+// Identifiers of the kernels that compute several nodes. fused_kernels.def is their table.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ enum class FusedKernelId : uint8_t {
 #undef VELLUM_FUSED_KERNEL
 };
 
-// "separable", as files have it.
+// Returns the name of a kernel in files: "separable".
 std::string_view name(FusedKernelId id);
 std::optional<FusedKernelId> fused_kernel_from_name(std::string_view name);
 

@@ -1,4 +1,4 @@
-// Several nodes that one kernel computes (kernels/fused/).
+// An operator that stands for several nodes, which one kernel computes (kernels/fused/).
 #pragma once
 
 #include <memory>
@@ -12,27 +12,28 @@
 
 namespace vellum {
 
-// Inputs and outputs are those of `body`, one for one; constants are inputs too. An input that the node
-// leaves out is left out of the body's nodes. Not an ONNX operator: fuse() makes it.
+// It has the inputs and outputs of `body`; constants are inputs, too. An optional input that the node omits
+// is omitted in the body's nodes. Not an ONNX operator: fuse() makes it.
 struct FusedNodes : Operator {
   FusedKernelId kernel = {};
-  // The nodes, in execution order. Types of its values are unknown: they follow from those of the inputs.
+  // The nodes, in execution order. The types of values are unknown: they follow from the types of the inputs.
   Graph body;
 
-  // Building: the next inputs of the node; a node of the body and its only output; the next output.
+  // These functions build the body. add_inputs() appends inputs, add_node() appends a node and returns its
+  // only output, add_output() appends an output.
   explicit FusedNodes(FusedKernelId id) : kernel(id) {}
   std::vector<ValueId> add_inputs(size_t count);
   ValueId add_node(std::string name, std::shared_ptr<const Operator> op, std::vector<ValueId> inputs);
   void add_output(ValueId value) { body.outputs.push_back(value); }
 
-  // The operator of a node of the body.
+  // Returns the operator of a node of the body.
   template <typename Op>
   const Op& op(size_t node) const {
     return dynamic_cast<const Op&>(*body.nodes.at(node).op);
   }
-  // The inputs of a node of the body, where those of this operator are `inputs`.
+  // Return the inputs of a node of the body, the type of its first output, and its multiply-accumulates.
+  // `inputs`: the inputs of this operator.
   std::vector<OperatorInput> inputs_of(size_t node, Inputs inputs) const;
-  // The type of its first output.
   TensorType output_of(size_t node, Inputs inputs) const;
   uint64_t macs_of(size_t node, Inputs inputs) const;
 
@@ -40,15 +41,16 @@ struct FusedNodes : Operator {
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
   uint64_t macs(Inputs inputs) const override;
-  // "nodes=Conv depthwise, Conv pointwise", and the attributes of each under its name: "depthwise_group=8".
+  // Returns "nodes=Conv depthwise, Conv pointwise", and the attributes of each node with the node's name as
+  // prefix: "depthwise_group=8".
   Attributes attributes() const override;
 
  private:
-  // By value of the body.
+  // Returns the type, and the constant if it is known, of each value of the body.
   std::vector<OperatorInput> values(Inputs inputs) const;
 };
 
-// The operator of a node, where it is FusedNodes of that kernel; else null.
+// Returns the operator of a node if it is FusedNodes of this kernel, else null.
 const FusedNodes* as_fused(const Node& node, FusedKernelId kernel);
 
 }  // namespace vellum

@@ -18,21 +18,22 @@ void check_view(const StridedView& view, const Shape& input);
 
 // Scaled dot product attention, Y = softmax(scale * Q K^T + mask) V, for each image of a batch and each head.
 //
-// Inputs Q, K, V, mask (optional), lengths (optional). Q, K and V are (batch, head, token, channel), or (batch, token, head *
-// channel) with the number of heads as attributes. With `views` they may have any shape, and the views give
-// their (batch, head, token, channel) form. The number of heads of Q is a multiple of that of K and V;
-// consecutive heads of Q share one of K and V. A mask broadcasts to (batch, head, token of Q, token of K):
-// floats are added to the scores, false excludes a key.
+// Inputs Q, K, V, mask (optional), lengths (optional). Q, K and V are (batch, head, token, channel), or
+// (batch, token, head * channel) with the number of heads as attributes. With `views` they may have any
+// shape, and the views give their (batch, head, token, channel) form. Q has a multiple of the heads of K and
+// V; consecutive heads of Q share one head of K and V. A mask broadcasts to (batch, head, token of Q, token
+// of K): floats are added to the scores, false excludes a key.
 //
-// With lengths, an integer for each image, K and V are caches: the first `length` tokens of K are those that Q's
-// tokens may attend to, and Q's tokens are the last of these. Without lengths Q's tokens are the first ones.
+// With `lengths`, an integer for each image, K and V are caches. The tokens of Q may attend only to the first
+// `length` tokens of K, and are the last of these tokens. Without lengths the tokens of Q are the first
+// tokens of K.
 struct Attention : Operator {
   // The largest number of channels of a head that the kernel supports: it holds their sums in registers.
   static constexpr int64_t kMostChannels = 256;
 
   std::optional<float> scale;  // default: 1 / sqrt(channels)
   bool causal = false;         // a token attends to itself and earlier tokens only
-  int64_t window = 0;          // with lengths: the tokens that one attends to, itself included; 0: all
+  int64_t window = 0;          // with lengths: the tokens that a token attends to, itself included; 0: all
   int64_t q_heads = 0, kv_heads = 0;
   std::optional<std::array<StridedView, 3>> views;
   // With views, Y is (batch, token, head, channel) if tokens_first, else (batch, head, token, channel),

@@ -14,7 +14,7 @@ struct AttentionForm {
   int64_t q_heads = 0, kv_heads = 0;
   float softcap = 0.0f;                         // 0: none
   int64_t left_window = -1, right_window = -1;  // keys before and after the query's position; -1: all
-  int64_t scores_mode = 0;                      // which scores the fourth output has
+  int64_t scores_mode = 0;                      // the scores in the fourth output: qk_matmul_output_mode
   bool gives_scores = false;                    // whether the fourth output is read
   // The caches keep their length. Input 6 is then the number of tokens in them before the run, of shape (1)
   // or (batch), and the new ones are written behind these.

@@ -8,8 +8,9 @@ namespace vellum {
 // Expands the weights. With B = ceil(rows / block) blocks in a column:
 //   inputs  0 integers (columns, B, block * bits / 8) uint8, the lowest bits first
 //           1 scales (columns * B), float
-//           2 zero points, optional: (columns, ceil(B * bits / 8)) uint8, packed, or (columns * B) float; 2 ^
-//           (bits - 1) 3 the block of each row (rows), int32, optional
+//           2 zero points, optional (default: 2^(bits - 1)): (columns, ceil(B * bits / 8)) uint8, packed, or
+//             (columns * B) float
+//           3 the block of each row, optional: (rows), int32
 //   output  (rows, columns) of the scales' type: (integer - zero point) * scale
 struct BlockWeights : Operator {
   int64_t rows = 0, columns = 0, bits = 4, block = 32;

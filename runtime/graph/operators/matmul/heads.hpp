@@ -1,4 +1,4 @@
-// Heads of attention in bodies of composed operators.
+// Splits and joins the heads of attention in bodies of composed operators.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@ namespace vellum {
 // Returns x of shape (batch, token, channels of all heads) as (batch, head, token, channel). `what` names x
 // in errors.
 ValueId split_heads(Body& body, ValueId x, int64_t heads, std::string_view what);
-// The other way round.
+// Returns x of shape (batch, head, token, channel) as (batch, token, channels of all heads).
 ValueId join_heads(Body& body, ValueId x);
 
 // Returns the view of all of x, in its order.

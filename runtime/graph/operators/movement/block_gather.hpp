@@ -7,8 +7,7 @@ namespace vellum {
 
 // Gathers rows of a table and expands them: (integer - zero point) * scale. The body of GatherBlockQuantized
 // has this operator if the table is a constant matrix whose blocks are along its rows.
-//   inputs  0 table (rows, columns), or with packed_pairs (rows, columns / 2): uint8, or int8. With 4 bits
-//   and
+//   inputs  0 table (rows, columns), or with packed_pairs (rows, columns / 2): uint8 or int8. With 4 bits but
 //             without packed_pairs a byte holds one integer, as int4 and uint4 are stored
 //           1 indices, int32 or int64; negative ones count from the end
 //           2 scales (rows, blocks), float
@@ -19,7 +18,7 @@ struct BlockGather : Operator {
   int64_t bits = 4, block = 128;
   bool packed_pairs = false;
   bool is_centred = false;
-  // The host gathers the rows, from its own memory: split_large_layers() sets it for tables that are too
+  // The host gathers the rows from its own memory. split_large_layers() sets this for tables that are too
   // large for the device.
   bool on_host = false;
 

@@ -14,7 +14,7 @@ namespace vellum {
 //        boxes (1, N, 4): ymin, xmin, ymax, xmax; classes (1, N); scores (1, N); number of detections (1).
 // All are float32. Rows without a detection are zero.
 // (1) y = boxes.y / scale.y * anchor.height + anchor.y, height = exp(boxes.height / scale.height) *
-//     anchor.height; likewise x and width.
+//     anchor.height; x and width follow the same formulas.
 struct DetectionPostProcess : Operator {
   int64_t max_detections = 0;
   int64_t max_classes_per_detection = 0;  // of one box, if `suppress_each_class` is false

@@ -18,7 +18,7 @@ struct FramePlanes {
   int64_t bytes = 0;  // of the whole frame
 };
 
-// Throws Error(invalid_argument) as FrameInput::bytes().
+// Returns the positions of a frame's samples. Throws the errors of FrameInput::bytes().
 FramePlanes planes_of(const FrameInput& frame);
 
 // Converts Y, U and V in 0..255 to red, green and blue:
@@ -47,15 +47,15 @@ class FramePixels {
   const uint8_t* bytes_;
 };
 
-// Returns the rows of a transform as kernels use them: values that are not finite become 0, others are
-// clamped to 1e9.
+// Returns the rows of a transform in the form that kernels take: values that are not finite become 0, and
+// magnitudes are clamped to 1e9.
 std::array<double, 6> usable_transform(std::span<const float> values);
 
 // Convert a frame to and from attributes of an operator, without transform and network_shape.
 void set_frame(Attributes& attributes, const FrameInput& frame);
 FrameInput frame_of(const Attributes& attributes);
-// Returns an attribute in 0..last, or 0 if it is missing. Throws Error(corrupt_model) for other values.
-// size_attribute() does the same for 0..most.
+// Return an attribute, or 0 if it is missing. Throw Error(corrupt_model) for a value that is not in 0..last,
+// or for size_attribute() not in 0..most.
 template <typename Enum>
 Enum enum_attribute(const Attributes& attributes, std::string_view name, Enum last) {
   const int64_t value = attributes.get_int(name, 0);

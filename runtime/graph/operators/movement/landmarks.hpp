@@ -1,6 +1,7 @@
 // MediaPipe's operators that restrict attention to a region of a face (Grishchenko et al., "Attention Mesh:
 // High-fidelity Face Mesh Prediction in Real-time", 2020, section 2), version 2 of each:
-//   landmarks -> matrix of the region -> crop of the features; landmarks in the crop -> in the image
+//   landmarks --> matrix of the region --> crop of the features
+//   landmarks in the crop --> landmarks in the image
 // A matrix is (N, 4, 4), of which rows 0 and 1 are used: (x, y) -> rows * (x, y, 0, 1).
 #pragma once
 

@@ -1,4 +1,4 @@
-// The operators that only move elements.
+// Identifies operators that only move elements.
 #pragma once
 
 #include "graph/graph.hpp"
@@ -6,8 +6,8 @@
 namespace vellum {
 
 // Returns whether each element of the outputs is an element of the first input, or zero: the node rearranges,
-// repeats or picks elements, or takes the largest of some. Then its outputs are on the grid that the first
-// input is on. Operators that join several inputs are not among them.
+// repeats or selects elements, or takes the largest of some. Its outputs are then on the quantisation grid of
+// the first input. False for operators that join several inputs.
 bool moves_elements(const Node& node);
 
 }  // namespace vellum

@@ -50,9 +50,9 @@ struct ResizeStrip {
   int64_t first_input_row = 0;           // the whole input's row that is X's first
 };
 
-// How a quantised model interpolates linearly, along the last two of four axes: x and the results are
-// (integer - zero) * step. Weights and sums have 10 and 20 bits after the point, or are floats. A step of 0:
-// a model of floats. tflite/kernels/internal/reference/resize_bilinear.h
+// The integer arithmetic of linear interpolation in a quantised model, along the last two of four axes
+// (tflite/kernels/internal/reference/resize_bilinear.h). x and the results are (integer - zero) * step.
+// Weights have 10 fractional bits and sums 20, unless in_floats. A step of 0: the model is not quantised.
 struct FixedResize {
   float step = 0.0f;
   int32_t zero = 0;

@@ -1,5 +1,4 @@
-// Stacks neighbouring frames of a volume in the channels, so that a convolution of volumes becomes a
-// convolution of pictures.
+// Stacks consecutive frames of a volume in the channels, so that a 3D convolution becomes a 2D convolution.
 #pragma once
 
 #include "graph/operator_support.hpp"
@@ -21,7 +20,7 @@ struct StackFrames : Operator {
   Attributes attributes() const override;
 };
 
-// Returns D of the comment above.
+// Returns D, the channels of each stacked picture.
 inline int64_t stacked_channels(int64_t channels, int64_t kernel) {
   return kernel == 1 ? channels : (channels + 3) / 4 * 4;
 }

@@ -5,9 +5,10 @@
 
 namespace vellum {
 
-// Inputs past_cache, update, write_indices of shape {batch}: the position along `axis` of the first element
-// of each batch's update. The update is whole in the other dimensions. The batch is dimension 0, `axis`
-// another. Mode "circular", and updates without write_indices, are composed of other operators.
+// Inputs past_cache, update, and write_indices of shape {batch}: the position along `axis` at which each
+// batch's update begins. The update covers the cache in all other dimensions. The batch is dimension 0;
+// `axis` is another dimension. Mode "circular", and updates without write_indices, are composed of other
+// operators.
 struct TensorScatter : Operator {
   int64_t axis = -2;
 

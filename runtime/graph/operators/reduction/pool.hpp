@@ -9,13 +9,14 @@ namespace vellum {
 
 enum class PoolKind : uint8_t { max, average, lp };
 
-// How a quantised model takes averages, of integers with their zero point: x and the results are
-// (integer - zero) * step. A step of 0: of floats. tflite/kernels/internal/reference/integer_ops/pooling.h
+// The integer arithmetic of average pools in a quantised model
+// (tflite/kernels/internal/reference/integer_ops/pooling.h). x and the results are (integer - zero) * step. A
+// step of 0: the model is not quantised.
 struct FixedAverage {
   float step = 0.0f;
   int32_t zero = 0;
   explicit operator bool() const { return step != 0.0f; }
-  // `sum`: of count integers less the zero point. So is the result.
+  // Returns the average, minus the zero point. `sum`: the sum of `count` integers, each minus the zero point.
   int32_t operator()(int32_t sum, int32_t count) const;
 };
 

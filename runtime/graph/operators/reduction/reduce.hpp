@@ -9,14 +9,16 @@ namespace vellum {
 
 enum class ReduceKind : uint8_t { mean, sum, max, min, prod, l1, l2, sum_square, log_sum, log_sum_exp };
 
-// How a quantised model takes a sum or a mean of `count` integers: x and the results are integers times their
-// steps, and results are the products of sums and `y`. A y_step of 0: in floats.
+// The integer arithmetic of a sum or a mean in a quantised model: x and the results are integers times their
+// steps, and the result is multiply(sum, y). A y_step of 0: the reduction is computed in floats.
 struct FixedMean {
   float x_step = 0.0f, y_step = 0.0f;
   FixedMultiplier y;
   explicit operator bool() const { return y_step != 0.0f; }
 };
-// As QuantizedMeanOrSum() in tflite/kernels/internal/reference/reduce.h; empty where sums exceed floats.
+// Return the arithmetic of a mean and of a sum of `count` integers, as QuantizedMeanOrSum() in
+// tflite/kernels/internal/reference/reduce.h computes them. Empty if sums may exceed the 24 bits of a float,
+// or if the ratio of the steps is extreme.
 FixedMean fixed_mean(float x_step, float y_step, int64_t count);
 FixedMean fixed_total(float x_step, float y_step, int64_t count);
 
@@ -31,8 +33,8 @@ struct Reduce : Operator {
 
   // Returns the axes that are reduced, sorted.
   std::vector<size_t> reduced_axes(Inputs inputs) const;
-  // Returns whether no axis is reduced. The results are then the elements, or for L1, L2, SumSquare and
-  // LogSum functions of single elements.
+  // Returns whether no axis is reduced. Then the results are the elements themselves, or for L1, L2,
+  // SumSquare and LogSum a function of each element.
   bool keeps_elements(Inputs inputs) const;
 
   std::string_view type() const override;
