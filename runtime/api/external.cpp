@@ -1,4 +1,4 @@
-// Shared memory and semaphores of a Device.
+// Memory and semaphores that a Device shares with other processes: vellum/external.hpp.
 #include "vellum/external.hpp"
 
 #include "api/guard.hpp"

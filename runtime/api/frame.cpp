@@ -1,4 +1,4 @@
-// Models with frames of bytes as inputs.
+// with_frames(): models whose inputs take frames in bytes.
 #include "vellum/frame.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Frames in hardware buffers: imports and recordings, one for each buffer.
+// HardwareFrames: an import and a recording for each hardware buffer.
 #include <algorithm>
 #include <list>
 #include <string>

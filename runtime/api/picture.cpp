@@ -1,4 +1,4 @@
-// Models with pictures in bytes as outputs.
+// with_picture(): models whose outputs are pictures in bytes.
 #include "vellum/picture.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Inferences in the application's command buffers: the third part of Session.
+// Session::record() and bind(): inferences in the application's command buffers.
 #include "api/bindings.hpp"
 #include "api/guard.hpp"
 #include "api/session_impl.hpp"

@@ -1,4 +1,4 @@
-// Sessions that are made on a thread of their own.
+// SessionCreation: makes a session on a thread of its own.
 #include <chrono>
 #include <future>
 #include <memory>

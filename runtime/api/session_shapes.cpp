@@ -1,4 +1,4 @@
-// Executors of a session for the shapes that its inputs have, and for the values that decide shapes.
+// Prepares a session for the shapes of its inputs and for the values that decide shapes.
 #include <algorithm>
 #include <memory>
 #include <optional>

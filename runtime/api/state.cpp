@@ -1,4 +1,4 @@
-// State of a session: inputs that stay on the device and get the value of an output in each run.
+// Session's functions for state: inputs that stay on the device and get the value of an output in each run.
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// Runs in flight: the second half of Session.
+// Session::submit() and class Run: runs in flight.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

@@ -1,4 +1,4 @@
-// Time over memory, for C.
+// The trade-off between memory and time (vellum/memory_frontier.hpp), for C.
 #include <string>
 #include <vector>
 

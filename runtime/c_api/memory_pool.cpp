@@ -1,4 +1,4 @@
-// Memory that sessions share or give back, for C.
+// Memory pools, and vellum_session_trim(), for C.
 #include "c_api/support.hpp"
 #include "vellum/memory_pool.hpp"
 

@@ -1,4 +1,4 @@
-// Estimates of what the host reference of an operator costs.
+// Estimates the elementary operations of host references: Operator::work().
 #include <cstdint>
 
 #include "graph/operator_support.hpp"

@@ -1,6 +1,7 @@
-// Quantised operators of com.microsoft, which ONNX Runtime's quantiser and optimiser write. They compute in
-// floats, between dequantisations and a quantisation; products of weights of 8 bits with what is quantised at
-// run time are MatMulInteger. https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
+// Quantised operators of com.microsoft, which ONNX Runtime's quantiser and optimiser write. They become
+// dequantisations, an operator on floats, and a quantisation. Products of 8-bit weights with values that are
+// quantised at run time become MatMulInteger.
+// https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// The custom operator at the end of TensorFlow's object detectors.
+// Converter of the custom operator at the end of TensorFlow's object detectors.
 #include "graph/operators/movement/detection_post_process.hpp"
 #include "import/tflite/custom_options.hpp"
 

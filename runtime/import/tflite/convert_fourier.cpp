@@ -1,4 +1,5 @@
-// Converters of operators on complex numbers, whose parts are a last dimension of 2 (Writer::complex_parts).
+// Converters of operators on complex numbers. Real and imaginary parts are held in a last dimension of 2
+// (Writer::complex_parts).
 #include "graph/operators/matmul/real_fourier.hpp"
 #include "graph/operators/movement/gather.hpp"
 #include "graph/operators/reduction/reduce.hpp"

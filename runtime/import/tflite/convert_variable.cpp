@@ -1,5 +1,5 @@
-// Variables become inputs and outputs of the graph: what is read before it is assigned, and what a run
-// leaves.
+// Converters of variables. A variable becomes an input of the graph, whose value is read before the first
+// assignment, and an output, whose value is that after the run.
 #include "import/tflite/call.hpp"
 #include "import/tflite/variables.hpp"
 

@@ -1,4 +1,4 @@
-// Numbers in strings are not read here; they would need FlatBuffers' library.
+// Reads FlexBuffers without FlatBuffers' library. Numbers that are written as strings are not read.
 #define FLATBUFFERS_LOCALE_INDEPENDENT 0
 #include "import/tflite/custom_options.hpp"
 

@@ -1,4 +1,4 @@
-// Tensors of complex numbers, whose values hold the parts in a last dimension of 2.
+// Writer's functions for tensors of complex numbers: real and imaginary parts are a last dimension of 2.
 #include "import/names.hpp"
 #include "import/tflite/writer.hpp"
 

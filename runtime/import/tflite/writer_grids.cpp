@@ -1,6 +1,6 @@
-// Rounds the real numbers of quantised tensors to those that their integers represent, as an integer runtime
-// does. That also clips them: converters of older files leave out a ReLU or ReLU6 that the range of its
-// tensor implies.
+// Writer's functions that round quantised tensors to the numbers that their integers represent, as an integer
+// runtime does. Rounding also clips: older converters omit a ReLU or ReLU6 if the range of its tensor has the
+// same effect.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// Variables as inputs and outputs of the graph.
+// Writer's functions for variables, which are inputs and outputs of the graph.
 #include <algorithm>
 
 #include "graph/operator_support.hpp"

@@ -23,16 +23,16 @@ int64_t BlockTile::blocks(int64_t rows, int64_t columns) const {
 
 namespace {
 
-// As many parts as let all workgroups run at once, of which a multiprocessor holds 1,024 invocations. Of two,
-// four and eight parts these were the quickest or nearly so for 36 layers on an H200
+// Returns the largest split-K factor with which all workgroups run at once; a multiprocessor holds 1,024
+// invocations. Of the factors two, four and eight it was the quickest or nearly so for 36 layers on an H200
 // (docs/benchmarks/gpus.md).
 int64_t parts_for(int64_t blocks, int64_t multiprocessors) {
   if (blocks <= multiprocessors) return 8;
   return blocks <= 2 * multiprocessors ? 4 : 2;
 }
 
-// The time of a step, which waits for its loads, with this many workgroups for each multiprocessor. It holds
-// one of eight parts at a time, and two of four.
+// Returns the microseconds of a step, which waits for its loads. `workgroups`: of each multiprocessor. A
+// multiprocessor holds one workgroup with a split of eight at a time, and two with a split of four.
 double step_us(int64_t parts, double workgroups) {
   if (parts == 8) return 1.5 * std::ceil(workgroups);
   if (parts == 2) return 0.6 + 0.16 * workgroups;
@@ -40,7 +40,7 @@ double step_us(int64_t parts, double workgroups) {
   return 1.4 * whole + (rest > 1 ? 1.4 : rest > 0 ? 0.95 : 0);
 }
 
-// The time of a dispatch on an H200.
+// Returns the microseconds of a dispatch on an H200.
 double measured_us(const BlockTile& tile, const MatrixProblem& problem, int64_t blocks,
                    int64_t multiprocessors) {
   constexpr double kLaunch = 4, kConversion = 6;
@@ -49,11 +49,13 @@ double measured_us(const BlockTile& tile, const MatrixProblem& problem, int64_t 
          static_cast<double>(problem.steps(tile.step())) * step_us(tile.parts, workgroups);
 }
 
-// The time that the performance model would predict, without a launch, for a kernel that takes `us` on an
-// H200. Over the same layers the kernels that it knows take 4 microseconds and 4.7 times the predicted time.
+// Returns the time that the performance model would predict, without a launch, for a kernel that takes `us`
+// on an H200. Over the same layers, kernels that the model covers take 4 us plus 4.7 times the predicted
+// time.
 double as_predicted(double us) { return (us - 4) / 4.7; }
 
-// Whether a product is so large that blocks gain anything: in networks of smaller ones they lost a twentieth.
+// Returns whether a product is large enough for blocks. Networks of smaller products took 5% longer with
+// blocks.
 bool is_large(const MatrixProblem& problem) {
   constexpr int64_t kLarge = 1 << 25;
   return problem.pixels * problem.summed() * problem.outputs >= kLarge;

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kMostInteger = 255;
 
-// Whether all weights are integers of at most kMostInteger times the scale. Each is a product that was
-// rounded to fp32, and so is the quotient that the scale is.
+// Returns whether all weights are integers of at most kMostInteger times the scale. Each weight is a product
+// that was rounded to fp32, and the scale is a rounded quotient.
 bool is_scale_of(std::span<const float> weights, float scale) {
   constexpr float kRounding = 4 * 0x1p-24f;
   return std::ranges::all_of(weights, [&](float weight) {
@@ -27,7 +27,7 @@ bool is_scale_of(std::span<const float> weights, float scale) {
   });
 }
 
-// The least weight that is not zero is a small integer times the scale.
+// Finds the scale of the weights. The smallest weight that is not zero is a small integer times the scale.
 std::optional<float> find_scale(std::span<const float> weights) {
   float least = 0.0f;
   for (const float weight : weights) {
@@ -77,8 +77,8 @@ std::optional<std::pair<int32_t, int32_t>> byte_range(std::span<const float> wei
 
 namespace {
 
-// Whether a sum of some products with integers of -zero to 255 - zero, whatever the zero, may have more than
-// the 24 bits of a float.
+// Returns whether a sum of products with these weights may exceed the 24 bits of a float. The other factors
+// are integers from -z to 255 - z for any zero point z.
 bool may_exceed_floats(std::span<const float> weights, size_t channels) {
   constexpr double kMost = 0x1p24;
   const size_t each = weights.size() / std::max<size_t>(channels, 1);

@@ -9,8 +9,8 @@ namespace vellum {
 
 namespace {
 
-// y (n, group, m, out...) sums up x (n, group, c, out * stride + tap * dilation) * w (group, m, c, tap...)
-// over c and taps; `x` is the shape with its padding.
+// Returns the loops of y (n, group, m, out...) = the sum over c and taps of x (n, group, c, out * stride +
+// tap * dilation) * w (group, m, c, tap...). `x`: the shape with its padding.
 Contraction loops_of(const WindowPlacement& window, int64_t group, const Shape& x, const Shape& w) {
   const auto x_strides = row_major_strides(x), w_strides = row_major_strides(w);
   const int64_t filters = w[0] / group;

@@ -1,4 +1,4 @@
-// Conv: every algorithm answers with its candidates for the problem, and the best one is emitted.
+// Lowers Conv: collects the candidates of every algorithm for the problem, and emits the best one.
 #include "graph/operators/conv/conv.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace vellum {
 namespace {
 
-// Three spatial dimensions: the sums, then bias, then the activation.
+// Lowers a convolution in three spatial dimensions: the sums, then the bias, then the activation.
 void lower_volume(Lowering& lowering) {
   const Conv& conv = lowering.op<Conv>();
   if (lowering.has_input(3) || lowering.has_input(4))

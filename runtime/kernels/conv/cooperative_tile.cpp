@@ -14,16 +14,16 @@ namespace {
 
 constexpr int64_t kStep = 32;
 
-// Whether the shader can divide it into eight halves and four floats for each invocation, and it fills no
-// more than a subgroup's registers.
+// Returns whether the shader can use the matrix: it loads eight halves and stores four floats in an
+// invocation at a time, and the matrix must fit in the registers of a subgroup.
 bool is_usable(const CooperativeMatrix& matrix) {
   const bool whole_steps = kStep % matrix.k == 0 || matrix.k % kStep == 0;
   return matrix.n % 8 == 0 && matrix.k % 8 == 0 && whole_steps && matrix.m <= 64 && matrix.n <= 64 &&
          matrix.k <= 128;
 }
 
-// 16 x 16 x 16 where it is there: it loads the least for what it multiplies, and all desktop GPUs have it.
-// Else the one that does the most at once.
+// Returns 16 x 16 x 16 if the device has it: it needs the fewest loads for its products, and all desktop GPUs
+// have it. Otherwise returns the matrix with the most products.
 std::optional<CooperativeMatrix> choose_matrix(const DeviceCaps& caps) {
   std::optional<CooperativeMatrix> best;
   const auto rank = [](const CooperativeMatrix& x) {
@@ -49,7 +49,7 @@ int64_t CooperativeTile::blocks(int64_t rows, int64_t columns) const {
 int64_t CooperativeTile::step() const { return parts * std::max<int64_t>(kStep, matrix.k); }
 
 int64_t CooperativeTile::shared_memory_bytes() const {
-  // uvec4 each, with one behind every row; rows are the operand's or its columns.
+  // In units of uvec4. Every row is followed by one uvec4 of padding; the rows may be columns of the operand.
   const int64_t a = pixels() * step() / 8 + std::max(pixels(), step());
   const int64_t b = step() * channels() / 8 + std::max(channels(), step());
   const int64_t c = subgroups() * (int64_t{matrix.m} * matrix.n / 4);  // vec4
@@ -58,30 +58,31 @@ int64_t CooperativeTile::shared_memory_bytes() const {
 
 namespace {
 
-// Cooperative matrices are quicker than other kernels where enough is summed up for each output channel, in
-// few steps, which follow one another, or by workgroups that fill the device. The number of output channels
-// has no say, so that a layer that is split uses them in all of its parts or none; the tile, and with it the
-// order of sums, may differ. Measured on an H200.
+// Returns the cost of cooperative matrices relative to other kernels. They are quicker if each output sums
+// enough terms, and if either there are few steps, which follow one another, or the workgroups fill the
+// device. The number of output channels does not matter, so that all parts of a layer that is split along
+// them use the same algorithm. (Their tiles, and with them the order of sums, may differ.) Measured on an
+// H200.
 double relative_cost_of(const MatrixProblem& problem, const DeviceCaps& caps) {
   constexpr int64_t kFew = 16, kTiny = 1 << 12, kPixelsOfUnit = 16, kLongestSum = 3072;
   const bool fills = problem.pixels >= kPixelsOfUnit * device_rates(caps).units;
   const int64_t summed = problem.summed();
-  // What is in planes is converted to texels first.
+  // An input with fewer than four channels is converted to texels first.
   constexpr int64_t kWorthAConversion = 128;
   const bool pays = problem.pixels * summed >= kTiny && (problem.inputs >= 4 || summed >= kWorthAConversion);
   const bool preferred = problem.pixels >= kFew && pays && (fills || summed <= kLongestSum);
   return preferred ? 0.25 : kOnlyIfMeasured;
 }
 
-// A tile and how long its workgroups take for a step: alone on a multiprocessor, and more for each further
-// one there.
+// A tile with the microseconds of a step: of a workgroup that is alone on a multiprocessor (step_us), and in
+// addition for each further workgroup there (more_us).
 struct TimedTile {
   int64_t matrices, side, parts;
   double step_us, more_us;
 };
 
-// Small blocks for many workgroups, large ones for few loads, and parts for long sums of few workgroups. The
-// times are those of 36 layers on an H200 (docs/benchmarks/gpus.md).
+// Small blocks make many workgroups, large blocks need few loads, and split-K is for long sums in few
+// workgroups. The times were measured for 36 layers on an H200 (docs/benchmarks/gpus.md).
 constexpr TimedTile kTiles[] = {
     {1, 2, 1, 0.72, 0.045}, {2, 2, 2, 1.12, 0.15}, {1, 2, 4, 1.0, 0.5}, {2, 1, 4, 1.1, 0.4}};
 

@@ -16,7 +16,7 @@
 namespace vellum {
 namespace {
 
-// The filters of `channels` channels; runs of halves, if any, are the taps of a row.
+// The filters of `channels` channels. With fp16 arithmetic a run is a row of taps.
 struct Filters {
   int64_t channels = 0, taps = 0;
   ProductRun run = {};
@@ -27,7 +27,7 @@ struct Filters {
   std::vector<std::byte> pack_bytes(const std::vector<float>& weights, const std::vector<float>& bias) const;
 };
 
-// The weights of a channel, and what scales their runs.
+// Scales the weights of a channel for fp16 arithmetic, and returns the scale of their runs.
 RunScale scale_rows(float* weights, int64_t taps, int64_t row) {
   double largest = 0.0;
   for (int64_t first = 0; first < taps; first += row) {
@@ -40,8 +40,7 @@ RunScale scale_rows(float* weights, int64_t taps, int64_t row) {
   return scale;
 }
 
-// One texel row per slice: its taps, then the bias, then where runs are of halves what they are multiplied
-// with.
+// One texel row for each slice: the taps, then the bias, then with fp16 arithmetic the scale of the runs.
 std::vector<float> Filters::pack(std::vector<float> weights, const std::vector<float>& bias) const {
   std::vector<float> texels(static_cast<size_t>(4 * slices(channels) * width()));
   for (int64_t c = 0; c < channels; ++c) {
@@ -58,7 +57,7 @@ std::vector<float> Filters::pack(std::vector<float> weights, const std::vector<f
   return texels;
 }
 
-// In bytes the bias, divided by its scale, and the scale are four words each.
+// With 8-bit weights the bias, divided by its scale, and the scale take four words each.
 std::vector<std::byte> Filters::pack_bytes(const std::vector<float>& weights,
                                            const std::vector<float>& bias) const {
   ByteTexels texels(static_cast<size_t>(slices(channels) * width()), *bytes);
@@ -88,7 +87,7 @@ WeightValues filter_values(const Lowering& lowering, const Filters& filters, siz
   return values;
 }
 
-// The common windows have variants that load each column of a row once; others share one shader.
+// Common windows have shader variants that load each column of a row once. All other windows share a variant.
 void define_depthwise_window(Dispatch& dispatch, const Window2d& window) {
   const bool common =
       (window.kernel[0] == 3 || window.kernel[0] == 5) && window.stride[0] <= 2 && window.dilation[0] == 1;
@@ -96,7 +95,7 @@ void define_depthwise_window(Dispatch& dispatch, const Window2d& window) {
   dispatch.defines.emplace_back("STRIDE_X", common ? std::to_string(window.stride[0]) : "0");
 }
 
-// Shared by the two kernels.
+// The tensors of both depthwise kernels.
 struct DepthwiseTensors {
   TensorId x, grid, y, residual;
 };
@@ -107,7 +106,8 @@ TensorId packed_filters(Lowering& lowering, const Filters& filters, size_t input
                         filter_values(lowering, filters, input));
 }
 
-// `y`: another tensor than the node's output, which then has no residual; or none.
+// Returns the tensors. `y`: a tensor to write in place of the node's output, which then has no residual;
+// kNoTensor: the node's output.
 DepthwiseTensors read_and_write(Lowering& lowering, const Filters& filters, TensorId y,
                                 const DepthwiseSource& source) {
   const TensorId x = source.x != kNoTensor ? source.x : lowering.read(0, Layout::channels4);
@@ -117,7 +117,7 @@ DepthwiseTensors read_and_write(Lowering& lowering, const Filters& filters, Tens
   return {x, grid, y, read_residual(lowering)};
 }
 
-// All invocations of a workgroup compute the same slice, whose means they share.
+// Makes a dispatch compute means: all invocations of a workgroup compute the same slice and add up its sum.
 void take_means(Dispatch& dispatch, const std::array<int64_t, 3>& workgroups, const DepthwiseMeans& means) {
   means.add(dispatch);
   dispatch.workgroup_size = {kRowWorkgroup, 1, 1};
@@ -127,7 +127,7 @@ void take_means(Dispatch& dispatch, const std::array<int64_t, 3>& workgroups, co
   dispatch.fused = FusedKernelId::squeeze_excite;
 }
 
-// `tiles`: of one slice of one image.
+// Adds the dispatch. `tiles`: the number of tiles of one slice of one image.
 void dispatch_depthwise(Lowering& lowering, const ConvProblem& problem, const Filters& filters,
                         const DepthwiseTensors& tensors, int64_t tiles, Dispatch dispatch,
                         const DepthwiseMeans& means = {}) {
@@ -178,7 +178,7 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
 
 // --- Tiles of several rows (conv_depthwise_tile.comp) ---
 
-// The rows or columns of x that the last tile reads beyond its end: 0 if no tile does.
+// Returns how many rows or columns beyond the end of x the last tile reads; 0 if none.
 int64_t padding_after(const Window2d& window, size_t axis) {
   return std::max<int64_t>(0, (window.output[axis] - 1) * window.stride[axis] + window.kernel[axis] -
                                   window.padding[axis] - window.input[axis]);
@@ -228,7 +228,7 @@ std::optional<PixelTile> preferred_tile(const ConvProblem& problem, const Device
                          problem.window.kernel[0], problem.window.stride[0], problem.window.stride[1]});
 }
 
-// Half the instructions of the other kernel, and half its loads.
+// The cost relative to conv_depthwise.comp: half of its instructions and half of its loads.
 constexpr double kTileCost = 0.5;
 
 }  // namespace
@@ -282,7 +282,7 @@ TensorId depthwise_filters(Lowering& lowering, size_t filters) {
 std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, const DeviceCaps& caps,
                                                   TensorId y, const DepthwiseSource& source) {
   std::vector<KernelCandidate> candidates;
-  // The tile of several rows reads no bytes.
+  // The kernel for several rows does not read bytes.
   if (const std::optional<PixelTile> tile = preferred_tile(problem, caps); tile && !problem.adds_integers)
     candidates.push_back({{"depthwise rows", std::to_string(tile->pixels) + "x" + std::to_string(tile->rows)},
                           kTileCost,

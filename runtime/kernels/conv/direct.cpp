@@ -13,9 +13,9 @@ namespace vellum {
 namespace {
 
 struct DirectKernel {
-  // The variant that loads the columns of a row once for all taps. It is for the common window, and not for
-  // networks that have little of it; on GPUs also for others whose columns registers hold. (Sums are added up
-  // in another order, so that the parts of a layer that is split must not choose for themselves.)
+  // The variant that loads the columns of a row once for all taps. It is used for the common window, unless
+  // the network has few such layers, and on GPUs for other windows whose columns fit in registers. It adds up
+  // sums in another order, so that all parts of a layer that is split must make the same choice.
   bool loads_rows_once = false;
   InvocationTile tile;
 
@@ -26,8 +26,8 @@ struct DirectKernel {
   }
 };
 
-// Tells the shader which of the columns that tiles read are not in the padding of any pixel, if the last tile
-// of a row ends with it.
+// Defines the columns of a tile that are not padding for any pixel (SURE_BEGIN, SURE_END), if the last tile
+// of a row ends with the row.
 void define_sure_columns(ConvKernel& kernel, const Window2d& window) {
   const int64_t pixels = kernel.tile.output.pixels;
   const int64_t columns = (pixels - 1) * window.stride[0] + window.kernel[0];
@@ -39,9 +39,9 @@ void define_sure_columns(ConvKernel& kernel, const Window2d& window) {
   kernel.defines.emplace_back("SURE_END", std::to_string(end));
 }
 
-// Whether the last tile of a row begins earlier instead of reaching beyond the row. Without it the sure
-// columns of tiles of several pixels depend on how they divide the row, and each way would have a pipeline of
-// its own.
+// Returns whether the last tile of a row begins earlier instead of extending beyond the row. Otherwise the
+// sure columns of tiles of several pixels would depend on the length of the row, and each length would need a
+// pipeline of its own.
 bool overlaps(const DeviceCaps& caps, const Window2d& window, const OutputTile& tile) {
   return window.output[0] >= tile.pixels && device_traits(caps).shifts_last_tile;
 }
@@ -97,8 +97,9 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
                 values ? values(lowering, kernel.weights) : conv_values(lowering, kernel.weights));
 }
 
-// Whether a tile of a window that is not the common one holds the columns that it reads of a row. With fp16
-// arithmetic the taps of a row are a run, in which more products would round too often.
+// Returns whether a tile of a window that is not the common one can hold the columns of a row in registers.
+// With fp16 arithmetic the taps of a row are a run, and the rounding errors of a longer run would be too
+// large.
 bool holds_columns(const DeviceCaps& caps, const ConvProblem& problem, const OutputTile& tile) {
   const int64_t kernel = problem.window.kernel[0];
   const int64_t columns = (tile.pixels - 1) * problem.window.stride[0] + kernel;
@@ -106,8 +107,8 @@ bool holds_columns(const DeviceCaps& caps, const ConvProblem& problem, const Out
          columns <= device_traits(caps).most_columns;
 }
 
-// The slices of a tile that holds the columns of a row: of more than eleven columns one, for compilers load
-// the weights of all taps early.
+// Returns the slices of a tile that holds the columns of a row. With more than eleven columns it is one
+// slice, because compilers load the weights of all taps early.
 int64_t held_slices(const ConvProblem& problem, const OutputTile& tile) {
   constexpr int64_t kFewColumns = 11;
   const int64_t columns = (tile.pixels - 1) * problem.window.stride[0] + problem.window.kernel[0];
@@ -136,7 +137,7 @@ std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const
   if (common && problem.has_much_of_common_window) demand.row.taps = problem.window.kernel[0];
   demand.loads_ahead = problem.window.kernel[0] == 1 && device_traits(caps).slices_ahead_in_windows;
   std::vector<PricedTile> tiles = output_tiles(caps, demand);
-  // A tile is of pointwise outputs or of others.
+  // A tile must not mix pointwise outputs and other outputs.
   const auto mixes = [&](const OutputTile& tile) {
     return problem.pointwise_outputs % (4 * tile.slices) != 0;
   };
@@ -148,11 +149,11 @@ std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const
   for (const auto& [tile, cost, us] : tiles)
     add({rows_once(tile), {{tile.pixels, rows_once(tile) ? held_slices(problem, tile) : tile.slices}}}, cost,
         us);
-  // The other variant with one tile: it takes as long to compile.
+  // Only one candidate of the other variant, because compiling it takes as long as compiling this one.
   if (common) add({!rows_once(tiles.front().tile), {tiles.front().tile}}, kOnlyIfMeasured);
   if (problem.groups != 1) return candidates;
   for (const auto& [tile, cost, us] : split_sums) add({rows_once(tile.output), tile}, cost, us);
-  // With few tiles, for each candidate takes the tuner a second.
+  // Only two tiles with broadcast, because the tuner needs a second for each candidate.
   tiles.resize(std::min<size_t>(2, tiles.size()));
   if (problem.inputs >= 4 && problem.pointwise_outputs == 0 && !problem.exceeds_floats)
     for (const auto& [tile, cost, us] : tiles_to_broadcast(caps, tiles, demand))

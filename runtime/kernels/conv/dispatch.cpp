@@ -66,8 +66,8 @@ ConvWeights conv_weights(const Lowering& lowering, int64_t groups, int64_t taps,
 
 namespace {
 
-// The input, in planes where there is no conversion of it yet. Strips convert, so that they round as the
-// whole layer does.
+// Returns the input as linear planes if it was not converted to channels4 yet. Strips always convert, so that
+// they round as the whole layer does.
 TensorId read_slices_or_planes(Lowering& lowering, const ConvKernel& kernel) {
   const bool may_be_planes = kernel.reads_planes && lowering.preferred_layout(0) == Layout::linear &&
                              !lowering.options().whole_layers && device_traits(lowering.caps()).reads_planes;
@@ -76,8 +76,8 @@ TensorId read_slices_or_planes(Lowering& lowering, const ConvKernel& kernel) {
   return lowering.tensor(x).desc.element == ElementType::f32 ? x : lowering.read(0, Layout::channels4);
 }
 
-// The transposed kernel also looks for the first tap along each axis, and for the greatest common divisor of
-// stride and dilation.
+// Returns the loop iterations of an invocation. conv_transpose.comp also searches for the first tap along
+// each axis, and computes the greatest common divisor of stride and dilation.
 uint64_t iterations_of(const TensorDesc& x, const ConvWeights& weights, const Window2d& window) {
   constexpr uint64_t kDivisors = 2 * 48;  // Euclid's steps for numbers of 32 bits
   const uint64_t of_slices = slice_iterations(x, weights.window_slices(), weights.adds_in_runs());

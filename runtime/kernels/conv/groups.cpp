@@ -9,13 +9,13 @@
 namespace vellum {
 namespace {
 
-// The fewest groups that begin and end with slices, of inputs and of outputs.
+// The smallest number of groups whose inputs and outputs are whole slices.
 struct Block {
   int64_t group_inputs, group_outputs, groups;
 
   int64_t input_slices() const { return groups * group_inputs / 4; }
   int64_t output_slices() const { return groups * group_outputs / 4; }
-  // Products of texels for each pixel and tap, each a line of code.
+  // Returns the products of texels for each pixel and tap. Each product is a line of shader code.
   int64_t products() const { return output_slices() * group_inputs; }
 };
 
@@ -26,15 +26,17 @@ Block block_of(const ConvProblem& problem) {
   return block;
 }
 
-// Lines of code: beyond them drivers take long to compile.
+// With more lines of code drivers take long to compile.
 constexpr int64_t kMostProducts = 256;
 
-// Whether tiles of four pixels are within that and what registers hold: narrower ones load too much.
+// Returns whether tiles of four pixels stay within this bound and fit in registers. Narrower tiles would load
+// too much.
 bool is_small(const Block& block) {
   return 4 * block.products() <= kMostProducts && block.output_slices() <= 8;
 }
 
-// Whether the columns of a row are loaded once for all its taps, which are as many times the lines.
+// Returns whether the columns of a row are loaded once for all taps of the row. The code is then as many
+// times as long as the row has taps.
 bool loads_columns_once(const Block& block, const OutputTile& tile, const Window2d& window) {
   return window.kernel[0] == 3 && window.stride[0] <= 2 && window.dilation[0] == 1 &&
          window.kernel[0] * tile.pixels * block.products() <= kMostProducts;
@@ -58,7 +60,7 @@ void emit_groups(Lowering& lowering, const ConvProblem& problem, const OutputTil
   dispatch_conv(lowering, kernel, window, problem.activation, conv_values(lowering, kernel.weights));
 }
 
-// Half of what conv.comp takes, or less: it multiplies with the zeros of other groups.
+// The cost relative to conv.comp, which also multiplies with the zeros of other groups.
 constexpr double kGroupsCost = 0.5;
 
 }  // namespace

@@ -17,8 +17,8 @@
 namespace vellum {
 namespace {
 
-// Devices promise four buffers for a dispatch; images that are read may be sampled ones, of which there are
-// more.
+// Returns whether a dispatch can also bind the scale. Devices guarantee four storage buffers for a dispatch.
+// Images that are only read may be bound as sampled images, of which devices allow more.
 bool has_room_for_scale(const Lowering& lowering, TensorId x, const ConvExtras& extras) {
   const uint32_t tensors = extras.residual == kNoTensor ? 4 : 5;
   return lowering.tensor(x).desc.storage != Storage::buffer ||
@@ -33,7 +33,8 @@ TensorId scaled(Lowering& lowering, TensorId x, TensorId scale) {
   return result;
 }
 
-// Whether a tile can compute a ScaledConv. Sums beyond floats are added up in parts by one invocation.
+// Returns whether a tile can compute a ScaledConv. Sums that exceed fp32 are accumulated in integers by one
+// invocation.
 bool can_scale_sums(const PointwiseTile& tile, bool exceeds_floats) {
   const auto* invocation = std::get_if<InvocationTile>(&tile);
   return invocation && (!exceeds_floats || (!invocation->broadcasts() && invocation->split_k() == 1));
@@ -57,8 +58,8 @@ void emit_pointwise(Lowering& lowering, const ConvProblem& problem, const Pointw
                      extras);
 }
 
-// The pixels of a slice, counted over columns, rows and images, that follow one another in memory; 0: not all
-// of a row.
+// Returns the number of pixels of a slice, counted over columns, rows and images, that are contiguous in
+// memory; 0 if not even a row is.
 int64_t row_pixels(const TensorDesc& x) {
   const auto [n, c, h, w] = nchw(x.shape);
   if (x.storage == Storage::image2d) return h == 1 ? n * w : w;
@@ -73,15 +74,15 @@ bool are_contiguous(const DeviceCaps& caps, const TensorDesc& x, int64_t pixels)
   return x.storage == Storage::buffer && !x.rows_first && n == 1 && h * w >= pixels;
 }
 
-// The invocations of a workgroup that has all pixels, for each part of the sums: all of a workgroup should
-// have all registers.
+// Returns the invocations along x of a workgroup that computes all pixels. The workgroup is small enough that
+// its invocations can use all registers.
 int64_t row_of_all_pixels(const DeviceCaps& caps, const InvocationTile& tile, int64_t pixel_blocks) {
   const int64_t row =
       std::min<int64_t>(kRowWorkgroup, device_traits(caps).most_full_register_group / tile.split_k());
   return divide_up(pixel_blocks, row) * row;
 }
 
-// Workgroups of all pixels, each of some slices, so that they take the means.
+// Makes each workgroup compute some slices of all pixels, so that it can compute their means.
 void take_means(Dispatch& dispatch, const DeviceCaps& caps, const InvocationTile& tile, int64_t pixel_blocks,
                 int64_t slice_blocks) {
   const auto parts = static_cast<uint32_t>(tile.split_k());
@@ -121,7 +122,7 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
                           are_contiguous(caps, lowering.tensor(x).desc, tile.output.pixels);
   int64_t ahead = slices_ahead(caps, tile.output, weights.run.of_halves(), contiguous);
   if (extras.scale != kNoTensor)
-    // Scales are in registers, too, and so are coordinates where sums are split.
+    // Scales are in registers, too, and with split-K also coordinates.
     ahead = std::min<int64_t>(ahead, tile.output.pixels == 8 && tile.split_k() > 1 &&
                                              lowering.tensor(x).desc.storage != Storage::buffer
                                          ? 1
@@ -169,7 +170,7 @@ bool holds_all_pixels(const DeviceCaps& caps, const InvocationTile& tile, int64_
   constexpr int64_t kMostTiles = 256, kTexel = 16;
   const int64_t row = row_of_all_pixels(caps, tile, divide_up(pixels, tile.output.pixels));
   const int64_t invocations = row * tile.split_k();
-  // Partial sums where they are split, and a mean of each invocation.
+  // Shared memory holds a partial mean of each invocation, and with split-K the partial sums.
   const int64_t texels =
       invocations * (1 + (tile.split_k() > 1 ? tile.output.pixels * tile.output.slices : 0));
   if (invocations > device_traits(caps).most_full_register_group) return false;

@@ -19,7 +19,7 @@ bool has_common_window(const Operator& op, const std::vector<OperatorInput>& inp
   return is_common(window.kernel.back(), window.strides.back(), window.dilations.back());
 }
 
-// Whether the node is a dense convolution with the common window along x, or has one.
+// Returns whether the node is a dense convolution with the common window along x, or fuses one.
 bool has_common_window(const Node& node, const std::vector<OperatorInput>& inputs) {
   const FusedNodes* fused = as_fused(node, FusedKernelId::branches);
   if (!fused) return has_common_window(*node.op, inputs);
@@ -28,7 +28,7 @@ bool has_common_window(const Node& node, const std::vector<OperatorInput>& input
   return false;
 }
 
-// Whether these convolutions make up `much` multiply-accumulates or more.
+// Returns whether convolutions with the common window have at least `much` multiply-accumulates in total.
 bool has_much_of_common_window(const Graph& graph, uint64_t much) {
   uint64_t macs = 0;
   for (const Node& node : graph.nodes) {
@@ -44,7 +44,7 @@ Window2d whole_window(const Lowering& lowering) {
   return to_2d(place_window(*node.op, operator_inputs(lowering.whole_graph(), node)));
 }
 
-// The weights of a layer that adds integers; null for others.
+// Returns the 8-bit weights of a layer whose sums are integers; null for other layers.
 ByteWeightsPointer integer_weights(const Lowering& lowering) {
   const Operator& op = *lowering.node().op;
   const bool is_scaled = dynamic_cast<const ScaledConv*>(&op) != nullptr;

@@ -24,9 +24,10 @@ float RunScale::first() const { return std::ldexp(1.0f, exponent / 2); }
 float RunScale::second() const { return std::ldexp(1.0f, exponent - exponent / 2); }
 
 RunScale run_scale(double magnitude) {
-  // Products and sums are rounded up by 2^-11 each at most, thirty-two of them by less than the rest.
+  // Each product and each sum is rounded up by at most 2^-11. For thirty-two of them the error is less than 1
+  // - kMost.
   constexpr double kMost = 0.875;
-  // Halves of each of the two factors are normal numbers from 2^-14 to 2^15.
+  // Each of the two factors must be a normal fp16 number: 2^-14 to 2^15.
   constexpr int kLeast = -28, kLargest = 30;
   RunScale scale;
   if (magnitude > 0.0 && std::isfinite(magnitude)) std::frexp(magnitude / kMost, &scale.exponent);

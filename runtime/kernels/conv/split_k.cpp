@@ -11,7 +11,7 @@ std::vector<PricedSplitTile> split_tiles(std::vector<PricedTile>& whole_sums, co
   std::vector<PricedSplitTile> tiles;
   if (split_k > 1) tiles.push_back({{tile, SplitK{split_k}}, kSplitKCost, us});
   if (split_k > 2) tiles.push_back({{tile, SplitK{split_k / 2}}, 1.1 * kSplitKCost});
-  // Those that are as quick, after the best: with split sums, or among whole sums.
+  // After the best tile come tiles that are as quick. Tiles without a split are in `whole_sums` already.
   const double cost = split_k > 1 ? 1.2 * kSplitKCost : 1.1;
   for (const SplitTile& other : quick) {
     const auto whole = std::ranges::find(whole_sums, other.tile, &PricedTile::tile);

@@ -8,7 +8,8 @@ namespace vellum {
 std::vector<PricedTile> tiles_to_broadcast(const DeviceCaps& caps, const std::vector<PricedTile>& tiles,
                                            const TileDemand& demand) {
   std::vector<PricedTile> shared;
-  // Subgroups of 64 unroll the loop over their weights for 16 slices of input channels already.
+  // A subgroup of 64 invocations already unrolls the loop over weights for 16 slices of input channels;
+  // larger subgroups are not used.
   if (!caps.subgroup_broadcast || !subgroups_fill_rows(caps)) return shared;
   for (const PricedTile& priced : tiles)
     if (divide_up(demand.length, priced.tile.pixels) * demand.lines >= caps.subgroup_size)

@@ -8,12 +8,13 @@
 namespace vellum {
 namespace {
 
-// How often one size must be doubled or halved to become the other; both are powers of two.
+// Returns how often `a` must be doubled or halved to become `b`; both are powers of two.
 int doublings(int64_t a, int64_t b) {
   return std::abs(std::countr_zero(static_cast<uint64_t>(a)) - std::countr_zero(static_cast<uint64_t>(b)));
 }
 
-// Tiles are the worse the less they resemble the preferred one; by how much was not measured.
+// Returns the relative cost of a tile. It grows with the distance from the preferred tile; the factor is not
+// measured.
 double cost_of(const OutputTile& tile, const OutputTile& preferred) {
   return 1 + (doublings(tile.pixels, preferred.pixels) + doublings(tile.slices, preferred.slices)) / 8.0;
 }

@@ -1,4 +1,4 @@
-// ConvTranspose.
+// Lowers ConvTranspose (conv_transpose.comp).
 #include <algorithm>
 
 #include "graph/operators/conv/conv_transpose.hpp"
@@ -7,7 +7,7 @@
 namespace vellum {
 namespace {
 
-// W (C, M / group, kernel...).
+// Returns the weights, of shape (C, M / group, kernel...), as the texels of `grid`.
 WeightValues conv_transpose_values(const Lowering& lowering, const ConvWeights& grid) {
   const auto make = [grid, weights = weights_of(lowering), bias = bias_of(lowering)](auto pack) {
     const std::vector<float> w = weights.to_floats();
@@ -26,7 +26,8 @@ WeightValues conv_transpose_values(const Lowering& lowering, const ConvWeights& 
   return values;
 }
 
-// Pixels of one phase have the same remainder by the stride, and are reached by the same taps.
+// Returns the demand of tiles, each of which has pixels of one phase. Pixels of a phase have the same
+// remainder modulo the stride and read the same taps.
 TileDemand lines_of_phases(const Lowering& lowering, const Window2d& window, const Shape& x, const Shape& y) {
   const auto [n, channels, height, width] = nchw(y);
   const auto [x_n, x_channels, x_height, x_width] = nchw(x);

@@ -14,12 +14,14 @@
 namespace vellum {
 namespace {
 
-// First input slice of the block that begins with output channel `first`: what the shaders compute.
+// Returns the first input slice of the block that begins with output channel `first`, as the shaders compute
+// it.
 int64_t first_input_slice(const ConvWeights& w, int64_t first) {
   return first / w.group_outputs() * w.group_inputs() / 4;
 }
 
-// The largest sum of magnitudes of the weights in a run; `texels` begin with those of one output channel.
+// Returns the largest sum of the magnitudes of the weights in a run. `texels`: begins with the weights of one
+// output channel.
 double largest_run(const ConvWeights& w, const float* texels) {
   const int64_t columns = w.width();
   double largest = 0.0;
@@ -47,12 +49,12 @@ void scale_runs(const ConvWeights& w, std::vector<float>& texels) {
   }
 }
 
-// Input `i` of a node, to pack: itself, or where computes_weights(lowering, input), the numbers of its
-// elements, `first` and on.
+// Returns input `i` of a node for packing. If computes_weights(lowering, input), returns gather indices in
+// place of its elements: first, first + 1, ...
 HostTensor constant_or_numbers(const Lowering& lowering, size_t input, size_t i, int64_t first) {
   if (!computes_weights(lowering, input)) return *lowering.constant(i);
   HostTensor numbers(DType::f32, lowering.input_type(i).shape);
-  // Floats are whole numbers up to there.
+  // A float represents every integer up to 2^24.
   if (first + numbers.elements() > int64_t{1} << 24)
     throw Error(ErrorCode::unsupported,
                 describe(lowering.node()) + ": more than 2^24 weights that are computed at run time");
@@ -77,7 +79,7 @@ int64_t ConvWeights::window_slices() const {
 
 int64_t ConvWeights::height() const {
   const int64_t rows = blocks() * tile_slices;
-  const int64_t words = 4;  // of a slice
+  const int64_t words = 4;  // for each slice: one word for each channel
   return rows * taps + divide_up(bytes             ? bytes->words() * words * rows
                                  : run.of_halves() ? 3 * rows
                                                    : rows,
@@ -127,7 +129,8 @@ std::vector<float> ConvWeights::pack(const WeightAt& weight, const std::vector<f
   return texels;
 }
 
-// Without groups, blocks only decide how many empty rows follow, which the extent of the grid says already.
+// Without groups tile_slices is left out: it only determines the number of empty rows at the end, and the
+// extent of the grid has that already.
 std::vector<int64_t> ConvWeights::packing_parameters() const {
   std::vector<int64_t> parameters{inputs,     outputs,    groups,  taps, groups > 1 ? tile_slices : 0,
                                   own_inputs, run.slices, run.taps};
@@ -152,7 +155,7 @@ TensorDesc weight_grid(const Lowering& lowering, const ConvWeights& weights) {
 void add_byte_weights(Lowering& lowering, Dispatch& dispatch, const ByteWeightsPointer& bytes) {
   if (!bytes) return;
   define(dispatch, "BYTE_WEIGHTS");
-  // As many slices as have sums that a float holds, each of four products of 255 * 255.
+  // A float holds the sum of 64 slices: four products of at most 255 * 255 each.
   if (bytes->exceeds_floats) define(dispatch, "INTEGER_SUMS", "64");
   if (bytes->fixed_point) define(dispatch, "FIXED_POINT");
   if (bytes->fixed_point && bytes->fixed_point->rounds_once) define(dispatch, "ROUNDS_ONCE");

@@ -20,7 +20,7 @@
 namespace vellum {
 namespace {
 
-// Tiles of side x side output pixels, which transformed have places().
+// Tiles of side x side output pixels. A transformed tile has places() elements.
 struct Tiles {
   int64_t side, across, down, count;
   int64_t span() const { return side + 2; }
@@ -38,8 +38,8 @@ Tiles whole_tiles(ConvProblem problem, int64_t side) {
   return tiles_of(problem, side);
 }
 
-// Transformed tiles of `channels`, in the storage of `desc` where the limits of images allow it, and in full
-// precision, since what the transforms add up cancels again.
+// Returns the desc of transformed tiles of `channels` channels. They have the storage of `desc` if the limits
+// of images allow it, and are fp32, because the sums of the transforms cancel each other later.
 TensorDesc transformed(const Lowering& lowering, TensorDesc desc, int64_t channels, const Tiles& tiles) {
   desc.shape = {1, channels, tiles.places(), tiles.count};
   desc.element = ElementType::f32;
@@ -49,7 +49,7 @@ TensorDesc transformed(const Lowering& lowering, TensorDesc desc, int64_t channe
 
 using Row = std::array<double, 3>;
 
-// G of shaders/conv/winograd.glsl's tiles.
+// Returns the matrix G for the tiles of shaders/conv/winograd.glsl.
 std::vector<Row> weight_transform(int64_t side) {
   if (side == 2) return {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
   constexpr double a = 2.0 / 3, b = 3.0 / 2;
@@ -62,7 +62,7 @@ std::vector<Row> weight_transform(int64_t side) {
           {0, 0, 1}};
 }
 
-// G g G^T of each filter g of 3x3.
+// Returns G g G^T for each 3x3 filter g.
 std::vector<float> transform_weights(const std::vector<float>& weights, int64_t side) {
   const std::vector<Row> G = weight_transform(side);
   std::vector<float> transformed;
@@ -146,9 +146,9 @@ void transform_output(Lowering& lowering, const Tiles& tiles, const ConvWeights&
   lowering.dispatch(std::move(dispatch));
 }
 
-// A texel's product with the weights of four channels is the unit of cost: four of them for each pair of
-// slices and tap or place. To transform a place takes a load, a store and some additions: on lavapipe with
-// buffers as much as a dozen units.
+// The unit of cost is the product of a texel with the weights of one output channel. Each pair of slices
+// takes four units for each tap, or for each element of a transformed tile. Transforming an element takes a
+// load, a store and some additions: about twelve units on lavapipe with buffers.
 struct LayerCosts {
   double pixels, inputs, outputs;  // the last two in slices
 
@@ -163,8 +163,8 @@ struct LayerCosts {
   }
 };
 
-// The predicted time of the three dispatches relative to that of a direct convolution; nothing where the
-// device has no model of tiles. Transformed tiles are stored and loaded once each.
+// Returns the predicted time of the three dispatches relative to a direct convolution. Returns nothing if the
+// device does not choose Winograd by predicted time. Transformed tiles are stored once and loaded once.
 std::optional<double> predicted_share(const ConvProblem& problem, const DeviceCaps& caps,
                                       const Tiles& tiles) {
   if (!device_traits(caps).predicts_winograd) return std::nullopt;
@@ -188,20 +188,21 @@ std::optional<double> predicted_share(const ConvProblem& problem, const DeviceCa
   return (transforms + std::max(product, loaded)) / direct;
 }
 
-// The time that it should take relative to a direct convolution; nothing where it is not worth measuring.
+// Returns the cost relative to a direct convolution. Returns nothing if Winograd is not worth measuring.
 std::optional<double> winograd_cost(const ConvProblem& problem, const DeviceCaps& caps, const Tiles& tiles) {
   constexpr double kHopeless = 1.5;
   const LayerCosts layer(problem);
   const double bytes =
       16 * static_cast<double>(tiles.places() * tiles.count) * std::max(layer.inputs, layer.outputs);
-  // With fewer tiles the products have no neighbours to share loaded weights with.
+  // With fewer tiles the products cannot share loaded weights.
   if (tiles.count < 8 || layer.winograd(tiles) > kHopeless * layer.direct()) return std::nullopt;
   if (bytes > static_cast<double>(caps.max_storage_buffer_range)) return std::nullopt;
   return predicted_share(problem, caps, tiles).value_or(layer.winograd(tiles) / layer.direct());
 }
 
-// Sessions that ask for it have it before all other kernels, unless it should not be clearly quicker than a
-// direct convolution. With Winograd::automatic only measurements decide.
+// Returns the cost that decides the choice. Sessions that ask for Winograd get it before all other kernels,
+// if it is predicted to be clearly quicker than a direct convolution. With Winograd::automatic only
+// measurements choose it.
 double preference(Winograd option, double relative) {
   constexpr double kAskedFor = 0.1, kClearly = 0.8;
   const bool wanted = option != Winograd::automatic && relative <= kClearly;
@@ -224,7 +225,8 @@ void emit_winograd(Lowering& lowering, const ConvProblem& problem, int64_t side,
   transform_output(lowering, tiles, weights, m, w, lowering.write(0, Layout::channels4), problem.activation);
 }
 
-// Weights of tiles of 4 span too many magnitudes for fp16.
+// Returns whether options and precision allow tiles of this side. The weights of tiles of side 4 span too
+// many magnitudes for fp16.
 bool allows(const ConvProblem& problem, int64_t side) {
   if (problem.winograd == Winograd::off) return false;
   return side == 2 || (problem.winograd != Winograd::f2 && problem.precision != Precision::fp16);

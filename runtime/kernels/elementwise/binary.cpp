@@ -1,4 +1,4 @@
-// Functions of two (and of several) tensors with numpy broadcasting.
+// Lowers functions of two or more tensors with numpy broadcasting.
 #include "graph/operators/elementwise/binary.hpp"
 
 #include "graph/operators/elementwise/select.hpp"

@@ -1,4 +1,4 @@
-// Functions of quantised tensors by a table.
+// Lowers ByteTable: functions of 8-bit tensors by a table of 256 results.
 #include "graph/operators/elementwise/byte_table.hpp"
 
 #include "kernels/framework/elements.hpp"

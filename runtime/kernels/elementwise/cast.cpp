@@ -1,4 +1,4 @@
-// Cast and CastLike. On the device there are floats (of the session's precision) and 32-bit integers only.
+// Lowers Cast and CastLike. The device has only floats (of the session's precision) and 32-bit integers.
 #include "graph/operators/elementwise/cast.hpp"
 
 #include <limits>

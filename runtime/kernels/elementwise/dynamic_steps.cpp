@@ -1,5 +1,5 @@
-// DynamicQuantizeLinear, and DynamicSteps, which has its integers as floats: a dispatch finds the range,
-// another one rounds.
+// Lowers DynamicQuantizeLinear, and DynamicSteps, whose integers are floats. One dispatch finds the range,
+// and another rounds.
 #include "graph/operators/elementwise/dynamic_steps.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Where.
+// Lowers Where.
 #include "graph/operators/elementwise/select.hpp"
 
 #include "kernels/framework/elements.hpp"

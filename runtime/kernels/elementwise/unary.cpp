@@ -1,4 +1,4 @@
-// Activations and other functions of one tensor.
+// Lowers activations and other functions of one tensor.
 #include "graph/operators/elementwise/unary.hpp"
 
 #include "graph/operators/elementwise/select.hpp"

@@ -1,5 +1,5 @@
-// Lowers a node with all kernel candidates that are predicted to be as quick, to find the pipelines of each
-// (share_pipelines.hpp).
+// ProgramBuilder::find_lowerings(): lowers a node with all kernel candidates that are predicted to be about
+// as quick as the best, to find the pipelines of each (share_pipelines.hpp).
 #include "kernels/framework/program_builder.hpp"
 #include "vellum/error.hpp"
 

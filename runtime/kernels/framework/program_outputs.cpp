@@ -1,4 +1,4 @@
-// The ends of a program: tensors that the host reads as outputs, and what it computes from them.
+// ProgramBuilder's functions for the end of a program: outputs that the host reads, and the host tail.
 #include <algorithm>
 
 #include "graph/layers.hpp"

@@ -1,4 +1,5 @@
-// The states of a program: inputs that stay on the device and get the value of an output in each run.
+// ProgramBuilder's functions for states: inputs that stay on the device and get the value of an output in
+// each run.
 #include <algorithm>
 
 #include "graph/graph.hpp"

@@ -1,5 +1,5 @@
-// Lowering without the kernels that the device computes wrongly, those with too long loops among them: other
-// candidates, other storage, the host.
+// Lowers without the kernels whose results are wrong on the device, including kernels with too long loops. It
+// tries other candidates, then other storage, then the host.
 #include <algorithm>
 
 #include "kernels/framework/program_builder.hpp"

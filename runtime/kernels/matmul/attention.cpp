@@ -1,4 +1,5 @@
-// Attention.
+// Lowers Attention: gathers Q, K and V into one grid unless the kernel can read them in place, and computes
+// the attention in one dispatch, or in several that split the keys.
 #include "graph/operators/matmul/attention.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// MatMulNBits: products with weights of 2, 4 or 8 bits that are expanded in the kernel.
+// Lowers BlockProduct (MatMulNBits): the kernel expands weights of 2, 4 or 8 bits.
 #include "graph/operators/matmul/block_product.hpp"
 
 #include <algorithm>

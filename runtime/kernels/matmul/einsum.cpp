@@ -1,4 +1,4 @@
-// Einsum of one or two tensors, where passes/decompose has not made a matrix product of it.
+// Lowers an Einsum of one or two tensors that passes/decompose has not replaced by a matrix product.
 #include "graph/operators/matmul/einsum.hpp"
 
 #include "kernels/framework/contract.hpp"

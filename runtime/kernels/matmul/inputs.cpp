@@ -1,4 +1,5 @@
-// Products of operands that are known only at run time, and forms that have no faster kernel.
+// Lowers matrix products whose operands are both computed at run time, and products that have no faster
+// kernel.
 #include <algorithm>
 
 #include "kernels/conv/cooperative_tile.hpp"

@@ -1,4 +1,4 @@
-// Convolutions and products of 8-bit integers with 32-bit sums, and products of integers in general.
+// Lowers convolutions and products of 8-bit integers with 32-bit sums, and all other integer products.
 #include "graph/operators/matmul/quantized.hpp"
 
 #include "graph/operators/matmul/matmul.hpp"

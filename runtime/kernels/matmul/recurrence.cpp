@@ -1,4 +1,4 @@
-// The steps of RNN, GRU and LSTM along a sequence.
+// Lowers Recurrence: the steps of RNN, GRU and LSTM along a sequence.
 #include "graph/operators/matmul/recurrence.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// GatherBlockQuantized: rows of a table of 4 or 8 bits.
+// Lowers BlockGather (GatherBlockQuantized): gathers rows of a table of 4-bit or 8-bit integers.
 #include "graph/operators/movement/block_gather.hpp"
 
 #include <string>

@@ -1,4 +1,4 @@
-// Frame: bytes of a camera to values of a network.
+// Lowers Frame: the bytes of a camera frame to the values of a network's input.
 #include "graph/operators/movement/frame.hpp"
 
 #include "kernels/framework/iterations.hpp"

@@ -1,4 +1,4 @@
-// Picture: values of a network to a picture in bytes.
+// Lowers Picture: the values of a network's output to a picture in bytes.
 #include "graph/operators/movement/picture.hpp"
 
 #include "kernels/framework/iterations.hpp"

@@ -1,4 +1,4 @@
-// Operators that leave every element in place.
+// Lowers operators that change only the shape, not the order of elements.
 #include "graph/operators/movement/reshape.hpp"
 
 #include "kernels/framework/elements.hpp"

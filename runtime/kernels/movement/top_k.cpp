@@ -1,5 +1,5 @@
-// TopK by one of three algorithms: ranks of all elements, selection of one element after another, or a merge
-// sort of the first k.
+// Lowers TopK with one of three algorithms: ranking all elements, selecting one element after another, or a
+// merge sort that keeps the first k.
 #include "shaders/movement/top_k.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// ArgMax and ArgMin, of long axes in two steps.
+// Lowers ArgMax and ArgMin. Long axes take two dispatches: one for segments, one for their results.
 #include "shaders/reduction/arg_extremum.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Batch, instance, layer, group and local response normalisation.
+// Lowers batch, instance, layer, group and local response normalisation.
 #include "graph/operators/reduction/normalization.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Pools over windows, and over whole planes as reductions.
+// Lowers pools over windows, and global pools, which are reductions.
 #include "kernels/reduction/pool.hpp"
 
 #include <algorithm>

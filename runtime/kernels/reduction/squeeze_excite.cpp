@@ -1,4 +1,4 @@
-// Squeeze-and-excitation: means of channels and two matrix products of them.
+// Lowers SqueezeExcite: means of channels, and two matrix products of these means.
 #include "kernels/reduction/squeeze_excite.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// OptionalHasElement of tensors: whether there is one, which the model decides. Values of optional type
-// are refused when the file is read. https://onnx.ai/onnx/operators/onnx__OptionalHasElement.html
+// OptionalHasElement of tensors: a constant, because the model says whether the input is present. Values of
+// optional type are refused when the file is read.
+// https://onnx.ai/onnx/operators/onnx__OptionalHasElement.html
 #include "graph/operator_support.hpp"
 
 namespace vellum {

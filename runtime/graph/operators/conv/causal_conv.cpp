@@ -1,4 +1,4 @@
-// CausalConvWithState: a convolution of each channel along time with the end of the sequence before.
+// CausalConvWithState: a depthwise convolution along time. Its state is the end of the previous sequence.
 // https://onnx.ai/onnx/operators/onnx__CausalConvWithState.html
 #include "graph/composed.hpp"
 

@@ -1,4 +1,4 @@
-// Col2Im: adds the columns of windows to an image where the windows are.
+// Col2Im: adds the columns of windows to an image at the positions of the windows.
 // https://onnx.ai/onnx/operators/onnx__Col2Im.html
 #include "graph/composed.hpp"
 

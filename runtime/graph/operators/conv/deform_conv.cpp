@@ -1,4 +1,4 @@
-// DeformConv: a convolution whose taps are read at computed offsets, between elements.
+// DeformConv: a convolution whose taps are read at computed offsets, interpolated between elements.
 // https://onnx.ai/onnx/operators/onnx__DeformConv.html
 #include "graph/composed.hpp"
 

@@ -1,4 +1,4 @@
-// MelWeightMatrix: triangles on the mel scale, which five numbers decide.
+// MelWeightMatrix: triangular filters on the mel scale, computed from five numbers.
 // https://onnx.ai/onnx/operators/onnx__MelWeightMatrix.html
 #include <algorithm>
 #include <cmath>

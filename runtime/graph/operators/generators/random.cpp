@@ -1,6 +1,6 @@
 // RandomUniform, RandomNormal, their forms with the shape of an input, and Bernoulli. The numbers are drawn
-// once, when shapes are known: they are constants of a session, the same in every run, and for the same seed
-// in every session. They are not those that other runtimes draw for this seed, which ONNX leaves open.
+// once, when shapes are known. They are constants: the same in every run of a session, and with the same seed
+// in every session. ONNX does not define the numbers of a seed, and other runtimes draw other numbers.
 // https://onnx.ai/onnx/operators/onnx__RandomUniform.html, onnx__RandomNormal.html,
 // onnx__RandomUniformLike.html, onnx__RandomNormalLike.html, onnx__Bernoulli.html
 #include <bit>

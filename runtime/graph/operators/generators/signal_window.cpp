@@ -1,4 +1,4 @@
-// HannWindow, HammingWindow and BlackmanWindow: sums of cosines, which only the size decides.
+// HannWindow, HammingWindow and BlackmanWindow: sums of cosines that depend only on the size.
 // https://onnx.ai/onnx/operators/onnx__HannWindow.html, onnx__HammingWindow.html, onnx__BlackmanWindow.html
 #include <array>
 #include <cmath>

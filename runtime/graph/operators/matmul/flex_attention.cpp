@@ -1,4 +1,5 @@
-// The two products of FlexAttention, which the importer puts around its graphs and a Softmax.
+// The two products of FlexAttention. The importer makes them, with the model's graphs and a Softmax between
+// them.
 // https://onnx.ai/onnx/operators/onnx_aionnxpreview_FlexAttention.html
 #include <cmath>
 #include <string>

@@ -1,4 +1,4 @@
-// LinearAttention: a state of keys and values that each token updates, and its queries read.
+// LinearAttention: each token updates a state of keys and values, and its queries read the state.
 // https://onnx.ai/onnx/operators/onnx__LinearAttention.html
 #include <cmath>
 #include <string>

@@ -1,4 +1,4 @@
-// RNN, GRU and LSTM: a product of all inputs of the sequence at once, then a Recurrence (recurrence.hpp).
+// RNN, GRU and LSTM: one product of all inputs of the sequence, then a Recurrence (recurrence.hpp).
 // https://onnx.ai/onnx/operators/onnx__LSTM.html, onnx__GRU.html, onnx__RNN.html
 #include <algorithm>
 #include <cctype>

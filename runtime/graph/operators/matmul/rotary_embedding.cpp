@@ -1,4 +1,4 @@
-// RotaryEmbedding: turns pairs of channels by angles that depend on the token's position.
+// RotaryEmbedding: rotates pairs of channels by angles that depend on the token's position.
 // https://onnx.ai/onnx/operators/onnx__RotaryEmbedding.html
 #include "graph/composed.hpp"
 

@@ -1,4 +1,4 @@
-// AffineGrid: positions for GridSample, an affine transformation of those of an image or volume.
+// AffineGrid: the positions of an image or volume after an affine transformation, for GridSample.
 // https://onnx.ai/onnx/operators/onnx__AffineGrid.html
 #include "graph/composed.hpp"
 

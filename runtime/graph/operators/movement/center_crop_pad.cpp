@@ -1,4 +1,4 @@
-// CenterCropPad: the middle of a tensor, or the tensor in the middle of zeros, for each axis.
+// CenterCropPad: for each axis crops a tensor to its middle, or pads it with zeros on both sides.
 // https://onnx.ai/onnx/operators/onnx__CenterCropPad.html
 #include <numeric>
 
