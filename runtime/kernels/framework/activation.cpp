@@ -61,7 +61,8 @@ vec4 activation_params(const Activation& activation) {
 
 namespace {
 
-// Bounds that cross mean that there are none. Those of a Clip may cross too: the upper one wins, as in ONNX.
+// Returns the activation with its bounds in alpha and beta; alpha > beta stands for no bounds. The lower
+// bound of a Clip may be above its upper bound: then the upper bound wins, as in ONNX.
 Activation as_bounds(const Activation& activation) {
   Activation bounds = activation;
   if (!is_bounds_or_none(activation)) return bounds;

@@ -39,8 +39,8 @@ std::pair<TensorId, int64_t> ProgramBuilder::counters(int64_t count) {
   return {tensor, taken - count};
 }
 
-// Storage reads where the device prefers them and the limit on storage images leaves room; sampled reads
-// otherwise.
+// Images are read as storage images if the device prefers that and its limit on storage images allows it, and
+// as sampled images otherwise.
 void ProgramBuilder::choose_image_reads(Dispatch& dispatch) const {
   uint32_t images = 0, written = 0;
   for (const Binding& binding : dispatch.bindings) {
@@ -56,7 +56,8 @@ void ProgramBuilder::choose_image_reads(Dispatch& dispatch) const {
                       program_.tensors[binding.tensor].desc.storage != Storage::buffer;
 }
 
-// As many as the limits leave room for: texel buffers count as storage images, or as sampled images.
+// Reads as many buffers through texel buffers as the limits allow. Texel buffers count as storage images, or
+// as sampled images.
 void ProgramBuilder::choose_buffer_reads(Dispatch& dispatch) const {
   const bool sampled = device_traits(caps_).samples_texel_buffers;
   if (!sampled && !caps_.reads_buffers_as_texels) return;
@@ -70,8 +71,8 @@ void ProgramBuilder::choose_buffer_reads(Dispatch& dispatch) const {
     const bool floats = desc.element == ElementType::f32 || desc.element == ElementType::f16 ||
                         desc.element == ElementType::q8;
     if (binding.access != Access::read || desc.storage != Storage::buffer || !floats) continue;
-    // Single elements would be components of texels, with which SwiftShader takes minutes to compile
-    // products.
+    // Linear tensors are excluded: their elements would be components of texels, and SwiftShader would take
+    // minutes to compile matrix products.
     if (sampled && desc.layout == Layout::linear) continue;
     const uint64_t texels = desc.byte_size() / (4 * size_of(desc.element));
     binding.texel_buffer = texels <= caps_.max_texel_buffer_elements && images < most_images;
@@ -114,13 +115,13 @@ std::string declaration(const AppendedParameter& field) {
   return (field.is_integer ? "int " : "float ") + field.name + ";";
 }
 
-// The bits, not the digits: no compiler rounds them.
+// Returns a literal with the bits of the number instead of its digits, so that no compiler rounds it.
 std::string literal(const AppendedParameter& field) {
   return (field.is_integer ? "int(" : "uintBitsToFloat(") + std::to_string(field.bits) + "u)";
 }
 
-// As push constants where the device has room for all of them, else as macros, each of which is a pipeline of
-// its own.
+// Appends the fields to the push constants if the device has space for all of them. Otherwise defines them as
+// macros; then each combination of values is a pipeline of its own.
 void add_fields(Dispatch& dispatch, const DeviceCaps& caps, const std::vector<AppendedParameter>& fields) {
   constexpr std::string_view kMacro = "APPENDED_PARAMETERS";
   if (fields.empty()) return;
@@ -140,7 +141,7 @@ void add_fields(Dispatch& dispatch, const DeviceCaps& caps, const std::vector<Ap
 
 }  // namespace
 
-// Grids last: most devices have room for the others.
+// Grids are appended last, because most devices have space for the other fields.
 void ProgramBuilder::add_appended(Dispatch& dispatch) const {
   std::vector<AppendedParameter> grids;
   for (const Binding& binding : dispatch.bindings) {

@@ -12,7 +12,8 @@ namespace {
 
 constexpr size_t kMaxContractLoops = decltype(ContractParameters::dims)::size();
 
-// Each part of the summed loops, or with `shares` each element, finds its offsets by a loop over them.
+// Returns the iterations of an invocation. For each run of the innermost summed loop, or with `shares` for
+// each term, a loop over the dimensions computes the offsets.
 uint64_t iterations_of(const Shape& summed, bool shares) {
   const uint64_t offsets = loop_iterations(static_cast<int64_t>(summed.size()));
   const int64_t length = element_count(summed);

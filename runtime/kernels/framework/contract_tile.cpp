@@ -17,7 +17,7 @@ constexpr size_t kMostLoops = decltype(ContractTileParameters::dims)::size();
 constexpr int64_t kColumns = 4, kRows = 4;
 constexpr int64_t kMostSummed = 16384;  // products of an invocation in one dispatch
 
-// The longest loop of y in which operand `still` stays where it is and the other moves.
+// Returns the longest loop of y in which operand `still` does not advance and the other operand does.
 std::optional<size_t> longest_loop(const LoopNest& kept, size_t still) {
   std::optional<size_t> found;
   for (size_t d = 0; d < kept.dims.size(); ++d)
@@ -27,7 +27,7 @@ std::optional<size_t> longest_loop(const LoopNest& kept, size_t still) {
   return found;
 }
 
-// The loops of y with those of the tile.
+// The loops of y, two of which are the columns and rows of tiles.
 struct Tile {
   TensorId a = kNoTensor, b = kNoTensor;
   LoopNest kept, summed;
@@ -46,8 +46,8 @@ size_t add_loop_of_one(LoopNest& nest) {
   return nest.dims.size() - 1;
 }
 
-// A vector times a matrix has no rows. Products of single elements have no columns either, which is worth the
-// waste only for sums that contract.comp is too slow for.
+// Returns the tile. A vector times a matrix has no rows. A dot product has no columns either; it wastes most
+// of the tile, which pays only for sums that are too long for contract.comp.
 std::optional<Tile> find_tile(TensorId a, TensorId b, const Contraction& c) {
   Tile tile{a, b, collapse(c.kept), collapse(c.summed)};
   std::optional<size_t> columns = longest_loop(tile.kept, 0), rows = longest_loop(tile.kept, 1);
@@ -60,7 +60,7 @@ std::optional<Tile> find_tile(TensorId a, TensorId b, const Contraction& c) {
   if (!rows) tile.row_count = 1;
   tile.rows = rows ? *rows : add_loop_of_one(tile.kept);
   if (tile.kept.dims.size() + tile.summed.dims.size() > kMostLoops) return std::nullopt;
-  // The innermost loop costs no division.
+  // The longest summed loop becomes the innermost, which needs no division.
   const auto longest = std::ranges::max_element(tile.summed.dims) - tile.summed.dims.begin();
   for (auto* list : {&tile.summed.dims, &tile.summed.strides[0], &tile.summed.strides[1]})
     std::rotate(list->begin() + longest, list->begin() + longest + 1, list->end());
@@ -72,7 +72,7 @@ struct Part {
   int64_t a_first = 0, b_first = 0;
 };
 
-// Divides the summed loops, the outermost first, until each part is short enough.
+// Splits the summed loops into parts of at most kMostSummed terms, the outermost loop first.
 // NOLINTNEXTLINE(misc-no-recursion): as deep as there are loops
 void divide_sum(LoopNest summed, int64_t a_first, int64_t b_first, std::vector<Part>& parts) {
   const int64_t inner = element_count(summed.dims) / summed.dims[0];
@@ -91,7 +91,8 @@ void divide_sum(LoopNest summed, int64_t a_first, int64_t b_first, std::vector<P
   for (int64_t i = 0; i < count; ++i) divide_sum(rest, a_first + i * a_step, b_first + i * b_step, parts);
 }
 
-// Each part of the outer summed loops finds its offsets by a loop over them, before the inner loop.
+// Returns the iterations of an invocation. For each run of the innermost loop, a loop over the dimensions
+// computes the offsets.
 uint64_t iterations_of(const Shape& summed) {
   const int64_t inner = summed.back(), outer = element_count(summed) / std::max<int64_t>(inner, 1);
   const uint64_t offsets = loop_iterations(static_cast<int64_t>(summed.size()));

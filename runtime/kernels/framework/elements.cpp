@@ -40,7 +40,7 @@ int64_t groups_of_four(const Shape& shape) { return (element_count(shape) + 3) /
 
 Grid grid_of_texels(const DeviceCaps& caps, const Shape& shape) {
   const auto [n, c, h, w] = nchw(shape);
-  // The one row of a matrix, such as the token of a decoder's step, would leave most lanes of a workgroup
+  // A matrix of one row, such as the token of a decoder's step, would leave most lanes of a workgroup along x
   // idle.
   if (shape.size() <= 2 && n * w * h == 1) return grid_of_slices((c + 3) / 4);
   return grid_3d(caps, n * w, h, (c + 3) / 4);

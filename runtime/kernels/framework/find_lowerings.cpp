@@ -6,7 +6,7 @@
 namespace vellum {
 namespace {
 
-// A node with several choices of several candidates has many combinations.
+// The maximum number of combinations of candidates that are tried for a node with several choices.
 constexpr size_t kMostLowerings = 32;
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace vellum {
 
 namespace {
 
-// The most loops that the parameters of gather.comp and of scatter.comp hold.
+// The maximum number of loops in the parameters of gather.comp and scatter.comp.
 constexpr size_t kMaxLoops = decltype(GatherParameters::dims)::size();
 constexpr size_t kMaxDepth = decltype(GatherParameters::sizes)::size();
 static_assert(decltype(ScatterParameters::dims)::size() == kMaxLoops &&

@@ -4,7 +4,7 @@
 
 namespace vellum {
 
-// The word of a row for "no kernel": such an operator runs on the host.
+// The lowering of operators without a kernel, which run on the host.
 void lower_none(Lowering& lowering) { lowering.run_on_host("the operator has no kernel"); }
 
 #define VELLUM_OPERATOR(type, maker, lowering) void lowering(Lowering&);
@@ -31,7 +31,7 @@ LowerOperator find_operator_lowering(std::string_view operator_type) {
   return lower_none;
 }
 
-// In the order of FusedKernelId.
+// The lowerings of fused kernels, in the order of FusedKernelId.
 constexpr LowerOperator kFusedLowerings[] = {
 #define VELLUM_FUSED_KERNEL(id, type, rank, falls_back, match, lower) lower,
 #include "graph/operators/fused/fused_kernels.def"

@@ -234,7 +234,8 @@ void check_arithmetic(const DeviceCaps& caps, const LoweringOptions& options) {
                     "as halves all the same");
 }
 
-// Conversions of images are kernels of their own: where these are wrong, those of buffers may be right.
+// Lowers with all tensors in buffers. Layout conversions of images and of buffers are different kernels: if
+// the former are wrong, the latter may be right.
 Program lower_in_buffers(const Graph& graph, const DeviceCaps& caps, LoweringOptions options,
                          const AvoidedKernels& avoided) {
   options.storage = StorageChoice::buffer;
@@ -255,7 +256,7 @@ Program lower_in_buffers(const Graph& graph, const DeviceCaps& caps, LoweringOpt
 // The share of the predicted time that a network may lose for fewer pipelines.
 constexpr double kWorthFewerPipelines = 0.02;
 
-// Kernels for all nodes with which the program has fewer pipelines; none if there are no such.
+// Returns kernels for all nodes with which the program has fewer pipelines. Returns none if there are none.
 ChosenKernels kernels_to_share(const std::vector<std::vector<NodeLowering>>& lowerings) {
   double us = 0;
   for (const std::vector<NodeLowering>& of_node : lowerings)
@@ -267,7 +268,7 @@ ChosenKernels kernels_to_share(const std::vector<std::vector<NodeLowering>>& low
   return chosen;
 }
 
-// With the kernels that the nodes have where none is wrong.
+// Lowers with nodes on the host. All other nodes have the kernels that they would have if none were wrong.
 Program lower_with_host_nodes(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options) {
   LoweringOptions without = options;
   without.wrong = nullptr;

@@ -17,12 +17,13 @@ bool is_one_of(std::string_view type, std::initializer_list<std::string_view> ty
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
-// The results are no elements of the inputs, and depend on their order alone.
+// Returns whether the results depend only on the order of elements, and are no elements themselves.
 bool compares(std::string_view type) {
   return is_one_of(type, {"Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "ArgMax", "ArgMin"});
 }
 
-// Each result is an element of an input that the order of elements, or a condition or index, chooses.
+// Returns whether each result is an element of an input, selected by the order of elements, a condition or an
+// index.
 bool chooses(std::string_view type, size_t slot) {
   if (type == "Where") return slot > 0;
   if (is_one_of(type, {"Min", "Max", "Clip", "Concat"})) return true;
@@ -45,7 +46,8 @@ Beyond beyond_32_bits(const HostTensor& constant) {
   return beyond;
 }
 
-// Whether the other operand, which fits 32 bits, is the result wherever an element is beyond them.
+// Returns whether a bound beyond 32 bits has no effect: then the result is always the other operand, which
+// fits 32 bits.
 bool is_no_bound(std::string_view type, size_t slot, const Beyond& beyond) {
   if (type == "Max" || (type == "Clip" && slot == 1)) return !beyond.above;
   if (type == "Min" || (type == "Clip" && slot == 2)) return !beyond.below;

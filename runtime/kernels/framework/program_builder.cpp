@@ -18,8 +18,9 @@
 namespace vellum {
 namespace {
 
-// Whether the node reduces a tensor without elements to others that have some. infer_shapes_and_fold() makes
-// constants of these results, unless another input is computed or they are too large to keep.
+// Returns whether the node reduces a tensor without elements to tensors with elements.
+// infer_shapes_and_fold() makes constants of such results, unless another input is computed or the results
+// are too large.
 bool reduces_nothing(const Graph& graph, const Node& node) {
   const auto is_empty = [&](ValueId id) {
     return id != kNoValue && element_count(graph.values[id].type.shape) == 0;
@@ -28,12 +29,12 @@ bool reduces_nothing(const Graph& graph, const Node& node) {
   if (node.inputs.empty() || type == "Concat") return false;
   if (type == "Attention" || type == "Einsum")
     return std::any_of(node.inputs.begin(), node.inputs.end(), is_empty);
-  return is_empty(node.inputs[0]);  // others may be parameters, such as an empty list of axes
+  return is_empty(node.inputs[0]);  // other inputs may be parameters, such as an empty list of axes
 }
 
 bool reads_bytes(const Node& node) { return node.op->type() == "Frame" || node.op->type() == "Picture"; }
 
-// Whether an input of bytes is read by kernels alone that read bytes.
+// Returns whether an input is uint8 and all its readers have kernels that read bytes.
 bool is_frame_of_bytes(const Graph& graph, ValueId input) {
   if (graph.values[input].type.dtype != DType::u8) return false;
   if (std::ranges::count(graph.outputs, input) > 0) return false;
@@ -42,7 +43,7 @@ bool is_frame_of_bytes(const Graph& graph, ValueId input) {
   });
 }
 
-// Whether an output is computed by Picture, whose kernel writes bytes, and read by no other node.
+// Returns whether an output is computed by Picture, whose kernel writes bytes, and read by no node.
 bool is_picture_of_bytes(const Graph& graph, ValueId output) {
   if (graph.values[output].type.dtype != DType::u8) return false;
   bool is_computed = false;
@@ -53,8 +54,8 @@ bool is_picture_of_bytes(const Graph& graph, ValueId output) {
   return is_computed;
 }
 
-// Shape rules check what nodes compute. Inputs may be larger than any tensor as long as only shapes are
-// asked.
+// Checks the size of an input. Shape rules check only the results of nodes; before lowering, an input may be
+// larger than any tensor.
 void check_input(const Graph& graph, const Value& input) {
   try {
     check_size(graph, input.type.shape);
@@ -195,7 +196,8 @@ void ProgramBuilder::choose_storage(TensorDesc& desc, StorageChoice choice) cons
   desc.fold = 0;
   if (!has_format) return;
   if (choice == StorageChoice::buffer) {
-    // One that no buffer's binding reaches becomes an image, unless the caller wants buffers.
+    // A tensor that exceeds the range of a buffer binding becomes an image, unless the caller asked for
+    // buffers.
     if (options_.storage != StorageChoice::automatic || desc.byte_size() <= caps_.max_storage_buffer_range)
       return;
   }
@@ -208,7 +210,8 @@ void ProgramBuilder::choose_storage(TensorDesc& desc, StorageChoice choice) cons
     return;
   }
   image.storage = Storage::image2d;
-  constexpr int64_t kMostSlices = 1 << 20;  // that quotient() of shaders/common/tensor.glsl divides
+  constexpr int64_t kMostSlices =
+      1 << 20;  // the largest dividend of quotient() in shaders/common/tensor.glsl
   const int64_t slice_count = slices(nchw(desc.shape)[1]);
   if (slice_count > kMostSlices) return;
   if (slice_count > 1) image.fold = options_.fold;
@@ -298,7 +301,7 @@ size_t ProgramBuilder::choose(std::string signature, std::vector<KernelName> can
   return taken;
 }
 
-// Those of the node's next choice that it does not avoid, at least one.
+// Returns the candidates of the node's next choice that are not avoided; at least one.
 std::vector<size_t> ProgramBuilder::allowed_candidates(const std::vector<KernelName>& candidates) const {
   const size_t choice = node_choices_.size();
   std::vector<size_t> allowed;
@@ -315,7 +318,7 @@ bool ProgramBuilder::exists_in(ValueId value, Layout layout) const {
 }
 
 void ProgramBuilder::refuse_large(const VirtualTensor& tensor) const {
-  // Inputs and outputs are buffers of fp32 whatever the options.
+  // Inputs and outputs are fp32 buffers with all options.
   std::string remedies;
   if (tensor.desc.layout == Layout::channels4)
     remedies += "images of --storage image2d (SessionOptions::storage), ";
@@ -410,7 +413,7 @@ bool ProgramBuilder::alias_same_bytes(ValueId value, ValueId source) {
   return true;
 }
 
-// Rows of whole texels without space: channels4 in a buffer has them in row-major order.
+// A tensor of one pixel whose channels are whole texels has the same bytes in both layouts in a buffer.
 bool ProgramBuilder::layouts_are_identical(TensorId from, ValueId value, Layout layout) const {
   const TensorDesc &desc = program_.tensors[from].desc, wanted = describe_value(value, layout);
   if (desc.storage != Storage::buffer || wanted.storage != Storage::buffer || !desc.has_elements_of(wanted))

@@ -63,7 +63,7 @@ void ProgramBuilder::add_outputs_and_tail(const HostTail& tail) {
   }
   std::vector<Port> inputs;
   for (const size_t index : tail.reads) {
-    // The host reads inputs of the program in their own memory.
+    // The host reads an input of the program in place.
     const Value& value = graph_.values[graph_.outputs[index]];
     const TensorId linear = value_tensors_[graph_.outputs[index]].linear;
     const bool is_input = !ports[index] && linear != kNoTensor &&
@@ -95,8 +95,8 @@ void ProgramBuilder::add_tail_partition(const HostTail& tail, std::vector<Port> 
                       : "; " + std::to_string(regions) + " groups of layers between them run on the device"));
 }
 
-// The linear tensor that the host reads as the output `value`. A tensor that carries it already becomes an
-// output itself where its element type is the host's and no other port uses it; else it is copied.
+// Returns the linear tensor that the host reads as the output `value`. An existing tensor with this value
+// becomes the output, if its element type is the host's and no other port uses it. Otherwise it is copied.
 TensorId ProgramBuilder::output_tensor(ValueId value) {
   TensorId linear = value_tensors_[value].linear;
   if (linear == kNoTensor) linear = convert(value_tensors_[value].channels4, value, Layout::linear);

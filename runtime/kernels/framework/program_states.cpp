@@ -14,7 +14,8 @@ namespace {
   throw Error(code, "input '" + input + "' cannot be state: " + why);
 }
 
-// Whether the output is the input with more elements along one dimension, as a cache that is concatenated.
+// Returns whether the output has more elements than the input along exactly one dimension, as a growing cache
+// has.
 bool grows(const Shape& input, const Shape& output) {
   if (input.size() != output.size()) return false;
   size_t longer = 0;
@@ -75,7 +76,8 @@ TensorId ProgramBuilder::update_state(ValueId input, ValueId output) {
   return value_tensors_[output].linear = tensor;
 }
 
-// A tensor that carries another state, of which it may be a view, is copied before that state is written.
+// Copies the next values to the states. A value that is a view of another state is copied first, before that
+// state is written.
 void ProgramBuilder::store_states() {
   std::vector<TensorId> sources;
   for (const StateTensor& state : program_.states) {

@@ -9,8 +9,8 @@ namespace vellum {
 
 namespace {
 
-// The number of candidates that are tried for a node in one storage. Where all of these are wrong, further
-// ones of the same shader are hardly right.
+// The number of candidates that are tried for a node in one storage. If all of these are wrong, further
+// candidates of the same shaders are unlikely to be right.
 constexpr int kMostAttempts = 6;
 
 bool has_too_long_loops(const DeviceCaps& caps, const Task& task) {
@@ -58,7 +58,8 @@ bool ProgramBuilder::used_wrong_kernel(size_t first_task) {
   return wrong;
 }
 
-// Counts through the candidates of all choices of the node, the last choice first.
+// Excludes one more candidate. Successive calls enumerate the combinations of candidates of all choices of
+// the node; the last choice changes first. Returns false if there is no further combination.
 bool ProgramBuilder::avoid_a_candidate() {
   for (size_t i = node_choices_.size(); i-- > 0;) {
     avoided_candidates_.resize(std::max(avoided_candidates_.size(), i + 1));
@@ -70,8 +71,9 @@ bool ProgramBuilder::avoid_a_candidate() {
   return false;
 }
 
-// With any of the candidates, the best first; false: the program is as before. A candidate that takes the
-// place of a wrong one may exceed a limit of the device.
+// Lowers the node with the first right combination of candidates, the best first. Returns false, and leaves
+// the program as it was, if there is none. A candidate that replaces a wrong one may exceed a limit of the
+// device.
 bool ProgramBuilder::lower_with_right_candidate(const Node& node, bool is_replacement) {
   const Checkpoint before = checkpoint();
   avoided_candidates_.clear();

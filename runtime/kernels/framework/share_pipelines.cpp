@@ -7,7 +7,7 @@
 namespace vellum {
 namespace {
 
-// The lowering that each group of nodes takes, and the time that these add.
+// The lowering of each group of nodes, and the total of their predicted times.
 struct Selection {
   std::vector<size_t> taken;
   double us = 0;
@@ -24,7 +24,8 @@ class Sharing {
     return pipelines;
   }
 
-  // The selection without `pipeline`, where the other lowerings need no pipeline but those of `available`.
+  // Returns a selection that does not need `pipeline`. Nodes that need it take other lowerings, whose
+  // pipelines are all in `available`. Returns nothing if a node has no such lowering.
   std::optional<Selection> without(size_t pipeline, Selection selection, std::set<size_t> available) const {
     available.erase(pipeline);
     for (size_t n = 0; n < lowerings_.size(); ++n) {
@@ -41,7 +42,7 @@ class Sharing {
     return selection;
   }
 
-  // The cheapest selection that has one pipeline of `available` less.
+  // Returns the cheapest selection with one pipeline less.
   std::optional<Selection> with_one_less(const Selection& selection,
                                          const std::set<size_t>& available) const {
     std::optional<Selection> best;
@@ -52,7 +53,7 @@ class Sharing {
     return best;
   }
 
-  // The selection with one more pipeline that makes two or more unnecessary.
+  // Returns a selection with one more pipeline that makes two or more pipelines unnecessary.
   std::optional<Selection> with_another(const Selection& selection, double most_us) const {
     const std::set<size_t> present = pipelines_of(selection);
     std::optional<Selection> best;

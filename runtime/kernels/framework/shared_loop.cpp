@@ -12,8 +12,8 @@
 namespace vellum {
 namespace {
 
-// Where one invocation each would leave most of the device idle, or neighbours in memory are better loaded
-// together.
+// Returns whether invocations should share a loop: if one invocation for each result would leave most of the
+// device idle, or if contiguous elements are better loaded together.
 bool should_share(const DeviceCaps& caps, const SharedLoop& loop) {
   const bool worth_it =
       loop.along ? loop.length >= kRowWorkgroup / 4 : loop.length >= kRowWorkgroup && loop.results <= 4096;
@@ -49,10 +49,10 @@ int64_t invocations_of_a_loop(const DeviceCaps& caps, LoopBy by) {
   }
 }
 
-// Of an invocation. A loop over texels of which the first and last are parts of a row has two rounds more
-// than its length.
+// Returns the iterations of an invocation. A loop over texels has two rounds more than its length if the
+// first and the last texel belong only partly to the row.
 uint64_t iterations(const DeviceCaps& caps, const SharedLoop& loop, LoopBy by) {
-  constexpr uint64_t kOnce = 64;  // gathers after three loops, by subgroups of four; offsets of a result
+  constexpr uint64_t kOnce = 64;  // outside of the loop: reductions, and the offsets of a result
   const int64_t rounds = divide_up(loop.length, invocations_of_a_loop(caps, by)) + 2;
   return static_cast<uint64_t>(rounds) * loop.iterations + kOnce;
 }
@@ -75,7 +75,7 @@ bool can_run(const DeviceCaps& caps, const SharedLoop& loop, LoopBy by) {
   return false;
 }
 
-// The one that the cost model prefers, and the others that are worth a measurement.
+// Returns the choice that the cost model prefers, and the others that are worth a measurement.
 std::vector<ParameterCandidate<LoopBy>> candidates(const DeviceCaps& caps, const SharedLoop& loop) {
   const LoopBy preferred = loop_by(caps, loop);
   std::vector<ParameterCandidate<LoopBy>> all{{name(preferred), 1, preferred}};
@@ -109,9 +109,9 @@ Grid grid_of_results(const DeviceCaps& caps, int64_t results, LoopBy by) {
 
 }  // namespace
 
-// For GPUs nothing was measured. Registers of a subgroup join sums quicker than shared memory and its
-// barriers (Luitjens, Faster parallel reductions on Kepler, 2014), and a subgroup is enough for rows of up to
-// 1024 elements (Guo et al., How to implement an efficient softmax CUDA kernel, OneFlow, 2021).
+// Not measured on a GPU. Subgroup operations reduce sums faster than shared memory with its barriers
+// (Luitjens, Faster parallel reductions on Kepler, 2014), and a subgroup is enough for rows of up to 1024
+// elements (Guo et al., How to implement an efficient softmax CUDA kernel, OneFlow, 2021).
 LoopBy loop_by(const DeviceCaps& caps, const SharedLoop& loop) {
   constexpr int64_t kRowOfSubgroup = 1024 / 4, kEnoughSubgroups = 256;
   const bool is_too_long = !is_within_bound(caps, loop, LoopBy::invocation);
@@ -131,7 +131,8 @@ LoopBy choose_loop(Lowering& lowering, const SharedLoop& loop) {
 }
 
 Segments split_loop(const DeviceCaps& caps, const SharedLoop& loop) {
-  // On lavapipe segments are as quick from there on: 0.85 to 1.0 of the time.
+  // From this many iterations on, segments are at least as fast on lavapipe: they take 0.85 to 1.0 of the
+  // time.
   constexpr uint64_t kMostIterations = 12288;
   constexpr int64_t kSegment = 4096;
   const uint64_t most = std::min<uint64_t>(kMostIterations, caps.max_loop_iterations);
@@ -139,7 +140,8 @@ Segments split_loop(const DeviceCaps& caps, const SharedLoop& loop) {
   const SharedLoop nothing{.iterations = loop.iterations};
   const uint64_t least = iterations(caps, nothing, LoopBy::invocation);
   const auto rounds = static_cast<int64_t>(most > least ? (most - least) / loop.iterations : 0);
-  // Segments that one invocation can run, or a workgroup where their results are too many for one.
+  // One invocation can run a segment. If one workgroup could not reduce the results of so many segments, each
+  // segment is as long as a workgroup can run.
   int64_t length = std::clamp<int64_t>(rounds, 1, kSegment);
   if (divide_up(loop.length, length) > kRowWorkgroup * rounds)
     length = kRowWorkgroup * std::max<int64_t>(rounds, 1);

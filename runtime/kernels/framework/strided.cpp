@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMaxDims = decltype(StridedCopyParameters::dims)::size();
 
-// Loops that walk through neighbours.
+// Returns the loops as a copy of contiguous bytes, if they are one.
 std::optional<PlainCopy> plain_copy(Lowering& lowering, TensorId x, TensorId y, const LoopNest& nest,
                                     int64_t base) {
   const TensorDesc &from = lowering.tensor(x).desc, &to = lowering.tensor(y).desc;

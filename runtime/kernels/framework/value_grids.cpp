@@ -27,7 +27,7 @@ namespace {
 
 using Grids = std::vector<std::optional<ByteGrid>>;
 
-// The grid of the numbers step * least ... step * most and of zero, which unused channels hold.
+// Returns the grid with the numbers step * least to step * most, and with zero, which unused channels hold.
 std::optional<ByteGrid> grid_of_steps(float step, float least, float most) {
   const float low = std::min(least, 0.0f), high = std::max(most, 0.0f);
   if (!(step > 0.0f) || !std::isfinite(step) || !(high - low <= 255.0f)) return std::nullopt;
@@ -52,7 +52,7 @@ const Activation* activation_of(const Operator& op) {
   return nullptr;
 }
 
-// The grid of a DequantizeLinear with one scale and one zero point, of integers of at most 8 bits.
+// Returns the grid of a DequantizeLinear of 8-bit integers with one scale and one zero point.
 std::optional<ByteGrid> dequantised_grid(const Graph& graph, const Node& node) {
   if (dynamic_cast<const DequantizeLinear*>(node.op.get()) == nullptr) return std::nullopt;
   const DType dtype = graph.values[node.inputs[0]].type.dtype;
@@ -74,8 +74,8 @@ bool is_any_of(const Operator& op) {
   return ((dynamic_cast<const Ops*>(&op) != nullptr) || ...);
 }
 
-// Whether the kernels of a node store only results, four at a time, so that the store may round them. The
-// quick kernel of Softmax stores rows that are not whole texels element by element.
+// Returns whether the kernels of a node store nothing but results, four at a time, so that the store can
+// round them. (The fast kernel of Softmax stores rows that are not whole texels element by element.)
 bool stores_results(const Graph& graph, const Node& node) {
   if (const auto* prelu = dynamic_cast<const PRelu*>(node.op.get()))
     return static_cast<bool>(prelu->fixed_point);
@@ -86,7 +86,8 @@ bool stores_results(const Graph& graph, const Node& node) {
   return is_any_of<Resize, Concat, Reduce, GlobalPool, LayerNormalization, MatMul>(*node.op);
 }
 
-// The grid that a node rounds a value to, if it does nothing else and the bytes have no other numbers.
+// Returns the grid to which a node rounds its input, if it does nothing else and uses all 256 numbers of
+// bytes.
 std::optional<ByteGrid> rounding_grid(const Node& node) {
   const auto* unary = dynamic_cast<const Unary*>(node.op.get());
   if (unary == nullptr || unary->kind != UnaryKind::activation) return std::nullopt;
@@ -97,7 +98,7 @@ std::optional<ByteGrid> rounding_grid(const Node& node) {
   return grid_of_steps(rounding.step, rounding.least, rounding.most);
 }
 
-// Moves roundings into the stores of what they read.
+// If a node only rounds its input, gives the input the grid, so that the store of the input rounds.
 void round_in_stores(const Graph& graph, Grids& grids) {
   std::vector<size_t> readers(graph.values.size(), 0);
   for (const ValueId output : graph.outputs) ++readers[output];
@@ -112,7 +113,7 @@ void round_in_stores(const Graph& graph, Grids& grids) {
   }
 }
 
-// The grid that all inputs are on.
+// Returns the grid of the inputs if all of them have the same one.
 std::optional<ByteGrid> joined_grid(const Node& node, const Grids& grids) {
   const std::optional<ByteGrid> first = grids[node.inputs[0]];
   for (const ValueId input : node.inputs)
@@ -120,7 +121,7 @@ std::optional<ByteGrid> joined_grid(const Node& node, const Grids& grids) {
   return first;
 }
 
-// Whether no result of the operator is negative. A NaN may be among them.
+// Returns whether the operator has no negative results. NaN is possible.
 bool is_never_negative(const Operator& op) {
   const Activation* activation = activation_of(op);
   if (activation == nullptr || activation->is_scaled()) return false;
@@ -128,8 +129,8 @@ bool is_never_negative(const Operator& op) {
          (activation->kind == ActivationKind::clip && activation->alpha >= 0.0f && activation->beta >= 0.0f);
 }
 
-// The values that are never negative. The zero point of such a tensor is 0 in every run, so that the integers
-// that DynamicSteps makes of it are bytes.
+// Returns for each value whether it is never negative. DynamicSteps quantises such a value with the zero
+// point 0 in every run, so that its integers fit in bytes.
 std::vector<bool> never_negative(const Graph& graph) {
   std::vector<bool> found(graph.values.size(), false);
   for (const Node& node : graph.nodes)
@@ -147,7 +148,7 @@ void add_dynamic_grids(const Graph& graph, Grids& grids) {
 
 Grids grids_of(const Graph& graph, Grids grids);
 
-// Grids of the outputs of fused nodes follow from those of their inputs.
+// Adds the grids of the outputs of FusedNodes, which follow from the grids of the inputs.
 void add_fused_grids(const Node& node, const FusedNodes& fused, Grids& grids) {
   Grids body(fused.body.values.size());
   for (size_t i = 0; i < node.inputs.size() && i < fused.body.inputs.size(); ++i)
@@ -157,7 +158,7 @@ void add_fused_grids(const Node& node, const FusedNodes& fused, Grids& grids) {
     if (node.outputs[i] != kNoValue) grids[node.outputs[i]] = body[fused.body.outputs[i]];
 }
 
-// `grids`: those of the graph's inputs.
+// Returns the grids of all values. `grids`: the grids of the graph's inputs.
 Grids grids_of(const Graph& graph, Grids grids) {
   for (const Node& node : graph.nodes) {
     if (node.inputs.empty()) continue;

@@ -32,7 +32,7 @@ struct OperandGrid {
 
 int64_t rows_of(const StridedView& view) { return view.shape[1] * slices(view.shape[3]); }
 
-// Packs `operands` of them, `operand_stride` elements apart in the input, into the grid from `row` on.
+// Gathers `operands` operands, `operand_stride` elements apart in the input, into the grid from `row` on.
 void pack_into(Lowering& lowering, const OperandGrid& grid, size_t input, const StridedView& view,
                int64_t row, int64_t operands, int64_t operand_stride) {
   const int64_t texels = operands * rows_of(view) * view.shape[0] * view.shape[2];
@@ -54,8 +54,8 @@ void pack_into(Lowering& lowering, const OperandGrid& grid, size_t input, const 
                                             .first_row = row}));
 }
 
-// Whether one dispatch can pack all three: alike in all but their places, which are evenly apart in one
-// tensor.
+// Returns whether one dispatch can gather Q, K and V: they are views of one tensor with equal shapes and
+// strides, at equal distances.
 bool evenly_apart(const Node& node, const Attention::Operands& o) {
   const auto alike = [&](const StridedView& a) { return a.shape == o.q.shape && a.strides == o.q.strides; };
   return node.inputs[0] == node.inputs[1] && node.inputs[1] == node.inputs[2] && alike(o.k) && alike(o.v) &&
@@ -79,8 +79,8 @@ OperandGrid pack_operands(Lowering& lowering, const Attention::Operands& o) {
   return grid;
 }
 
-// Queries of one invocation: as many as it can hold the sums of and leave the device busy. `heads`: of all
-// images.
+// Returns the queries of one invocation: the most whose sums fit in registers while there are enough
+// invocations to keep the device busy. `heads`: of all images together.
 int64_t tile_of_queries(const DeviceCaps& caps, int64_t queries, int64_t heads, int64_t v_slices) {
   const int64_t sums = device_traits(caps).most_attention_sums, enough = invocations_to_fill(caps);
   int64_t tile = 1;
@@ -90,9 +90,9 @@ int64_t tile_of_queries(const DeviceCaps& caps, int64_t queries, int64_t heads, 
   return tile;
 }
 
-// --- Q, K and V as they lie in matrices of tokens ---
+// --- Q, K and V in place, in matrices of tokens ---
 
-// One of them: rows of the matrix are tokens, and a head is some of its columns.
+// Q, K or V: the rows of the matrix are tokens, and a head is a range of columns.
 struct MatrixOperand {
   int64_t first = 0, head = 0;   // slices: of the first head, from one to the next
   int64_t image = 0, token = 0;  // rows from one to the next
@@ -118,12 +118,13 @@ struct MatrixOperands {
   bool separate = false;  // in three tensors
 };
 
-// The mask, the lengths and the result.
+// Returns the number of bindings besides Q, K and V: the mask, the lengths and the result.
 uint32_t other_bindings(const Lowering& lowering) {
   return (lowering.has_input(3) ? 1 : 0) + (lowering.has_input(4) ? 1 : 0) + 1;
 }
 
-// Whether the kernel reads K and V where they are: caches, which are long and of which it reads a part.
+// Returns whether the kernel reads K and V in place because they are caches. A cache is long, and the kernel
+// reads only a part of it.
 bool reads_caches(const Lowering& lowering, const Attention::Operands& o) {
   if (!lowering.has_input(4)) return false;
   const auto has_whole_slices = [](const StridedView& view) {
@@ -135,7 +136,8 @@ bool reads_caches(const Lowering& lowering, const Attention::Operands& o) {
          3 + other_bindings(lowering) <= lowering.caps().max_storage_buffers_per_stage;
 }
 
-// Nothing where they have to be packed, for their places or for the bindings that the device has.
+// Returns Q, K and V in place. Returns nothing if they must be gathered, because of their layout or because
+// the device has too few bindings.
 std::optional<MatrixOperands> in_matrices(const Lowering& lowering, const Attention::Operands& o) {
   const auto q = in_matrix(lowering, 0, o.q), k = in_matrix(lowering, 1, o.k),
              v = in_matrix(lowering, 2, o.v);
@@ -148,16 +150,16 @@ std::optional<MatrixOperands> in_matrices(const Lowering& lowering, const Attent
   return MatrixOperands{*q, *k, *v, separate};
 }
 
-// Whether Y is the rows of a matrix, of whole texels of each head.
+// Returns whether Y is a matrix of tokens in which each head has whole texels.
 bool gives_matrix(const Attention::Operands& o) {
   return o.tokens_first && o.output.size() == 2 && o.v.shape[3] % 4 == 0 &&
          o.output[1] == o.q.shape[1] * o.v.shape[3];
 }
 
-// For products of weights and values: the kernel takes four keys at a time.
+// The run of fp16 sums of weights times values: the kernel takes four keys at a time.
 constexpr ProductRun kRunOfKeys{4, 1};
 
-// Parameters that both variants of the shader have: sizes, and strides along images, heads, queries and keys.
+// Parameters that all variants of the shader have: sizes, and strides along images, heads, queries and keys.
 struct CommonParameters {
   int64_t images, heads, queries, keys, heads_per_kv, depth_slices;
   std::vector<int64_t> mask_strides, y_strides;
@@ -175,8 +177,8 @@ CommonParameters common_parameters(const Lowering& lowering, const Attention::Op
   return result;
 }
 
-// The queries of an invocation, how many dispatched parts and invocations of a workgroup have the keys, and
-// the slices of Q and K that an invocation loads together.
+// The work of an invocation: its queries, the split of the keys across workgroups, the invocations of a
+// workgroup that share the keys, and the slices of Q and K that are loaded together.
 struct AttentionTile {
   int64_t queries = 1;
   KeySplit split;
@@ -184,22 +186,22 @@ struct AttentionTile {
   int64_t ahead = 1;
 };
 
-// For each four keys: slices of Q and K, `ahead` of them together and the rest one by one, and a loop over
-// the keys (KEY_BY_KEY).
+// Returns the loop iterations for four keys: one for each `ahead` slices of Q and K, one for each remaining
+// slice, and a loop over the keys (KEY_BY_KEY).
 uint64_t iterations_of_four_keys(int64_t depth_slices, int64_t ahead) {
   constexpr uint64_t kKeyByKey = 5;
   const uint64_t one_by_one = loop_iterations(ahead > 1 ? depth_slices % ahead : depth_slices);
   return 1 + one_by_one + (ahead > 1 ? loop_iterations(depth_slices / ahead) : 0) + kKeyByKey;
 }
 
-// The keys that an invocation may see before the driver ends its loops.
+// Returns how many keys an invocation can process before the driver ends its loops.
 int64_t most_keys(const DeviceCaps& caps, int64_t depth_slices, int64_t ahead) {
   const uint64_t most = std::max<uint64_t>(caps.max_loop_iterations, 2 * kShortLoops) - kShortLoops;
   return 4 * static_cast<int64_t>(most / iterations_of_four_keys(depth_slices, ahead));
 }
 
-// Where the keys are too many for one invocation, it loads several slices together, so that its loop over
-// slices has fewer iterations: parts of the keys take memory.
+// Returns the tile. If one invocation cannot process all keys, it first loads more slices together, which
+// takes fewer iterations. Only then are the keys split, because partial results take memory.
 AttentionTile tile_of(const DeviceCaps& caps, const Attention::Operands& o) {
   const int64_t heads = o.q.shape[0] * o.q.shape[1], queries = o.q.shape[2], v_slices = slices(o.v.shape[3]);
   const int64_t keys = o.k.shape[2], depth_slices = slices(o.q.shape[3]);
@@ -212,13 +214,13 @@ AttentionTile tile_of(const DeviceCaps& caps, const Attention::Operands& o) {
       key_split(caps, divide_up(queries, tile) * heads, keys, heads * queries * (v_slices + 1) * 16,
                 most_keys(caps, depth_slices, ahead));
   const KeySharing sharing = key_sharing(caps, queries * heads, keys);
-  // Parts that a workgroup merges need neither memory nor a dispatch.
+  // Partial results that a workgroup merges need neither memory nor another dispatch.
   if (tile == 1 && sharing.invocations > 1 && sharing.invocations >= split.parts)
     return {tile, {1, sharing.keys}, sharing.invocations, ahead};
   return {tile, split, 1, ahead};
 }
 
-// A dispatch of attention.comp without parameters and bindings.
+// Returns a dispatch of attention.comp without parameters and bindings.
 Dispatch start(Lowering& lowering, const Attention::Operands& o, const AttentionTile& tile) {
   const int64_t heads = o.q.shape[0] * o.q.shape[1], channels = o.v.shape[3];
   const int64_t invocations = divide_up(o.q.shape[2], tile.queries) * heads * tile.split.parts;
@@ -366,9 +368,9 @@ void bind_mask(Lowering& lowering, Dispatch& dispatch) {
   if (lowering.input_type(3).dtype == DType::boolean) define(dispatch, "MASK_BOOLEAN");
 }
 
-// Binds what the kernel writes: Y, or where that is another tensor, what is to be copied to Y.
+// Binds the tensor that the kernel writes, and returns it: Y, or a tensor that is copied to Y afterwards.
 TensorId bind_result(Lowering& lowering, Dispatch& dispatch, int64_t channels, TensorId y) {
-  // Channels that do not fill up groups of four are stored one by one, which halves cannot be.
+  // Channels that are not whole texels are stored one by one, which is impossible for fp16 elements.
   const bool scalars = channels % 4 != 0;
   TensorId target = y;
   if (scalars && lowering.tensor(y).desc.element == ElementType::f16)
@@ -384,7 +386,7 @@ TensorId bind_result(Lowering& lowering, Dispatch& dispatch, int64_t channels, T
   return target;
 }
 
-// Binds what the parts store to `dispatch`, and returns the dispatch that merges them.
+// Binds the partial results to `dispatch`, and returns the dispatch that merges them.
 Dispatch merge_of_parts(Lowering& lowering, Dispatch& dispatch, const Attention::Operands& o,
                         const KeySplit& split) {
   const CommonParameters common = common_parameters(lowering, o);

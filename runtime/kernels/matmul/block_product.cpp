@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kWordBits = 32;
 
-// A column of the weights as the kernel walks along it: units of a few words that are in one block.
+// The loop along a column of the weights: units of a few words, each of them within one block.
 struct Units {
   int64_t words = 1;     // of a unit
   int64_t integers = 8;  // of a unit
@@ -46,11 +46,12 @@ struct Form {
   LoopBy by = LoopBy::invocation;
 };
 
-// Rows that take less time to multiply than weights to load and expand. Tiles are as wide as registers allow
-// then, because every tile loads the rows (on lavapipe 4 columns took 1.6 times as long as 16).
+// With at most this many rows, loading and expanding weights takes longer than multiplying them. Tiles are
+// then as wide as registers allow, because every tile loads the rows (on lavapipe 4 columns took 1.6 times as
+// long as 16).
 constexpr int64_t kFewRows = 2;
 
-// Sums that invocations share: four columns of a few rows.
+// Returns the tile if invocations share sums: four columns of a few rows.
 OutputTile shared_tile(int64_t rows) {
   constexpr int64_t kMost = 8;
   return {static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::clamp<int64_t>(rows, 1, kMost)))), 1};
@@ -62,8 +63,9 @@ OutputTile whole_sum_tile(Lowering& lowering, int64_t rows, const BlockWeights& 
   for (const auto& [tile, cost, us] : output_tiles(
            lowering.caps(), {rows, 1, divide_up(weights.columns, 4), rows * weights.columns * weights.rows}))
     candidates.push_back({tile_name("packed product", {tile}), cost, tile, us});
-  // Every tile expands the weights again. Where registers are memory that loads of weights cost more than,
-  // the largest tile has twice as many rows: on lavapipe 64 rows take 0.7 of the time of 8x4.
+  // Every tile expands the weights again. On CPUs, where registers spill to memory that is faster than
+  // loading weights, the largest tile has twice as many rows: on lavapipe 64 rows take 0.7 of the time of
+  // 8x4.
   constexpr OutputTile kLargest{8, 4}, kTwice{16, 4};
   if (!device_traits(lowering.caps()).tiles_by_predicted_time && candidates.front().parameters == kLargest &&
       rows >= kTwice.pixels)
@@ -72,8 +74,8 @@ OutputTile whole_sum_tile(Lowering& lowering, int64_t rows, const BlockWeights& 
   return lowering.best_of(candidates);
 }
 
-// Loops are shared as for this many columns: a layer and its parts (split_large_layers()) add up in the same
-// order.
+// The choice of the loop assumes this many columns, so that a layer and its parts (split_large_layers()) sum
+// in the same order.
 constexpr int64_t kColumnsOfChoice = 4096;
 
 Form form_of(Lowering& lowering, const BlockWeights& weights) {
@@ -99,12 +101,13 @@ std::string zero_points(const Lowering& lowering) {
   return is_float(lowering.input_type(3).dtype) ? "2" : "1";
 }
 
-// The buffers of a dispatch, on a device that binds none of them as texels.
+// Returns the storage buffers of a dispatch, on a device that binds no texel buffers.
 size_t buffer_count(const Lowering& lowering) {
   return 4 + size_t{lowering.has_input(3)} + size_t{lowering.has_input(4)};
 }
 
-// Rows of y that are not whole texels are written with columns in excess, in a workspace.
+// Returns the tensor that the kernel writes. If rows of y are not whole texels, it is a workspace whose rows
+// are padded to whole texels.
 TensorId written_rows(Lowering& lowering, TensorId y, int64_t rows, int64_t columns) {
   if (columns % 4 == 0) return y;
   TensorDesc desc = lowering.tensor(y).desc;

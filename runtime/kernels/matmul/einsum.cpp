@@ -11,7 +11,7 @@ void lower_einsum(Lowering& lowering) {
   if (inputs.size() > 2) return lowering.run_on_host("Einsum of more than two tensors has no kernel");
   const Einsum::Loops loops = lowering.op<Einsum>().loops(inputs);
   Contraction c{{loops.output, loops.output_strides}, {loops.summed, loops.summed_strides}};
-  // A single tensor leaves operand 1 where it is.
+  // With a single tensor, operand 1 does not advance.
   c.kept.strides.resize(2, std::vector<int64_t>(loops.output.size(), 0));
   c.summed.strides.resize(2, std::vector<int64_t>(loops.summed.size(), 0));
   if (!fits_contract(c)) return lowering.run_on_host_for_rank();

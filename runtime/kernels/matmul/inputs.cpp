@@ -16,7 +16,8 @@
 namespace vellum {
 namespace {
 
-// Merges neighbouring batch dimensions that both operands walk through evenly, and fills up to four.
+// Merges adjacent batch dimensions through which both operands advance with one stride, and adds leading
+// dimensions of 1 up to four. Returns false if more than four remain.
 bool to_four_batch_dimensions(Product& p) {
   for (size_t i = p.batch.size(); i-- > 1;) {
     if (p.a_batch[i - 1] != p.a_batch[i] * p.batch[i] || p.b_batch[i - 1] != p.b_batch[i] * p.batch[i])
@@ -35,8 +36,8 @@ bool to_four_batch_dimensions(Product& p) {
   return true;
 }
 
-// One operand as a kernel reads it: matrices of `width` texels a row, or where it is `transposed`, a column,
-// with the strides of the batch in texels.
+// An operand in the form that kernels read: matrices with `width` texels in each row, or in each column if
+// `transposed`. `batch`: strides of the batch in texels.
 struct Factor {
   TensorId tensor = kNoTensor;
   int64_t width = 0;
@@ -44,13 +45,14 @@ struct Factor {
   bool transposed = false;
 };
 
-// Whether rows of `columns` elements are whole texels of the tensor.
+// Returns whether rows of `columns` elements are whole texels of the tensor.
 bool in_texels(const int64_t (&strides)[2], int64_t columns) { return strides[1] == 1 && columns % 4 == 0; }
 
-// Whether its columns do.
+// Returns whether columns of `rows` elements are whole texels of the tensor.
 bool columns_in_texels(const int64_t (&strides)[2], int64_t rows) { return strides[0] == 1 && rows % 4 == 0; }
 
-// Input i, of matrices of rows x columns, itself or packed. With `by_columns` its columns may be in texels.
+// Returns input i, matrices of rows x columns, in texels: in place if possible, else copied to a workspace.
+// With `by_columns` columns may be in texels instead of rows.
 Factor operand(Lowering& lowering, size_t i, int64_t rows, int64_t columns, const int64_t (&strides)[2],
                std::vector<int64_t> batch, bool by_columns) {
   const TensorId x = lowering.read(i, Layout::linear);
@@ -78,7 +80,7 @@ Factor operand(Lowering& lowering, size_t i, int64_t rows, int64_t columns, cons
 
 ivec4 four(const std::vector<int64_t>& list) { return {list[0], list[1], list[2], list[3]}; }
 
-// A dispatch of matmul.comp, matmul_any.comp or matmul_cooperative.comp, without its result.
+// Returns a dispatch of matmul.comp, matmul_any.comp or matmul_cooperative.comp, without the binding of y.
 Dispatch product_dispatch(Lowering& lowering, const Product& p, std::string shader, const Grid& grid,
                           const Factor& a, const Factor& b) {
   Dispatch dispatch =
@@ -106,7 +108,8 @@ Dispatch product_dispatch(Lowering& lowering, const Product& p, std::string shad
   return dispatch;
 }
 
-// Four elements of y at a time, of operands in their own layout. A workgroup shares long sums.
+// Emits matmul_any.comp: an invocation computes four elements of y from operands in their own layout. A
+// workgroup shares long sums.
 void multiply_elements(Lowering& lowering, const Product& p) {
   const Factor a{lowering.read(0, Layout::linear), 0, p.a_batch};
   const Factor b{lowering.read(1, Layout::linear), 0, p.b_batch};
@@ -121,7 +124,8 @@ void multiply_elements(Lowering& lowering, const Product& p) {
   lowering.dispatch(std::move(dispatch));
 }
 
-// Rows of y that are not whole texels are written with columns in excess, in a workspace.
+// Binds y and adds the dispatch. If rows of y are not whole texels, the kernel writes padded rows to a
+// workspace, which are then copied to y.
 void write_rows(Lowering& lowering, const Product& p, Dispatch dispatch) {
   const int64_t matrices = element_count(p.batch), width = divide_up(p.n, 4);
   const TensorId y = lowering.write(0, Layout::linear);
@@ -163,7 +167,7 @@ void emit_cooperative(Lowering& lowering, const Product& p, const CooperativeTil
   write_rows(lowering, p, std::move(dispatch));
 }
 
-// Tiles of operands in texels.
+// Returns the candidates with tiles, for operands in texels.
 std::vector<KernelCandidate> tile_candidates(const Lowering& lowering, const Product& p) {
   const DeviceCaps& caps = lowering.caps();
   const int64_t matrices = element_count(p.batch);
@@ -183,10 +187,10 @@ std::vector<KernelCandidate> tile_candidates(const Lowering& lowering, const Pro
   return candidates;
 }
 
-// Whether tiles pay for the dispatches that pack what is not in texels.
+// Returns whether tiles are worth the dispatches that copy operands to texels.
 bool has_tiles(const Product& p) {
   if (in_texels(p.a_strides, p.k) && in_texels(p.b_strides, p.n)) return true;
-  constexpr int64_t kWork = 1 << 16;  // multiply-accumulates that take as long as a few dispatches
+  constexpr int64_t kWork = 1 << 16;  // multiply-accumulates in the time of a few dispatches
   return std::min(p.m, p.n) >= 4 && p.k >= 4 && p.m * p.n * p.k * element_count(p.batch) >= kWork;
 }
 

@@ -9,19 +9,19 @@
 namespace vellum {
 namespace {
 
-constexpr int64_t kWholeRuns = 16;  // of fp16 partial sums, and texels of a mask
+constexpr int64_t kWholeRuns = 16;  // keys of whole runs of fp16 sums, and of whole texels of a mask
 
 }  // namespace
 
 KeySplit key_split(const DeviceCaps& caps, int64_t invocations, int64_t keys, int64_t row_bytes,
                    int64_t most_keys) {
-  // An invocation waits for the loads of four keys for half a microsecond or more, the dispatch that merges
-  // parts takes five to ten: fewer keys than this gain nothing.
+  // The loads of four keys take half a microsecond or more, and the dispatch that merges parts five to ten:
+  // with fewer keys a split gains nothing.
   constexpr int64_t kWorthADispatch = 128, kFewestKeys = 32;
   const KeySplit whole{1, keys};
   if (keys < kWorthADispatch) return whole;
   const int64_t enough = invocations_to_fill(caps);
-  // Whole runs of most_keys at most.
+  // A part has whole runs of keys, and at most most_keys.
   const int64_t least = divide_up(keys, std::max(most_keys / kWholeRuns, int64_t{1}) * kWholeRuns);
   const int64_t parts = std::min(std::max(least, std::min(enough / invocations, keys / kFewestKeys)),
                                  static_cast<int64_t>(caps.max_storage_buffer_range) / row_bytes);

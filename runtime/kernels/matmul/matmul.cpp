@@ -27,7 +27,8 @@ bool floating(const Lowering& lowering) {
 
 // --- B constant and the same for all rows of A: packed like the weights of a 1x1 convolution ---
 
-// Linear kernels multiply halves four at a time, and a graph input holds none.
+// Returns whether the kernel should use fp16 arithmetic. Linear kernels multiply four halves at a time, and
+// read graph inputs as fp32.
 bool should_multiply_halves(Lowering& lowering, const Product& p, Layout layout) {
   if (!should_multiply_halves(lowering)) return false;
   return layout == Layout::channels4 ||
@@ -45,7 +46,7 @@ float factor_of(const Product& p, const std::vector<float>& values, int64_t colu
   return p.alpha * values[static_cast<size_t>(k * p.b_strides[0] + column * p.b_strides[1])];
 }
 
-// `bias` has one value, or one per column, or none.
+// Returns the packed weights. `bias`: one value, one for each column, or empty.
 WeightValues product_values(const Lowering& lowering, const Product& p, const ConvWeights& weights,
                             std::vector<float> bias) {
   if (bias.size() == 1) bias.assign(static_cast<size_t>(p.n), bias.front());
@@ -69,7 +70,7 @@ ByteWeightsPointer byte_factors(const Lowering& lowering, const Product& p) {
                            [&](int64_t column, int64_t k) { return factor_of(p, values, column, k); });
 }
 
-// Matrices whose rows are pixels.
+// Multiplies in channels4: the rows of A are pixels of a 1x1 convolution.
 void multiply_channels4(Lowering& lowering, const Product& p, std::vector<float> bias) {
   const int64_t rows = lowering.of_whole(p.m);
   const bool in_a_row = lowering.desc_of_input(0).storage == Storage::image2d;
@@ -96,7 +97,7 @@ InvocationTile best_linear_tile(Lowering& lowering, const Product& p, int64_t ro
   rows = lowering.of_whole(rows);
   const TileDemand demand{rows, 1, divide_up(p.n, 4), rows * p.n * p.k};
   std::vector<PricedTile> tiles = output_tiles(caps, demand);
-  // A subgroup can share weights of whole texels.
+  // Only weights of whole texels can be broadcast in a subgroup.
   if (p.k % 4 == 0) return lowering.best_of(with_subgroup_broadcast("product", caps, tiles, demand));
   std::vector<ParameterCandidate<InvocationTile>> candidates;
   for (const auto& [tile, cost, us] : tiles)
@@ -104,7 +105,7 @@ InvocationTile best_linear_tile(Lowering& lowering, const Product& p, int64_t ro
   return lowering.best_of(candidates);
 }
 
-// `rows` rows of all matrices of A.
+// Multiplies in linear layout. `rows`: the rows of all matrices of A.
 void multiply_linear(Lowering& lowering, const Product& p, int64_t rows) {
   const InvocationTile tile = best_linear_tile(lowering, p, rows);
   ConvWeights weights{p.k, p.n, 1, 1, tile.output.slices};
@@ -138,12 +139,12 @@ void multiply_linear(Lowering& lowering, const Product& p, int64_t rows) {
   lowering.dispatch(std::move(dispatch));
 }
 
-// Whether the kernels for constant B would run more iterations than the device does.
+// Returns whether the kernels for constant B would exceed the device's bound on iterations.
 bool is_too_deep(const Lowering& lowering, int64_t k) {
   return kShortLoops + loop_iterations(divide_up(k, 4), 2) > lowering.caps().max_loop_iterations;
 }
 
-// C is the same in every row of the result.
+// Returns whether C is the same in every row of the result.
 bool same_in_all_rows(const Shape& c) { return c.size() < 2 || c[0] == 1; }
 
 }  // namespace

@@ -12,7 +12,8 @@ namespace vellum {
 
 namespace {
 
-// Input i less the zero point that input `zero` holds, which has the shape `zero_shape` to broadcast with.
+// Returns input i minus its zero point, which is input `zero` and is read with the shape `zero_shape` for
+// broadcasting.
 TensorId centred(Lowering& lowering, size_t i, size_t zero, Shape zero_shape) {
   const TensorId x = lowering.read(i, Layout::linear);
   if (!lowering.has_input(zero)) return x;
@@ -23,7 +24,8 @@ TensorId centred(Lowering& lowering, size_t i, size_t zero, Shape zero_shape) {
   return y;
 }
 
-// One value for all, or one per index of dimension `axis` of `rank`.
+// Returns the shape that broadcasts one value for all elements, or one for each index of dimension `axis` of
+// `rank`.
 Shape along(int64_t count, size_t axis, size_t rank) {
   Shape shape(rank, 1);
   shape[axis] = count;
@@ -60,7 +62,7 @@ void lower_matmul_integer(Lowering& lowering) {
   const size_t a_rank = lowering.input_type(0).shape.size(), b_rank = lowering.input_type(1).shape.size();
   if (std::max(a_rank, b_rank) > kMaxElementwiseRank)
     return lowering.run_on_host("MatMulInteger of more than six dimensions has no kernel");
-  // Zero points of A go with its rows, those of B with its columns.
+  // A has a zero point for each row, B for each column.
   const TensorId a =
       centred(lowering, 0, 2, along(count_of(lowering, 2), a_rank > 1 ? a_rank - 2 : 0, a_rank));
   const TensorId b = centred(lowering, 1, 3, along(count_of(lowering, 3), b_rank - 1, b_rank));

@@ -16,17 +16,17 @@
 namespace vellum {
 namespace {
 
-// The hidden units, padded to whole texels of R, and the arrays of them in shared memory.
+// Returns the hidden units, padded to whole texels of R.
 int64_t padded(int64_t hidden) { return 4 * slices(hidden); }
-constexpr int64_t kArrays = 4;
+constexpr int64_t kArrays = 4;  // arrays of hidden units in shared memory
 
-// ONNX's functions without parameters have one number for all in the shader.
+// Returns whether an activation has parameters. The shader has only activations without parameters.
 bool has_parameters(const Activation& activation) {
   return activation.alpha != 0.0f || activation.beta != 0.0f || activation.is_scaled();
 }
 
-// Whether the shader reads input i. A state before the first step that is known to be zero, as exporters
-// write it, is what the shader begins with anyway.
+// Returns whether the shader reads input i. An initial state that is a constant of zeros, as exporters write
+// it, is not read, because the shader begins with zeros.
 bool is_given(const Lowering& lowering, size_t i) {
   if (!lowering.has_input(i)) return false;
   const bool is_state = i == 4 || i == 5;
@@ -34,7 +34,8 @@ bool is_given(const Lowering& lowering, size_t i) {
   return !known || std::ranges::any_of(known->to_floats(), [](float value) { return value != 0.0f; });
 }
 
-// Y always; Y_h and Y_c where they are read, for some devices have four buffers only.
+// Returns the outputs that the shader writes: Y, and Y_h and Y_c only if they are read, because some devices
+// allow only four buffers.
 std::vector<size_t> written_outputs(const Lowering& lowering) {
   std::vector<size_t> outputs{0};
   const size_t count = lowering.op<Recurrence>().cell == RecurrentCell::lstm ? 3 : 2;
@@ -43,7 +44,7 @@ std::vector<size_t> written_outputs(const Lowering& lowering) {
   return outputs;
 }
 
-// Why there is no kernel for the node; empty where there is one.
+// Returns why the node has no kernel; empty if it has one.
 std::string why_on_host(const Lowering& lowering) {
   const auto& op = lowering.op<Recurrence>();
   if (!lowering.constant(1)) return "a recurrent layer whose R is computed at run time has no kernel";
@@ -61,7 +62,8 @@ std::string why_on_host(const Lowering& lowering) {
   return {};
 }
 
-// R, of four columns to a texel: rows along x, columns below each other, direction by direction.
+// Returns R as a texel grid. A texel has four columns of R; rows of R are along x, and its texels of columns
+// along y, direction by direction.
 TensorId pack_r(Lowering& lowering) {
   const HostTensor& r = *lowering.constant(1);
   const int64_t directions = r.shape()[0], rows = r.shape()[1], hidden = r.shape()[2];
@@ -82,7 +84,8 @@ TensorId pack_r(Lowering& lowering) {
       std::move(make));
 }
 
-// An output, and what the shader writes: elements one by one, which halves cannot be.
+// An output of the node, and the tensor that the shader writes: it stores elements one by one, which is
+// impossible for fp16 elements.
 struct Result {
   TensorId written, output;
 };
@@ -103,29 +106,30 @@ Grid a_workgroup_to_each_walk(const DeviceCaps& caps, int64_t walks, int64_t hid
   return grid;
 }
 
-// Iterations of an invocation in one step: products for each of its units, and the state that it copies.
+// Returns the iterations of an invocation in one step: the products for each of its units, and the copy of
+// its state.
 uint64_t iterations_of_step(RecurrentCell cell, int64_t hidden, int64_t workgroup) {
   const int64_t units = divide_up(hidden, workgroup);
   const uint64_t products = loop_iterations(units, loop_iterations(slices(hidden)));
   return 1 + (cell == RecurrentCell::gru ? 2 : 1) * products + loop_iterations(units);
 }
 
-// The steps of a dispatch: all of them, or where the device would end their loops, as many as take half of
-// what it runs. Where no bound is known, dispatches are as short as on lavapipe, which suits a GPU's
-// watchdog.
+// Returns the steps of a dispatch: all of them, or if the device would end the loops, as many as take half of
+// its bound on iterations. If no bound is known, lavapipe's bound applies, because watchdogs of GPUs end long
+// dispatches.
 int64_t steps_of_dispatch(const DeviceCaps& caps, int64_t steps, uint64_t of_step) {
   const uint64_t most = std::min<uint64_t>(caps.max_loop_iterations, 65535);
   if (kShortLoops + static_cast<uint64_t>(steps) * (of_step + 1) <= most) return steps;
   return std::max<int64_t>(1, static_cast<int64_t>(most / 2 / (of_step + 1)));
 }
 
-// A state between two dispatches: of h or of the cell.
+// Returns a workspace for the state h or c between two dispatches.
 TensorId carried_state(Lowering& lowering, const std::string& name, int64_t walks, int64_t hidden) {
   return lowering.workspace(lowering.node().name + name,
                             {{walks, hidden}, ElementType::f32, Storage::buffer, Layout::linear});
 }
 
-// The tensors of a dispatch that takes some of the steps: states come and go.
+// Returns the buffers of a dispatch for some of the steps, which reads and writes states.
 size_t buffers_of_part(const Lowering& lowering) {
   const size_t states = lowering.op<Recurrence>().cell == RecurrentCell::lstm ? 2 : 1;
   size_t count = 1 + 2 * states;  // with y
@@ -133,7 +137,7 @@ size_t buffers_of_part(const Lowering& lowering) {
   return count;
 }
 
-// What a dispatch binds besides x, R and y, by the shader's names, with the macros that say so.
+// The bindings of a dispatch besides x, R and y, by the shader's names, and the macros that enable them.
 struct BoundTensors {
   std::vector<Binding> read, written;
   std::vector<std::string> macros;
@@ -148,14 +152,14 @@ struct BoundTensors {
   }
 };
 
-// The steps of a dispatch, the states that it begins with and those that it leaves; kNoTensor: as for the
-// node, none.
+// The steps of one dispatch, and the states before and after them. kNoTensor: the initial or last states of
+// the node.
 struct Part {
   int64_t first_step = 0, end_step = 0;
   TensorId h_before = kNoTensor, c_before = kNoTensor, h_after = kNoTensor, c_after = kNoTensor;
 };
 
-// Reads of the node, and what the part before left in place of the initial states.
+// Binds the node's optional inputs. The states of the previous part replace the initial states.
 void bind_reads(Lowering& lowering, BoundTensors& bound, const Part& part) {
   constexpr std::pair<const char*, const char*> kOptional[] = {{"candidate_bias", "CANDIDATE_BIAS"},
                                                                {"lengths", "LENGTHS"},

@@ -11,7 +11,7 @@
 namespace vellum {
 namespace {
 
-// Integers of four bits that the model stores in a byte each, two in a byte.
+// Returns 4-bit integers, which the model stores in a byte each, packed two in a byte.
 std::vector<std::byte> in_pairs(const HostTensor& tensor, uint64_t bytes) {
   const int64_t rows = tensor.shape()[0], columns = tensor.shape()[1], width = divide_up(columns, 2);
   std::vector<std::byte> packed(bytes);
@@ -23,7 +23,7 @@ std::vector<std::byte> in_pairs(const HostTensor& tensor, uint64_t bytes) {
   return packed;
 }
 
-// Input i, of integers, in as many bits as they have.
+// Returns input i, which has integers, packed to as many bits as they have.
 TensorId packed_input(Lowering& lowering, const BlockGather& op, size_t i) {
   if (op.bits == 8 || op.packed_pairs) return lowering.constant_as_stored(i);
   const HostTensor tensor = *lowering.constant(i);

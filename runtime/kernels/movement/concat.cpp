@@ -10,8 +10,9 @@ namespace vellum {
 
 namespace {
 
-// Where most of the elements computed at run time live. Rows and images of an output of the graph go straight
-// to its buffer, one part after the other; but what nodes read stays as they would have it.
+// Returns the layout of the result: the layout in which most of the elements that are computed at run time
+// exist. A graph output that no node reads is linear, so that parts that are whole rows or images are copied
+// straight to its buffer.
 Layout concat_layout(const Lowering& lowering, size_t axis) {
   const size_t rank = lowering.output_type().shape.size();
   if (lowering.is_final(0) && rank == 4 && (axis == 0 || axis == 2)) return Layout::linear;
@@ -23,7 +24,7 @@ Layout concat_layout(const Lowering& lowering, size_t axis) {
   return texels > linear ? Layout::channels4 : Layout::linear;
 }
 
-// kNoTensor for parts without elements.
+// Returns the inputs in this layout; kNoTensor for inputs without elements.
 std::vector<TensorId> read_parts(Lowering& lowering, Layout layout) {
   std::vector<TensorId> parts;
   for (size_t i = 0; i < lowering.node().inputs.size(); ++i)

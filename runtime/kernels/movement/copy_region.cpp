@@ -12,8 +12,8 @@ namespace {
 
 enum Slot : size_t { kN, kC, kH, kW };
 
-// N, C, H, W as texels lie in a buffer: N, slices, H, W, or N, H, slices, W. `nchw`: slices in place of
-// channels.
+// Returns dimensions in the order of texels in a buffer: N, slices, H, W, or with rows_first N, H, slices, W.
+// `nchw`: N, C, H, W with slices in place of channels.
 std::array<int64_t, 4> in_memory(std::array<int64_t, 4> nchw, const TensorDesc& desc) {
   if (desc.rows_first) std::swap(nchw[kC], nchw[kH]);
   return nchw;
@@ -25,13 +25,14 @@ std::array<int64_t, 4> texel_dims(const TensorDesc& desc) {
   return in_memory(dims, desc);
 }
 
-// Whether both have the texels of one image of these sizes in one order.
+// Returns whether both tensors have the texels of an image of these sizes in the same order.
 bool lie_alike(const TensorDesc& a, const TensorDesc& b, const std::array<int64_t, 4>& size) {
   return a.rows_first == b.rows_first || size[kC] <= 4 || size[kH] == 1;
 }
 
-// Whether [begin, begin + size) of `dims` is one run: all of each dimension behind the first that is cut, and
-// one element of those before it. Then where it starts, in texels.
+// Returns the first texel of the box [begin, begin + size) of `dims` if the box is contiguous in memory: it
+// has one index of each outer dimension, a range of one dimension, and all of each inner dimension. Otherwise
+// returns nothing.
 std::optional<int64_t> run_start(const std::array<int64_t, 4>& begin, const std::array<int64_t, 4>& size,
                                  const std::array<int64_t, 4>& dims) {
   int64_t start = 0;
@@ -44,7 +45,8 @@ std::optional<int64_t> run_start(const std::array<int64_t, 4>& begin, const std:
   return start;
 }
 
-// The copy as one of bytes, where both are buffers and it moves whole texels that are neighbours in each.
+// Returns the copy as a plain copy of bytes, if both tensors are buffers and it moves whole texels that are
+// contiguous in both.
 std::optional<PlainCopy> plain_copy(const Lowering& lowering, TensorId x, TensorId y, const Region& region) {
   const TensorDesc &from = lowering.tensor(x).desc, &to = lowering.tensor(y).desc;
   if (from.storage != Storage::buffer || to.storage != Storage::buffer || !from.has_elements_of(to) ||
@@ -57,7 +59,7 @@ std::optional<PlainCopy> plain_copy(const Lowering& lowering, TensorId x, Tensor
     x_begin[d] = y_begin[d] + region.offset[d];
     if (x_begin[d] < 0 || x_begin[d] + size[d] > x_dims[d]) return std::nullopt;
   }
-  // Channels that share the last texel with others would come along.
+  // The last texel may hold further channels, which must not be copied.
   if (x_begin[kC] % 4 != 0 || y_begin[kC] % 4 != 0) return std::nullopt;
   const bool whole_texels = size[kC] % 4 == 0;
   const bool ends_both = x_begin[kC] + size[kC] == x_dims[kC] && y_begin[kC] + size[kC] == y_dims[kC];
@@ -88,7 +90,7 @@ void copy_region(Lowering& lowering, TensorId x, TensorId y, const Region& regio
   const auto& [offset, step, mode, fill, begin, size] = region;
   const Shape &x_shape = lowering.tensor(x).desc.shape, &y_shape = lowering.tensor(y).desc.shape;
   const int64_t channels = nchw(x_shape)[kC];
-  // A first texel that earlier channels of y share has to be kept in part.
+  // Earlier channels of y may share the first texel, which must be kept in part.
   const bool keep = begin[kC] % 4 != 0;
   const bool fills_shared_texel =
       fill != 0.0f && channels % 4 != 0 && begin[kC] + size[kC] + offset[kC] > channels;

@@ -9,7 +9,7 @@ namespace vellum {
 
 namespace {
 
-// The host would refuse an index out of range; the kernel only keeps clear of it.
+// The host refuses an index out of range. The kernel only avoids an access out of bounds.
 void check_constant_indices(const Lowering& lowering, const std::vector<int64_t>& sizes) {
   const HostTensor* indices = lowering.constant(1);
   if (!indices) return;
@@ -17,7 +17,7 @@ void check_constant_indices(const Lowering& lowering, const std::vector<int64_t>
   for (const int64_t index : indices->to_ints()) checked_index(index, sizes[i++ % sizes.size()]);
 }
 
-// Slices along `axis` as often as `count` indices say.
+// Gathers `count` slices along `axis`.
 IndexedLoops loops_over_slices(const Shape& shape, size_t axis, int64_t count) {
   const int64_t inner = product(shape, axis + 1, shape.size());
   return {{{product(shape, 0, axis), count, inner}, {{shape[axis] * inner, 0, 1}, {0, 1, 0}}},
@@ -25,7 +25,8 @@ IndexedLoops loops_over_slices(const Shape& shape, size_t axis, int64_t count) {
           {inner}};
 }
 
-// The distance of constant indices that are all equally far from the one before; nothing for others.
+// Returns the common difference of constant indices that are an arithmetic sequence; nothing for other
+// indices.
 std::optional<int64_t> even_distance(const std::vector<int64_t>& indices) {
   if (indices.empty()) return std::nullopt;
   const int64_t distance = indices.size() > 1 ? indices[1] - indices[0] : 0;
@@ -34,7 +35,7 @@ std::optional<int64_t> even_distance(const std::vector<int64_t>& indices) {
   return distance;
 }
 
-// Slices at even distances: a copy that needs no indices, and a view where they follow one another.
+// Copies equidistant slices, which needs no indices. It is a view if the slices are contiguous.
 bool gather_evenly(Lowering& lowering, size_t axis) {
   const HostTensor* constant = lowering.constant(1);
   if (constant == nullptr) return false;

@@ -45,23 +45,24 @@ void pad_texels(Lowering& lowering, const Pad& op, const PadAmounts& amounts, fl
   copy_region(lowering, x, y, region);
 }
 
-// The value outside of x, by the type of its elements.
+// The value outside of x: `number` for floats, `integer` for integers.
 struct Fill {
   float number = 0;
   int64_t integer = 0;
 };
 
-// The dimensions of a Pad as its kernel sees them.
+// The dimensions of a Pad in the form of its kernel.
 struct PaddedDims {
   Shape y, x;
   std::vector<int64_t> begin;
 };
 
-// Without dimensions of 1, and with neighbours merged of which neither is padded, or of which the second is
-// not if all of the padding is one value: each takes the kernel a division.
+// Returns the dimensions without those of 1, and with adjacent dimensions merged, because each dimension
+// takes the kernel a division. Two dimensions can be merged if neither is padded, or if the padding is
+// constant and the second is not padded.
 PaddedDims merged(const Shape& y, const Shape& x, const std::vector<int64_t>& begin, bool constant) {
   PaddedDims result;
-  bool mergeable = false;  // the dimension before
+  bool mergeable = false;  // whether the previous dimension can be merged with this one
   for (size_t d = 0; d < y.size(); ++d) {
     const bool padded = begin[d] != 0 || y[d] != x[d];
     if (y[d] == 1 && !padded) continue;
@@ -112,7 +113,7 @@ void lower_pad(Lowering& lowering) {
   const PadAmounts amounts = op.amounts(inputs);
   const HostTensor value =
       constant_mode ? op.padding_value(inputs) : HostTensor(lowering.input_type(0).dtype, {});
-  // Reflections and repetitions along the channels would gather them from anywhere.
+  // In channels4, reflections and repetitions along the channels would gather single channels.
   const bool texels = lives_in_channels4(lowering, 0) && (constant_mode || !pads_channels(amounts, rank));
   if (texels) return pad_texels(lowering, op, amounts, value.to_floats()[0]);
   const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);

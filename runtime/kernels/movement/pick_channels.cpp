@@ -10,7 +10,7 @@ namespace vellum {
 
 namespace {
 
-// Which inputs every fourth channel comes from, so that a texel loads no more than it needs.
+// Defines the inputs of each of the four channels of texels, so that a texel loads only what it needs.
 void define_sources(Dispatch& dispatch, const Ints& channels, int64_t first) {
   int from[4] = {0, 0, 0, 0};
   for (size_t i = 0; i < channels.size(); ++i) from[i % 4] |= channels[i] < first ? 1 : 2;

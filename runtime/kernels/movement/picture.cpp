@@ -36,8 +36,8 @@ void define_colors(Dispatch& dispatch, const Picture& op, int64_t channels) {
   if (classes || op.filter == PictureFilter::nearest) define(dispatch, "NEAREST");
 }
 
-// A row of texels. The smallest devices have four storage buffers for a dispatch, and the values, the frame,
-// its transform and the picture may be in buffers.
+// Returns the palette as a row of texels in an image. The smallest devices allow four storage buffers for a
+// dispatch, which the values, the frame, its transform and the picture may need.
 TensorId palette(Lowering& lowering, bool has_frame) {
   const HostTensor colors = *lowering.constant(1);
   TensorDesc desc = lowering.texel_grid(static_cast<uint32_t>(colors.shape()[0]), 1);

@@ -10,7 +10,7 @@ namespace vellum {
 
 namespace {
 
-// Whether each output element of the axis is the input element of the same index.
+// Returns whether each output element along the axis is the input element with the same index.
 bool is_identity(const std::vector<ResizeTaps>& taps, int64_t size) {
   if (static_cast<int64_t>(taps.size()) != size) return false;
   for (size_t i = 0; i < taps.size(); ++i) {
@@ -33,7 +33,7 @@ size_t most_taps(const std::vector<ResizeTaps>& axis) {
   return most;
 }
 
-// The shader's table: coordinates of all columns and rows, then their weights.
+// Returns the shader's table: the coordinates of all columns and rows, then their weights.
 std::vector<float> tap_table(const std::vector<ResizeTaps>& columns, const std::vector<ResizeTaps>& rows) {
   std::vector<float> coordinates, weights;
   for (const auto* axis : {&columns, &rows}) {

@@ -53,8 +53,8 @@ void lower_grid_sample(Lowering& lowering) {
 
 namespace {
 
-// Of the samples of a bin: as many as the model says, or in a region of any size a few more than x has
-// elements. `at_once`: in an iteration.
+// Returns the iterations for the samples of a bin: as many samples as the model says, or for a region of any
+// size a few more than x has elements. `at_once`: samples of one iteration.
 uint64_t iterations_of_samples(const RoiAlign& op, const Shape& x, int64_t at_once) {
   constexpr int64_t kBeyond = 6;
   const int64_t ratio = op.sampling_ratio;
@@ -79,8 +79,9 @@ void lower_roi_align(Lowering& lowering) {
                                        .half_pixel = op.half_pixel,
                                        .spatial_scale = op.spatial_scale});
   if (op.maximum) define(dispatch, "MAX");
-  // Samples that are taken together have fewer iterations, and are wasted where a bin has few. Only where the
-  // device would end the loops: SwiftShader, which ends none, takes gigabytes to compile so many loads.
+  // Taking several samples in one iteration saves iterations, but wastes work if a bin has few samples. It is
+  // used only if the device would otherwise end the loops. (SwiftShader, which ends no loops, needs gigabytes
+  // to compile that many loads.)
   constexpr int64_t kAtOnce = 4;
   const Shape& x_shape = lowering.input_type(0).shape;
   const bool together = iterations_of_samples(op, x_shape, 1) > lowering.caps().max_loop_iterations;

@@ -28,12 +28,13 @@ const char* name_of(ScatterReduction reduction) {
   return "none";
 }
 
-// Narrow integers would have to wrap around after each sum.
+// Returns whether the kernel can reduce these elements. Integers of less than 32 bits would have to wrap
+// around after each sum.
 bool combines_exactly(DType dtype, ScatterReduction reduction) {
   return reduction == ScatterReduction::none || is_float(dtype) || dtype == DType::i32 || dtype == DType::i64;
 }
 
-// of_updates: the input that has them; the other of inputs 1 and 2 has the indices.
+// of_updates: the input with the updates, 1 or 2; the other one has the indices.
 void scatter_into_data(Lowering& lowering, const IndexedLoops& loops, ScatterReduction reduction,
                        size_t of_updates = 2) {
   const size_t of_indices = 3 - of_updates;
@@ -80,7 +81,7 @@ void lower_scatter_nd(Lowering& lowering) {
   scatter_into_data(lowering, loops, lowering.op<ScatterND>().reduction);
 }
 
-// A position at which the update would leave the cache is out of range: there the update is not written.
+// A position is out of range if the update would extend beyond the cache; then the update is not written.
 void lower_tensor_scatter(Lowering& lowering) {
   const Shape& cache = lowering.input_type(0).shape;
   const TensorScatter::Extents e = lowering.op<TensorScatter>().extents(cache, lowering.input_type(1).shape);

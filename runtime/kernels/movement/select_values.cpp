@@ -38,7 +38,7 @@ void lower_trilu(Lowering& lowering) {
   const TensorId x = lowering.read(0, Layout::linear);
   const TensorId diagonal = computed ? lowering.read(1, Layout::linear) : kNoTensor;
   const TensorId y = lowering.write(0, Layout::linear);
-  // Diagonals beyond the matrix are all alike.
+  // All diagonals beyond the matrix have the same effect.
   const int64_t k = std::clamp<int64_t>(known ? known->to_ints()[0] : 0, -rows - 1, columns + 1);
   Dispatch dispatch =
       make_dispatch("trilu", grid_1d(lowering.caps(), groups_of_four(shape)), {reads("x", x), writes("y", y)},

@@ -1,4 +1,4 @@
-// Slice.
+// Lowers Slice.
 #include "graph/operators/movement/slice.hpp"
 
 #include "kernels/framework/elements.hpp"
@@ -17,7 +17,7 @@ void lower_slice(Lowering& lowering) {
       region.offset[slot] = range.starts[axis];
       region.step[slot] = range.steps[axis];
     }
-    // Channels that are not neighbours come one by one from the linear layout.
+    // Channels that are not consecutive are read one by one from the linear layout.
     if (region.step[1] == 1)
       return copy_region(lowering, lowering.read(0, Layout::channels4), lowering.write(0, Layout::channels4),
                          region);

@@ -22,7 +22,8 @@ constexpr uint64_t kMostBytes = uint64_t{1} << 31;
   throw Error(code, "its strides: " + why);
 }
 
-// Each dimension begins beyond what those with smaller strides reach.
+// Throws Error(invalid_argument) unless the stride of each dimension is at least the extent of all dimensions
+// with smaller strides.
 void check_no_overlap(const Shape& shape, std::span<const uint64_t> strides, uint64_t element_bytes) {
   std::vector<std::pair<uint64_t, uint64_t>> dims;  // stride, count
   for (size_t d = 0; d < shape.size(); ++d)

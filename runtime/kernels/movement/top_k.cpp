@@ -16,7 +16,7 @@
 namespace vellum {
 namespace {
 
-// `rows` of `length` elements that are `inner` apart, of which the first k are wanted.
+// The k best of each of `rows` rows of `length` elements, whose elements are `inner` apart.
 struct RowsToSort {
   int64_t rows, length, inner, k;
   bool largest;
@@ -25,7 +25,7 @@ struct RowsToSort {
 
 enum class TopKAlgorithm : uint8_t { rank, select, merge };
 
-// Of an invocation that ranks or selects.
+// Returns the iterations of an invocation that ranks or selects.
 uint64_t iterations_of(const RowsToSort& sort, TopKAlgorithm algorithm) {
   constexpr uint64_t kOfReduction = 8;  // by halves of the workgroup
   if (algorithm == TopKAlgorithm::rank) return loop_iterations(sort.length);
@@ -37,8 +37,9 @@ bool is_within_bound(const DeviceCaps& caps, const RowsToSort& sort, TopKAlgorit
   return iterations_of(sort, algorithm) <= std::min<uint64_t>(kMostIterations, caps.max_loop_iterations);
 }
 
-// Ranking costs length^2 for each row at once, choosing length * k one after the other, merging length times
-// the logarithm of k in dispatches one after the other. The limits are those of lavapipe.
+// Chooses the algorithm. Ranking takes length^2 comparisons for each row in one dispatch, selection length *
+// k comparisons one after the other, and merging length * log(k) comparisons in successive dispatches. The
+// limits were measured on lavapipe.
 TopKAlgorithm algorithm_for(const DeviceCaps& caps, const RowsToSort& sort) {
   constexpr int64_t kMostRanked = 256, kMostSelected = 8, kManySelected = 64;
   const bool ranks = (4 * sort.k >= sort.length && sort.length <= kMostRanked) ||
@@ -67,7 +68,7 @@ void rank_or_select(Lowering& lowering, const RowsToSort& sort, bool ranks) {
   lowering.dispatch(std::move(dispatch));
 }
 
-// Sorted runs of all rows: the first `stride` elements at most of each `span` elements of a row.
+// Sorted runs of all rows: each run has the best elements, at most `stride`, of `span` elements of a row.
 struct Runs {
   int64_t count = 0, span = 0, stride = 0;  // count: of a row
   TensorId keys = kNoTensor, indices = kNoTensor;
@@ -132,7 +133,7 @@ Runs merge_runs(Lowering& lowering, const RowsToSort& sort, const Runs& runs) {
 
 void lower_top_k(Lowering& lowering) {
   const TopK& op = lowering.op<TopK>();
-  // On the device integers are compared as signed ones of 32 bits.
+  // The device compares integers as signed 32-bit integers.
   const DType dtype = lowering.input_type(0).dtype;
   if (dtype == DType::u32 || dtype == DType::u64)
     return lowering.run_on_host("TopK of unsigned 32-bit and wider integers has no kernel");

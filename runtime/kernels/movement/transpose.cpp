@@ -9,9 +9,9 @@ namespace vellum {
 
 namespace {
 
-// The layout of the output where at least one side is to be channels4. NHWC -> NCHW goes to channels4, since
-// what follows wants it; NCHW -> NHWC (and every other permutation that moves the channels) to linear, since
-// nothing that works on channels can follow.
+// Returns the layout of the output if the input or the output should be channels4. The result of NHWC -> NCHW
+// is channels4, because operators on channels follow. The result of NCHW -> NHWC, and of every other
+// permutation that moves the channels, is linear, because no operator on channels can follow.
 Layout output_layout(const std::vector<size_t>& permutation, bool texels) {
   if (permutation == std::vector<size_t>{0, 3, 1, 2}) return Layout::channels4;
   const size_t channels = permutation.size() == 1 ? 0 : 1;
