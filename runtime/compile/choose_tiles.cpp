@@ -38,14 +38,14 @@ TileChooser::TileChooser(const AxisReads& reads, TileCosts costs) : reads_(reads
     for (size_t n = producer; n <= last; ++n) node_peaks_[n] += bytes;
   };
   for (size_t n = 0; n < count; ++n) {
-    // An input of the graph is converted where it is read first.
+    // An input of the graph is live from the node that reads it first, which converts it.
     for (const ValueId input : graph.nodes[n].inputs) add(input, n);
     for (const ValueId output : graph.nodes[n].outputs) add(output, n);
     node_peaks_[n] -= bytes_in_place(n);
   }
 }
 
-// Those of the output of a whole node that takes the memory of an input which dies there.
+// Returns the bytes that a whole node saves because its output takes the memory of an input that dies there.
 uint64_t TileChooser::bytes_in_place(size_t n) const {
   if (costs_.in_place.empty() || !costs_.in_place[n]) return 0;
   const Graph& graph = reads_.graph();
@@ -77,13 +77,13 @@ uint64_t TileChooser::whole_bytes(ValueId value) const {
   return static_cast<uint64_t>((element_count(shape) + 3) / 4 * 4) * costs_.element_bytes;
 }
 
-// An output of the graph leaves the intermediate tensors once it is computed.
+// An output of the graph is no intermediate tensor any more once it is computed.
 size_t TileChooser::last_use(ValueId value) const {
   if (!is_output_[value]) return reads_.rows.last_reader(value);
   return readers_[value].empty() ? reads_.rows.producer(value) : readers_[value].back();
 }
 
-// Rows of several images are not neighbours.
+// Rows of several images are not contiguous.
 bool TileChooser::is_view(ValueId value, ImageAxis axis) const {
   return costs_.rows_are_views && (axis == ImageAxis::images || graph().values[value].type.shape[0] == 1);
 }
@@ -93,7 +93,7 @@ double TileChooser::keep_ms(size_t node, int64_t kept, int64_t held) const {
   double ms = 0;
   for (const ValueId output : graph().nodes[node].outputs) {
     if (output == kNoValue) continue;
-    // Rows that are neighbours in memory.
+    // The rows are contiguous in memory.
     const bool view = is_view(output, kRows);
     const CopyTime& copy = view ? costs_.keep : costs_.copy;
     ms += copy.of(bytes_of(output, kept, kRows)) + copy.of(bytes_of(output, view ? kept : held, kRows));
@@ -101,12 +101,14 @@ double TileChooser::keep_ms(size_t node, int64_t kept, int64_t held) const {
   return ms;
 }
 
-// The bytes that are live while one strip is computed, beside whole tensors, and the time that it takes.
+// Returns the bytes that are live while one strip is computed, without whole tensors, and the time of the
+// strip.
 TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const std::vector<ValueId>& outputs,
                                                int64_t strip) const {
   const Graph& graph = this->graph();
   const RowReads& reads = reads_.along(tiled.axis);
-  // The strip before says where this one begins, this one what the next one keeps of it.
+  // The previous strip determines where this strip begins; this strip determines what the next one keeps of
+  // it.
   const auto rows_after = [&](int64_t at, const std::vector<StripRows>& before) {
     return rows_of_strip(reads, tiled, outputs, at, before);
   };
@@ -167,14 +169,14 @@ TileChooser::Strip TileChooser::estimate_strip(const TiledNodes& tiled, const st
       if (std::find(outputs.begin(), outputs.end(), output) != outputs.end() &&
           (!is_view(output, tiled.axis) || is_output_[output]))
         result.ms += costs_.copy.of(bytes_of(output, held.count(), tiled.axis));
-    // Values that are read here for the last time.
+    // Values that this node reads for the last time are dead afterwards.
     std::vector<ValueId> done = node.inputs;
     done.insert(done.end(), node.outputs.begin(), node.outputs.end());
     std::sort(done.begin(), done.end());
     done.erase(std::unique(done.begin(), done.end()), done.end());
     for (const ValueId value : done) {
       if (value == kNoValue || !is_inside(value)) continue;
-      if (computed.empty() && reads.producer(value) != n) continue;  // it reads nothing
+      if (computed.empty() && reads.producer(value) != n) continue;  // the node reads nothing of the value
       const bool is_read_later = std::ranges::any_of(readers_[value], [&](size_t later) {
         return later > n && later < tiled.end && !rows[later - tiled.first].computed.empty();
       });
@@ -188,9 +190,10 @@ std::vector<size_t> TileChooser::nodes_to_keep(const TiledNodes& tiled, const st
                                                Halo halo) const {
   const Graph& graph = this->graph();
   const int64_t strip = tiled.strips / 2;
-  const double most_ms = halo == Halo::mostly_kept ? 4 : 1;  // to keep, of the time to compute twice
+  const double most_ms = halo == Halo::mostly_kept ? 4 : 1;  // time of keeping, relative to computing twice
   std::vector<size_t> kept;
-  // Per value: what is computed twice from it on, up to nodes that keep their rows.
+  // For each value: the time of everything that is computed twice from it on, up to nodes that keep their
+  // rows.
   std::unordered_map<ValueId, double> twice;
   const auto keep = [&](size_t n, const Rows& again, const Rows& wanted) {
     const Node& node = graph.nodes[n];
@@ -229,7 +232,7 @@ const TileChooser::Run& TileChooser::run(const TiledNodes& tiled, Halo halo,
   if (!is_new) return entry->second;
   TiledNodes chosen = tiled;
   if (halo != Halo::computed) chosen.kept = nodes_to_keep(tiled, outputs, halo);
-  // Without any it is the run that computes all.
+  // If no node should keep rows, the run is that of Halo::computed.
   if (halo == Halo::computed || !chosen.kept.empty()) entry->second = estimate(chosen, outputs);
   entry->second.kept = std::move(chosen.kept);
   return entry->second;
@@ -253,7 +256,7 @@ void TileChooser::extend_by_run(TiledNodes tiled, uint64_t bytes, Halo halo,
     if (strips > most_strips || attempt(strips)) break;
 }
 
-// Every run from `first` on that has a node of too many bytes.
+// Extends `steps` by every run from `first` on that contains a node with too many bytes.
 void TileChooser::extend_by_runs(size_t first, uint64_t bytes, Halo most, ImageAxis axis,
                                  std::vector<Step>& steps) {
   const RowReads& reads = reads_.along(axis);
@@ -272,7 +275,8 @@ void TileChooser::extend_by_runs(size_t first, uint64_t bytes, Halo most, ImageA
     if (whole > bytes || outputs.empty()) continue;
     for (const Halo halo : {Halo::computed, Halo::kept, Halo::mostly_kept}) {
       if (halo > most) break;
-      // Some strips would compute no row of a layer that keeps its rows: one in the middle says little.
+      // Some strips would compute no row of a layer that keeps its rows; then a strip in the middle is not
+      // representative.
       const int64_t rows = vellum::most_strips(reads, outputs);
       extend_by_run({.first = first, .end = end, .axis = axis}, bytes, halo, outputs,
                     halo == Halo::computed ? rows : std::min(rows, fewest_rows), steps);

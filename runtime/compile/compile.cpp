@@ -28,8 +28,8 @@ constexpr std::array<std::string_view, 4> kStageNames{"graph", "program", "plan"
 LoweringOptions lowering_options(const Graph& graph, const CompileOptions& options) {
   LoweringOptions lowering{.precision = options.precision,
                            .storage = options.storage,
-                           // Winograd's transformed weights are several times as large as the weights for
-                           // which the budget's layers were split.
+                           // Layers were split for a weights budget by the size of their weights, but
+                           // Winograd's transformed weights are several times as large.
                            .winograd = options.weights_budget > 0 ? Winograd::off : options.winograd,
                            .arithmetic = options.arithmetic,
                            .tuning = options.tuning.get(),
@@ -41,14 +41,15 @@ LoweringOptions lowering_options(const Graph& graph, const CompileOptions& optio
   return lowering;
 }
 
-// The largest tile of a kernel has four slices of channels, and one more is read ahead.
+// Channels of the largest tile of a kernel (four slices) and of the slice that it reads ahead.
 constexpr int64_t kTileChannels = 20;
 
-// A run reads a few rows of a table: streaming larger tables would take longer than a partition on the host.
+// Larger tables of Gather stay on the host: a run reads only a few rows, and streaming the table would take
+// longer than a host partition.
 constexpr uint64_t kLargestStreamedTable = 1 << 20;
 
-// Weights are bound whole. Within a budget, a part is on the device together with the part before it, which
-// still computes while this one arrives.
+// Returns the sizes beyond which layers are split. Weights are bound as one range. Within a budget, a part of
+// a layer is on the device together with the previous part, which still computes while this part is copied.
 LayerLimits layer_limits(const DeviceCaps& caps, const CompileOptions& options) {
   const uint64_t most = caps.max_storage_buffer_range, budget = options.weights_budget;
   if (budget == 0) return {most, most, kTileChannels, most};
@@ -56,10 +57,10 @@ LayerLimits layer_limits(const DeviceCaps& caps, const CompileOptions& options) 
           kLargestStreamedTable};
 }
 
-// Whether images may fold. Not where compilers make scalar loads of weights, which are in buffers for that:
-// with slices in columns they no longer see that all invocations are at the same slice
-// (docs/gpu_compilers.md). Not where a kernel on folded images is wrong: lowering avoids wrong kernels, but
-// images fold after it.
+// Returns whether images may be folded. They may not if compilers emit scalar loads of weights from buffers:
+// with slices in columns, compilers do not see that all invocations process the same slice
+// (docs/gpu_compilers.md). They also may not if a kernel on folded images is wrong, because lowering, which
+// avoids wrong kernels, runs before the fold.
 bool may_fold(const DeviceCaps& caps, const CompileOptions& options) {
   if (device_traits(caps).weights_in_buffers) return false;
   return !options.wrong_kernels || std::ranges::none_of(*options.wrong_kernels, [](const auto& kernel) {
@@ -68,7 +69,8 @@ bool may_fold(const DeviceCaps& caps, const CompileOptions& options) {
 }
 
 void arrange_program(Program& program, const DeviceCaps& caps, const CompileOptions& options) {
-  // With modelled sizes, whatever memory_rules says: a device and its caps file give the same program.
+  // Memory sizes are modelled here even if memory_rules asks the device, so that a device and its caps file
+  // give the same program.
   arrange(program,
           {.mode = options.plan.mode,
            .in_place = options.in_place,
@@ -78,7 +80,8 @@ void arrange_program(Program& program, const DeviceCaps& caps, const CompileOpti
           caps.tensor_offset_alignment(), modelled_rules(caps));
 }
 
-// Layers in strips stay apart, and with a budget for weights, of which a task needs all at once.
+// Returns whether layers may be fused. They may not in strips, nor with a budget for weights, because a task
+// needs all of its weights at once.
 bool may_fuse_layers(const CompileOptions& options) {
   return options.fuse_layers && options.tiling.empty() && options.weights_budget == 0;
 }
@@ -88,7 +91,7 @@ bool may_use_buffers(const DeviceCaps& caps, const CompileOptions& options) {
          device_traits(caps).joins_in_buffers;
 }
 
-// Memory of a program's intermediate tensors, and its time by the performance model.
+// The bytes of a program's intermediate tensors, and its predicted time.
 struct Footprint {
   uint64_t bytes = 0;
   double ms = 0;
@@ -100,16 +103,20 @@ Footprint footprint_of(const Program& program, const DeviceCaps& caps, const Com
   return {plan.planned_bytes, std::accumulate(ms.begin(), ms.end(), 0.0)};
 }
 
-// Whether loops load more slices together where the pixels of a tile are contiguous in memory.
+// Returns whether loops load more slices together if the pixels of a tile are contiguous in memory.
 bool gains_by_contiguous_pixels(const DeviceCaps& caps) {
   constexpr OutputTile kTile{4, 2};
   return slices_ahead(caps, kTile, false, true) > slices_ahead(caps, kTile, false, false);
 }
 
-// Puts tensors in buffers, where others are in images: those of which copies are views then, unless
-// intermediate tensors take too much more memory, for views keep the memory of the whole alive; and those of
-// whose pixels one address does for a tile, and matrices, where a program with these is predicted to take
-// less time. Loops over matrices in buffers take more, of which the model knows nothing.
+// Moves some tensors from images to buffers, in three steps:
+// 1. tensors whose copies become views, unless intermediate tensors then take much more memory (a view keeps
+// the
+//    memory of its whole tensor alive);
+// 2. inputs of 1x1 convolutions, so that the pixels of each tile are contiguous;
+// 3. matrices.
+// Steps 2 and 3 are kept only if the program is predicted to be clearly faster. The margin of step 3 is
+// larger, because loops over matrices in buffers are slower than the model predicts.
 void put_in_buffers(CompiledModel& model, const DeviceCaps& caps, const CompileOptions& options,
                     LoweringOptions lowering) {
   constexpr double kWorthBuffers = 0.99, kWorthMatrices = 0.98;
@@ -134,7 +141,7 @@ void put_in_buffers(CompiledModel& model, const DeviceCaps& caps, const CompileO
   };
   if (!take_if_quicker(storages, std::numeric_limits<double>::infinity())) storages.clear();
   std::vector<StorageChoice> products = storages;
-  // Halves take more instructions from buffers.
+  // Loading fp16 elements from buffers takes more instructions.
   if (options.precision == Precision::fp32 && gains_by_contiguous_pixels(caps))
     put_products_in_buffers(model.graph, products);
   if (take_if_quicker(products, kWorthBuffers)) storages = std::move(products);
@@ -149,7 +156,7 @@ void require_no_host(const Program& program) {
                                               " runs on the host, which host_fallback = false forbids");
 }
 
-// Makes the program, and in strips the graph.
+// Lowers the graph to the program. With a tiling, also replaces the graph by the graph in strips.
 void add_program(CompiledModel& model, const DeviceCaps& caps, const CompileOptions& options) {
   const LoweringOptions lowering = lowering_options(model.graph, options);
   if (options.tiling.empty()) {
@@ -211,7 +218,7 @@ std::vector<PredictedTiling> tilings(const Graph& prepared, const DeviceCaps& ca
                                      const CompileOptions& options) {
   const TiledLowering lowering(prepared, caps, lowering_options(prepared, options));
   TileChooser chooser(lowering.reads(), lowering.costs());
-  // Between two targets, in fractions of what is live without tiles.
+  // The ratio of successive limits on live bytes. The first limit is this share of the bytes without strips.
   constexpr double kStep = 0.8;
   using Halo = TileChooser::Halo;
   std::vector<TileChooser::Choice> found;
@@ -219,7 +226,7 @@ std::vector<PredictedTiling> tilings(const Graph& prepared, const DeviceCaps& ca
   for (double bytes = kStep * static_cast<double>(chooser.whole_peak()); any && bytes >= 1; bytes *= kStep) {
     check(options.progress);
     any = false;
-    // Without kept rows plans are closer to what should be live.
+    // Without kept rows the memory plan is closer to the estimate of live bytes.
     for (const Halo halo : {Halo::mostly_kept, Halo::kept, Halo::computed}) {
       std::optional<TileChooser::Choice> choice = chooser.quickest(static_cast<uint64_t>(bytes), halo);
       const auto is_known = [&](const TileChooser::Choice& other) { return other.tiling == choice->tiling; };
@@ -228,7 +235,8 @@ std::vector<PredictedTiling> tilings(const Graph& prepared, const DeviceCaps& ca
         found.push_back(std::move(*choice));
     }
   }
-  // The chooser's estimates of time choose the strips of one target. Programs tell which tiling is quicker.
+  // The chooser estimates times to choose the strips for one limit. The programs show which tiling is
+  // quicker.
   std::vector<PredictedTiling> tilings;
   for (TileChooser::Choice& choice : found) {
     check(options.progress);

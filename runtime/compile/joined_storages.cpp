@@ -21,7 +21,8 @@ bool is_picture(const Graph& graph, ValueId id) {
          element_count(type.shape) > 0;
 }
 
-// Whether the parts of channels, one after the other, are whole slices of pictures of one image.
+// Returns whether `whole` and all `parts` are pictures of one image, and each part has whole slices of
+// channels.
 bool are_whole_slices(const Graph& graph, ValueId whole, std::span<const ValueId> parts) {
   if (!is_picture(graph, whole)) return false;
   return std::ranges::all_of(parts, [&](ValueId id) {
@@ -35,7 +36,7 @@ bool joins(const Graph& graph, const Node& node) {
          are_whole_slices(graph, node.outputs[0], node.inputs);
 }
 
-// The outputs that are read, which splits and slices leave in their input.
+// Returns the outputs of a split or slice along channels that are read; empty for other nodes.
 std::vector<ValueId> parts_of(const Graph& graph, const Node& node) {
   std::vector<ValueId> parts;
   for (const ValueId id : node.outputs)
@@ -63,7 +64,7 @@ void put_in_buffer(const Graph& graph, ValueId id, std::vector<StorageChoice>& s
   if (id != kNoValue) storages[id] = StorageChoice::buffer;
 }
 
-// Puts those float values in buffers whose shape `is_one` of those wanted.
+// Puts float values in buffers if `is_one` is true for their shape.
 template <typename IsOne>
 void put_shapes_in_buffers(const Graph& graph, std::vector<StorageChoice>& storages, const IsOne& is_one) {
   for (ValueId id = 0; id < graph.values.size(); ++id) {

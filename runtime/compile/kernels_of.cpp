@@ -45,7 +45,7 @@ std::shared_ptr<const TuningTable> kernels_of(const Graph& reference, const Grap
     CandidateTimes& times = table->operators[own[i].signature];
     for (const KernelName& candidate : candidates) times[candidate.text()] = candidate == name ? 1 : 2;
   }
-  // Layers of one signature that took different kernels cannot be told apart.
+  // Layers with the same signature cannot get different kernels from a table.
   const std::vector<Choice> found = choices_of(graph, caps, options, table.get());
   for (size_t i = 0; i < found.size(); ++i)
     if (!(found[i].candidates[found[i].taken] == wanted[i].candidates[wanted[i].taken]))

@@ -13,7 +13,7 @@ using Object = JsonValue::Object;
 
 JsonValue text(std::string_view words) { return std::string(words); }
 
-// A dimension that is open is null.
+// Returns a shape as a JSON array; an open dimension is null.
 JsonValue shape_json(const Shape& shape) {
   Array dims;
   for (const int64_t dim : shape)

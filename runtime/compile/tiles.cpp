@@ -20,7 +20,7 @@
 namespace vellum {
 namespace {
 
-// The rows of a tile of Winograd's algorithm, whose sums depend on where its tiles begin.
+// Returns the rows of a Winograd tile, because the sums of Winograd depend on where tiles begin.
 int64_t rows_of_kernel(const std::vector<KernelName>& chosen) {
   for (const KernelName& name : chosen)
     if (name.algorithm.starts_with("winograd")) return std::stoll(name.algorithm.substr(8));
@@ -35,22 +35,24 @@ bool is_any_in(const std::vector<ValueId>& values, const std::vector<ValueId>& l
   return std::any_of(values.begin(), values.end(), [&](ValueId value) { return is_in(list, value); });
 }
 
-// Other kernels may compute in the layout of inputs and outputs of the graph.
+// Returns whether all kernels of the operator compute in channels4. Kernels of other operators may compute in
+// the layout of the graph's inputs and outputs.
 bool computes_in_channels4(const Node& node) {
   const std::string_view type = node.op->type();
   return type == "Conv" || type == "ConvTranspose" || type.ends_with("Pool") || type == "Resize" ||
          type == "Upsample" || type == "DepthToSpace" || type == "SpaceToDepth";
 }
 
-// A view of its input.
+// Returns whether the output is a view of the input.
 bool is_view(const Node& node) {
   const std::string_view type = node.op->type();
   return type == "Reshape" || type == "Flatten" || type == "Squeeze" || type == "Unsqueeze" ||
          type == "Identity" || type == "Dropout";
 }
 
-// Per node: whether it may read inputs, or write outputs, of the graph without rounding to halves, which a
-// strip is made of; or another node that reads the same input may, unless this one has converted it.
+// Returns for each node whether it may read inputs or write outputs of the graph without rounding to fp16,
+// whereas a strip is rounded. This also holds for a node if another node that reads the same input may do so,
+// unless the former has converted the input.
 std::vector<bool> nodes_that_may_not_round(const Graph& graph) {
   std::vector<ValueId> inputs = graph.inputs, unrounded;
   for (const Node& node : graph.nodes) {
@@ -66,8 +68,8 @@ std::vector<bool> nodes_that_may_not_round(const Graph& graph) {
   return result;
 }
 
-// The kernels that compute a node. Those that convert layouts are left out: they round to what the next
-// kernel reads.
+// The kernels that compute a node, without layout conversions, which only round to what the next kernel
+// reads.
 struct NodeKernels {
   std::set<std::pair<std::string, ElementType>> elements;  // that they read and write, by binding
   std::set<std::pair<std::string, decltype(Dispatch::defines)>> shaders;
@@ -85,7 +87,7 @@ std::map<std::string, NodeKernels> kernels_by_node(const Program& program) {
   return kernels;
 }
 
-// Sums over a tensor in one layout have another order than in the other one.
+// Sums over a channels4 tensor have another order than sums over a linear tensor.
 bool sums_in_order_of_layout(const Node& node) {
   const std::string_view type = node.op->type();
   return type.starts_with("Reduce") || type.starts_with("Global") || type.ends_with("Softmax") ||
@@ -93,8 +95,8 @@ bool sums_in_order_of_layout(const Node& node) {
          (type.ends_with("Normalization") && type != "BatchNormalization");
 }
 
-// Elementwise operators that write an output of the graph in one layout store halves, in the other one
-// floats.
+// Throws Error(unsupported) if a strip would round or sum in another way than the whole layer. For example,
+// elementwise operators that write an output of the graph store fp16 in one layout and fp32 in the other.
 void check_kernels(const WholeLayers& whole, const Program& whole_program, const Graph& graph,
                    const Program& program) {
   auto wanted = kernels_by_node(whole_program), found = kernels_by_node(program);
@@ -113,15 +115,17 @@ void check_kernels(const WholeLayers& whole, const Program& whole_program, const
   }
 }
 
-// Whether the node, which cuts or joins, does so with images of a batch: these are neighbours in any order.
+// Returns whether the node, which cuts or joins, does so along the images of a batch: images are contiguous
+// in every order of rows.
 bool moves_images(const Node& node) {
   if (const auto* concat = dynamic_cast<const Concat*>(node.op.get())) return concat->axis == 0;
   const auto* slice = dynamic_cast<const Slice*>(node.op.get());
   return slice && slice->axes->front() == 0;
 }
 
-// Per value: whether rows of it are joined or cut out: in this order these are neighbours. `in_place`: per
-// node of the whole, whether it may write over an input, which takes that both have one order.
+// Returns for each value whether it is stored with rows_first, because rows of it are joined or cut out and
+// are contiguous in this order. `in_place`: for each node of the whole graph, whether it may write over an
+// input; then both must have the same order.
 std::vector<bool> values_in_rows(const TiledGraph& tiled, const std::vector<bool>& in_place) {
   const Graph& graph = tiled.graph;
   std::vector<bool> result(graph.values.size(), false);
@@ -145,9 +149,9 @@ std::vector<bool> values_in_rows(const TiledGraph& tiled, const std::vector<bool
   return result;
 }
 
-// Replaces the copies of rows between strips and wholes by views, whatever the plan: the cost model counts on
-// it. Copies of rows that are kept stay copies: a view would keep the rest alive, or the next strip from now
-// on. `moves`: the nodes that cut and join rows.
+// Replaces the copies of rows between strips and whole tensors by views, which the cost model assumes,
+// without asking the memory plan. Copies of rows that are kept for the next strip stay copies: a view would
+// keep the rest of the strip alive, or the next strip from now on. `moves`: the nodes that cut and join rows.
 void replace_row_copies(Program& program, const std::set<std::string>& moves,
                         const std::set<std::string>& kept, uint64_t alignment) {
   const auto keeps = [&](const Dispatch& dispatch) {
@@ -216,7 +220,7 @@ TiledLowering::Result TiledLowering::lower(const Tiling& tiling) const {
   Result result{std::move(tiled.graph), {}};
   result.program = vellum::lower(result.graph, caps_, options);
   check_kernels(whole, program_, result.graph, result.program);
-  // Not those of kept rows with a strip: the tensor of both is not to be there before the strip.
+  // Joins of kept rows with a strip are excluded: the joined tensor should not exist before the strip.
   std::set<std::string> joins, moves;
   for (size_t n = 0; n < result.graph.nodes.size(); ++n) {
     const Node& node = result.graph.nodes[n];
@@ -234,7 +238,7 @@ TiledLowering::Result TiledLowering::lower(const Tiling& tiling) const {
   return result;
 }
 
-// Conversions of layouts have the name of their node, too, and read all.
+// A layout conversion has the name of its node, too, but reads the whole tensor.
 std::vector<double> shares_of_x(const Graph& graph, const Program& program) {
   std::unordered_map<std::string_view, double> of_node;
   for (const Node& node : graph.nodes) of_node[node.name] = share_of_rows_read(graph, node);

@@ -11,7 +11,7 @@
 namespace vellum {
 namespace {
 
-// The time of a tile of a depthwise convolution relative to others, in slots of an instruction.
+// Returns the cost of a tile of a depthwise convolution, in issue slots of instructions.
 double depthwise_cost(const DeviceCaps& caps, const PixelTile& tile, const DepthwiseDemand& demand) {
   const double tiles = static_cast<double>(blocks(demand.width, tile.pixels) *
                                            blocks(demand.height, tile.rows) * demand.planes);
@@ -19,11 +19,13 @@ double depthwise_cost(const DeviceCaps& caps, const PixelTile& tile, const Depth
   const int64_t rows = (tile.rows - 1) * demand.stride_y + demand.kernel;
   const int64_t taps = demand.kernel * demand.kernel;
   const int64_t products = 4 * taps * tile.pixels * tile.rows;
-  const int64_t selects = 4 * (demand.kernel - 1) * rows;  // of what may be padding
+  const int64_t selects = 4 * (demand.kernel - 1) * rows;  // selects of zeros where columns may be padding
   const int64_t loads = columns * rows + (loads_uniform_weights_cheaply(caps, 1) ? 0 : taps);
-  // A load of four floats takes as long as some eight multiply-adds; the rest finds the tile's place.
+  // A load of four floats takes as long as about eight multiply-adds. The constant is for the tile's
+  // position.
   const double slots = static_cast<double>(products + selects + 8 * loads + 60);
-  // All loads of a tile are in flight together, so that a subgroup for each unit hides most of them.
+  // All loads of a tile are in flight together, so that one subgroup on each unit hides most of their
+  // latency.
   const double enough = static_cast<double>(device_rates(caps).units) * subgroup_size(caps);
   return slots * std::max(tiles, enough);
 }

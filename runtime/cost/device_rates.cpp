@@ -7,10 +7,11 @@
 namespace vellum {
 namespace {
 
-// Lanes, boost clock in GHz, memory (data rate x bus) in GB/s, units: from the makers' data sheets of the
-// product after the name. Where a chip can issue two multiply-accumulates at once for some instructions (RDNA
-// 3's VOPD), the second is not counted. Units: AMD's SIMDs, Adreno's shader processors, Intel's execution
-// units, NVIDIA's quarters of a multiprocessor, Mali's groups of sixteen lanes.
+// Columns: lanes, boost clock in GHz, memory bandwidth (data rate x bus) in GB/s, units. They are from the
+// makers' data sheets of the product in the comment. If a chip can issue two multiply-accumulates at once for
+// some instructions (RDNA 3's VOPD), the second is not counted. Units are AMD's SIMDs, Adreno's shader
+// processors, Intel's execution units, NVIDIA's quarters of a multiprocessor, and Mali's groups of sixteen
+// lanes.
 constexpr ChipRates kChips[] = {
     {"NAVI31", kAmd, 6144, 2.50, 960, 192},              // Radeon RX 7900 XTX
     {"NAVI21", kAmd, 5120, 2.25, 512, 160},              // Radeon RX 6900 XT
@@ -40,9 +41,10 @@ constexpr ChipRates kChips[] = {
     {"Mali-G610", kArm, 256, 1.00, 34, 16},  // four cores of RK3588
 };
 
-// Where the chip is unknown: a discrete GPU of the middle class, or that of a common laptop or phone.
+// The rates of unknown chips: of a mid-range discrete GPU, and of the GPU of a common laptop or phone.
 constexpr ChipRates kDiscrete = {"", 0, 3072, 1.7, 300, 96}, kIntegrated = {"", 0, 768, 1.0, 50, 24};
-// Drivers that run on a few cores of a CPU: a guess, for sessions there with a limit of submits.
+// The rates of drivers that run on a few cores of a CPU: a guess, which is used if such a session limits
+// submits.
 constexpr ChipRates kCpuRates = {"", 0, 16, 1.0, 10, 4};
 
 DeviceRates rates_of(const ChipRates& chip, const DeviceTraits& traits) {

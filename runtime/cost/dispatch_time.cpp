@@ -6,10 +6,10 @@
 namespace vellum {
 namespace {
 
-// Where the driver does not say it: as many as common GPUs hold of kernels with 64 registers.
+// Resident subgroups of a unit if they are unknown: as many as common GPUs hold of kernels with 64 registers.
 constexpr double kResident = 8;
 
-// Microseconds of `amount` at `giga_per_s`: 1e9 a second are 1e3 a microsecond.
+// Returns the microseconds that `amount` takes at `giga_per_s` * 1e9 in a second.
 double microseconds(double amount, double giga_per_s) {
   return giga_per_s > 0 ? amount / (1e3 * giga_per_s) : 0;
 }
@@ -32,7 +32,7 @@ DispatchTime dispatch_time(const DeviceRates& rates, const DispatchFigures& disp
     time.latency_us += last_us;
     return time;
   }
-  // A subgroup runs on one unit however wide that is; wide units run several of them.
+  // A subgroup runs on one unit. A unit that is wider than a subgroup runs several at a time.
   const double lanes = dispatch.subgroup_size > 0 ? rates.lanes / dispatch.subgroup_size : 0;
   const double at_once = std::max<double>(rates.units, lanes);
   time.busy = dispatch.subgroups / (std::ceil(dispatch.subgroups / at_once) * at_once);

@@ -6,7 +6,7 @@
 
 namespace vellum {
 
-// Four texels of weights are loaded together.
+// Four texels of weights are loaded together, and each is multiplied four times.
 double gate_steps(int64_t products, int64_t invocations, int64_t ahead) {
   return products > 0 ? kStepsAround +
                             static_cast<double>(products) / (16.0 * static_cast<double>(invocations * ahead))

@@ -18,13 +18,13 @@ int64_t invocations_to_fill(const DeviceCaps& caps) {
   return device_traits(caps).subgroups_to_fill_a_unit * device_rates(caps).units * subgroup_size(caps);
 }
 
-// AMD's compiler makes scalar loads of what a workgroup loads from one place, Intel's half as many loads.
-// Those of Adreno and NVIDIA (Mesa's NVK) load it for each lane and compute more addresses
+// If a workgroup loads from one address, AMD's compiler emits scalar loads, and Intel's half as many loads.
+// The compilers of Adreno and NVIDIA (Mesa's NVK) load for each lane and compute more addresses
 // (docs/gpu_compilers.md).
 //
-// Where sums are split, all invocations of a subgroup have the same part if pipelines require full subgroups
-// of one size. Only for AMD's compiler are they known to cost nothing: Intel's would have to take the largest
-// size, which spills.
+// With split-K, all invocations of a subgroup sum the same share if the pipeline requires full subgroups of
+// one size. This requirement is known to cost nothing only with AMD's compiler. Intel's compiler would have
+// to use the largest subgroup size, which spills.
 bool loads_uniform_weights_cheaply(const DeviceCaps& caps, int64_t split_k) {
   const DeviceTraits& traits = device_traits(caps);
   if (!traits.uniform_loads_are_cheap) return false;

@@ -12,14 +12,14 @@
 namespace vellum {
 namespace {
 
-// Steps of a loop whose length is not known: nine taps.
+// Taps of a window if its size is unknown.
 constexpr double kSteps = 9;
 
 double texels(const TileDemand& demand) {
   return static_cast<double>(demand.length * demand.lines * demand.slices);
 }
 
-// Whether at most a quarter of the invocations of rows of a workgroup idle.
+// Returns whether at most a quarter of the invocations are idle if workgroups cover rows of pixel blocks.
 bool fills_rows(int64_t pixel_blocks) {
   return 4 * pixel_blocks >= 3 * blocks(pixel_blocks, kUniformRow) * kUniformRow;
 }
@@ -44,7 +44,7 @@ double tile_us(const DeviceCaps& caps, const DeviceRates& rates, const SplitTile
   const TileCode code = tile_code(device_traits(caps), tile, uniform, demand.row);
   const int64_t rows = uniform ? blocks(pixel_blocks, kUniformRow) * slice_blocks * choice.split_k
                                : blocks(pixel_blocks * slice_blocks, kUniformRow / choice.split_k);
-  // Four channels of a texel of output take four multiply-accumulates for each channel of a texel of input.
+  // A texel of output takes sixteen multiply-accumulates for each texel of input.
   const double partial = texels(demand) * static_cast<double>(choice.split_k);
   const double products = demand.macs > 0 ? static_cast<double>(demand.macs) / (16 * partial) : kSteps;
   int64_t together = demand.row.taps;
@@ -66,19 +66,22 @@ double tile_us(const DeviceCaps& caps, const DeviceRates& rates, const SplitTile
 
 namespace {
 
-// Latencies are assumed, not measured: a split must take less than this share of the time without.
+// A split must take less than this share of the time without a split, because latencies are assumed, not
+// measured.
 constexpr double kWorthASplit = 0.95;
 
-// Whether a tile scales each texel of x for the products of too few slices: on Adreno for one alone, a
-// quarter of its instructions, where tiles of two slices are as quick by the model.
+// Returns whether a tile has too few slices for an x that is scaled, because each texel of x is scaled again
+// for each tile. On Adreno a tile of one slice spends a quarter of its instructions on scaling, which the
+// model does not know.
 bool scales_for_few(const DeviceCaps& caps, const OutputTile& tile, const TileDemand& demand) {
   constexpr int64_t kFew = 4;
   const bool scales = demand.loads_ahead && demand.row.operations > 0;
   return scales && tile.slices < device_traits(caps).least_scaled_slices && demand.slices >= kFew;
 }
 
-// Whether a workgroup holds its partial sums in shared memory: a texel of each invocation's sums, of a row of
-// 64 invocations for each part, or 64 in all. With half of what AMD's GPUs have, two workgroups share it.
+// Returns whether shared memory can hold the partial sums of a workgroup with split-K. The workgroup has a
+// row of 64 invocations for each share of the products, or 64 invocations in total. It may use half of the
+// shared memory of AMD's GPUs, so that two workgroups fit.
 bool holds_partial_sums(const DeviceCaps& caps, const SplitTile& choice, const TileDemand& demand) {
   constexpr int64_t kTexelBytes = 16, kMostShared = 32 << 10;
   if (choice.split_k == 1) return true;
@@ -87,8 +90,8 @@ bool holds_partial_sums(const DeviceCaps& caps, const SplitTile& choice, const T
          std::min<int64_t>(kMostShared, caps.max_shared_memory_bytes);
 }
 
-// A unit must hold this many subgroups still where the most efficient of equally quick tiles is taken: with
-// fewer, waits for loads are not hidden.
+// The most efficient of equally quick tiles is taken only if a unit still holds this many subgroups. Fewer do
+// not hide the latency of loads.
 constexpr double kManyResident = 8;
 
 }  // namespace
@@ -96,7 +99,7 @@ constexpr double kManyResident = 8;
 std::vector<SplitTile> timed_tiles(const DeviceCaps& caps, const TileDemand& demand, int64_t most_split) {
   const DeviceRates rates = device_rates(caps);
   std::vector<SplitTile> timed;
-  // Splits between these gain little, and each has pipelines of its own.
+  // Splits between powers of four gain little, and each would need pipelines of its own.
   for (int64_t split = 1; split <= most_split; split *= 4)
     for (const int64_t pixels : {1, 2, 4, 8})
       for (const int64_t slices : {1, 2, 4}) {

@@ -9,10 +9,10 @@ namespace vellum {
 
 namespace {
 
-constexpr int64_t kExactConstants = 4096;  // elements up to which a constant stays fp32
+constexpr int64_t kExactConstants = 4096;  // constants with at most this many elements stay fp32
 
-// channels4 puts the axes of a tensor by its rank, so that operands computed at run time must have the
-// output's.
+// Returns whether the operator can be computed in channels4. The slots of axes in channels4 depend on the
+// rank, so that operands that are computed at run time must have the rank of the output.
 bool fits_channels4(const Lowering& lowering) {
   const size_t rank = lowering.output_type().shape.size();
   bool lives_there = false;
@@ -58,13 +58,13 @@ std::string function_of(BinaryKind kind, std::string_view type) {
   }
 }
 
-// A function whose result is of integers (bool among them).
+// Lowers a function whose result has integers or booleans.
 void lower_integer_pair(Lowering& lowering, const std::string& function, const Binary& op) {
   const Shape& shape = lowering.output_type().shape;
   if (shape.size() > kMaxElementwiseRank)
     return lowering.run_on_host(function + " of more than six dimensions has no kernel");
   if (op.activation) return lowering.run_on_host(function + " of integers with an activation has no kernel");
-  // The operands' type decides, for a comparison makes bool of any.
+  // The type of the operands decides, because the result of a comparison is always bool.
   const DType dtype = lowering.input_type(0).dtype;
   const Operand a = read_operand(lowering, 0, Layout::linear, shape.size());
   const Operand b = read_operand(lowering, 1, Layout::linear, shape.size());
@@ -79,11 +79,11 @@ void lower_pair(Lowering& lowering, const std::string& function, const Activatio
   const Layout layout = fits_channels4(lowering) ? Layout::channels4 : Layout::linear;
   Operand a = read_operand(lowering, 0, layout, shape.size());
   Operand b = read_operand(lowering, 1, layout, shape.size());
-  b.tensor = as_floats(lowering, b.tensor);  // Pow's exponent may be of integers
+  b.tensor = as_floats(lowering, b.tensor);  // the exponent of Pow may have integers
   combine(lowering, function, activation, layout, a, b, {lowering.write(0, layout), shape}, fixed_point);
 }
 
-// Min or Max of several tensors of integers, two at a time.
+// Lowers Min, Max or Sum of several integer tensors, two at a time.
 void lower_variadic_integers(Lowering& lowering, const Variadic& op) {
   const TensorType& type = lowering.output_type();
   const size_t inputs = lowering.node().inputs.size();
@@ -149,7 +149,7 @@ void lower_variadic(Lowering& lowering) {
 void lower_prelu(Lowering& lowering) {
   if (!all_float(lowering)) return lowering.run_on_host("PRelu of integers has no kernel");
   const FixedPair& fixed_point = lowering.op<PRelu>().fixed_point;
-  constexpr float kMost = 0x1p20f;  // what reads the results bounds them
+  constexpr float kMost = 0x1p20f;  // the readers of the results clamp them
   const Activation steps{.step = fixed_point.y_step, .least = -kMost, .most = kMost};
   lower_pair(lowering, "PRelu", fixed_point ? steps : Activation{}, fixed_point);
 }

@@ -16,7 +16,7 @@ struct Bounds {
   int64_t low, high;
 };
 
-// The range of an integer dtype within the 32 bits that the device has.
+// Returns the range of an integer dtype, within the 32 bits of device integers.
 Bounds bounds_of(DType dtype) {
   constexpr int64_t kLowest = std::numeric_limits<int32_t>::min(),
                     kHighest = std::numeric_limits<int32_t>::max();
@@ -70,7 +70,7 @@ void lower_cast(Lowering& lowering) {
   const Bounds in = bounds_of(from), out = bounds_of(to);
   const bool widens = out.low <= in.low && in.high <= out.high;
   if (is_float(from) == is_float(to) && !to_bool) {
-    // If integers keep their 32 bits, a change of sign changes only how they are read.
+    // If integers keep their 32 bits, a change between signed and unsigned changes only their interpretation.
     if (is_float(from) || widens || size_of(to) >= 4) return lowering.alias(0, 0);
     const TensorId x = lowering.read(0, Layout::linear);
     return map_integers(lowering, "Identity", to, x, lowering.write(0, Layout::linear));

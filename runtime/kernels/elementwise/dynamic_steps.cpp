@@ -16,7 +16,7 @@
 namespace vellum {
 namespace {
 
-// Invocations of a kernel that counts groups of four elements: each computes several.
+// The invocations of a kernel over groups of four elements. Each computes several groups.
 struct Rounds {
   Grid grid;
   int64_t invocations;  // of the grid
@@ -33,12 +33,13 @@ Rounds rounds_over(const DeviceCaps& caps, int64_t count, int64_t each, int64_t 
 // The shape of a row of texels.
 ivec4 row_of(int64_t texels) { return {static_cast<int32_t>(texels), 1, 4, 1}; }
 
-// Returns the order in memory of a tensor in a buffer; nothing for images.
+// Returns the order of a buffer's elements in memory; nothing for images.
 std::optional<bool> order_of(const TensorDesc& desc) {
   return desc.storage == Storage::buffer ? std::optional(desc.rows_first) : std::nullopt;
 }
 
-// The range of x, of `count` groups of four elements. Each workgroup ends with atomics.
+// Dispatches the kernel that finds the range of x, which has `count` groups of four elements. Each workgroup
+// merges its range with atomics.
 Lowering::Counters find_range(Lowering& lowering, TensorId x, int64_t count) {
   const Lowering::Counters range = lowering.counters(2);
   const Rounds rounds = rounds_over(lowering.caps(), count, 16, 16384);
@@ -89,7 +90,8 @@ void lower_dynamic_steps(Lowering& lowering) {
   const TensorId y = lowering.write(0, Layout::channels4), scale = lowering.write(1, Layout::linear);
   const auto order = order_of(lowering.tensor(x).desc);
   const bool contiguous = order && order == order_of(lowering.tensor(y).desc);
-  // Each invocation first finds the step. A device that any number of them keeps busy has few.
+  // Each invocation first computes the step. There are few invocations if any number of them keeps the device
+  // busy.
   const int64_t each = device_traits(lowering.caps()).subgroups_to_fill_a_unit == 0 ? 32 : 4;
   const Rounds rounds = rounds_over(lowering.caps(), count, each, count);
   Dispatch dispatch = make_dispatch(

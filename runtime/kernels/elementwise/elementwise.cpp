@@ -16,7 +16,7 @@ namespace vellum {
 
 namespace {
 
-// Whether the shader may decode one index for four elements of y.
+// Returns whether the shader can decode one index for four elements of y.
 bool is_grouped(const LoopNest& nest) {
   if (nest.dims.size() > 1 && nest.dims.back() % 4 != 0) return false;
   for (const auto& strides : nest.strides) {
@@ -43,7 +43,8 @@ std::vector<Binding> operands_and_result(const Operand& a, const Operand& b, con
 static_assert(decltype(BinaryLinearParameters::dims)::size() == kMaxElementwiseRank);
 static_assert(decltype(BinaryIntegerParameters::dims)::size() == kMaxElementwiseRank);
 
-// Device integers have 32 bits: by how many a narrower type is shifted up and down again to wrap around.
+// Returns by how many bits results are shifted up and down again, so that a type of less than 32 bits wraps
+// around.
 int64_t spare_bits(DType dtype) {
   const size_t bytes = size_of(dtype);
   return bytes >= 4 ? 0 : static_cast<int64_t>(32 - 8 * bytes);

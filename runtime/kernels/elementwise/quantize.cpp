@@ -9,8 +9,7 @@ namespace vellum {
 
 namespace {
 
-// Floats in their full precision where they are known: a scale is a few numbers that every element is
-// multiplied by.
+// Returns the scale, input 1. A constant stays fp32, because every element is multiplied by it.
 TensorId read_scale(Lowering& lowering) {
   if (lowering.constant(1)) return exact_constant(lowering, 1, Layout::linear, lowering.input_type(1).shape);
   return lowering.read(1, Layout::linear);
@@ -22,13 +21,11 @@ Dispatch between(Lowering& lowering, TensorId x, int64_t axis, int64_t low, int6
   const int64_t inner =
       period == 1 ? 1 : product(shape, normalize_axis(axis, shape.size()) + 1, shape.size());
   const TensorId scale = read_scale(lowering), y = lowering.write(0, Layout::linear);
-  Dispatch dispatch = make_dispatch("quantize", grid_1d(lowering.caps(), groups_of_four(shape)),
-                                    {reads("x", x), reads("scale", scale), writes("y", y)},
-                                    QuantizeParameters{.count = element_count(shape),
-                                                       .inner = inner,
-                                                       .period = period,
-                                                       .low = low,
-                                                       .high = high});
+  Dispatch dispatch = make_dispatch(
+      "quantize", grid_1d(lowering.caps(), groups_of_four(shape)),
+      {reads("x", x), reads("scale", scale), writes("y", y)},
+      QuantizeParameters{
+          .count = element_count(shape), .inner = inner, .period = period, .low = low, .high = high});
   if (lowering.has_input(2)) {
     dispatch.bindings.push_back(reads("zero", lowering.read(2, Layout::linear)));
     define(dispatch, "ZERO_POINT");

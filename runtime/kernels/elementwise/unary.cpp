@@ -12,7 +12,7 @@ namespace vellum {
 
 namespace {
 
-// One dispatch of unary.comp without its FUNCTION or ACTIVATION macro, in the layout that the input has.
+// Returns a dispatch of unary.comp in the layout of the input, without the macros FUNCTION and ACTIVATION.
 Dispatch map_elements(Lowering& lowering, const Activation& activation) {
   const Shape& shape = lowering.output_type().shape;
   const Layout layout = lives_in_channels4(lowering, 0) ? Layout::channels4 : Layout::linear;
@@ -36,7 +36,7 @@ void activate(Lowering& lowering, const Activation& activation) {
   lowering.dispatch(std::move(dispatch));
 }
 
-// Not, IsNaN and IsInf.
+// Lowers Not, IsNaN and IsInf.
 void lower_test(Lowering& lowering, const Unary& op) {
   std::string function(op.type());
   if (op.kind == UnaryKind::is_inf && op.detect_positive != op.detect_negative)
@@ -45,7 +45,7 @@ void lower_test(Lowering& lowering, const Unary& op) {
   map_integers(lowering, function, DType::boolean, x, lowering.write(0, Layout::linear));
 }
 
-// Functions of integers, and Relu.
+// Lowers functions of integers, and Relu of integers.
 void lower_integer(Lowering& lowering, const Unary& op) {
   const bool known = op.kind == UnaryKind::abs || op.kind == UnaryKind::neg || op.kind == UnaryKind::sign ||
                      op.kind == UnaryKind::bitwise_not ||
@@ -56,7 +56,7 @@ void lower_integer(Lowering& lowering, const Unary& op) {
                lowering.write(0, Layout::linear));
 }
 
-// min(max(x, low), high) with bounds that are computed, or of integers.
+// Lowers min(max(x, low), high) if the bounds are computed at run time or are integers.
 void clip_between(Lowering& lowering) {
   const TensorType& type = lowering.output_type();
   if (type.shape.size() > kMaxElementwiseRank)
@@ -91,7 +91,7 @@ void lower_unary(Lowering& lowering) {
   if (lowering.output_type().dtype == DType::boolean && detects) return lower_test(lowering, op);
   if (!all_float(lowering)) return lower_integer(lowering, op);
   const bool only_rounds = op.kind == UnaryKind::activation && op.activation.only_rounds();
-  if (only_rounds && lowering.alias_same_bytes()) return;  // the store rounded
+  if (only_rounds && lowering.alias_same_bytes()) return;  // the store of the input has rounded
   if (op.kind == UnaryKind::activation) return activate(lowering, op.activation);
   Dispatch dispatch = map_elements(lowering, {});
   define(dispatch, "FUNCTION", std::string(op.type()));

@@ -25,10 +25,10 @@ namespace {
 
 constexpr int64_t kTaps = 9, kMiddle = 4;
 constexpr size_t kWideNode = 1;                        // of the body
-constexpr size_t kPointwiseInput = 1, kWideInput = 3;  // the weights of the two; biases follow
+constexpr size_t kPointwiseInput = 1, kWideInput = 3;  // inputs with weights; each is followed by the bias
 
-// A convolution with constant weights, without groups, residual and scale, which the node `reader` alone
-// reads.
+// Matches a convolution with constant weights, without groups, residual or scale, whose only reader is the
+// node `reader`.
 std::optional<Match<Conv>> match_branch(const GraphEditor& editor, ValueId value, size_t reader) {
   auto conv = match_producer<Conv>(editor, value);
   if (!conv || editor.only_reader(value) != reader || conv->group != 1 || conv.node->inputs.size() > 3)
@@ -53,20 +53,21 @@ TileDemand demand_of(const Shape& x, int64_t outputs, int64_t taps) {
   return demand;
 }
 
-// Whether one dispatch should take less time than one for each.
+// Returns whether one dispatch is predicted to take less time than two.
 bool merges_branches(const DeviceCaps& caps, const TileDemand& narrow, const TileDemand& wide) {
   if (!device_traits(caps).merges_branches) return false;
   constexpr int64_t kMostSplit = 16;
   TileDemand both = wide;
   both.slices += narrow.slices;
   both.macs += narrow.macs;
-  // The second of two dispatches has no barrier before it, for it reads what the first reads.
+  // The second of two dispatches needs no barrier, because both read the same input.
   const double apart = quickest(caps, narrow, kMostSplit).us + quickest(caps, wide, kMostSplit).us -
                        device_rates(caps).barrier_us;
   return quickest(caps, both, kMostSplit).us < apart;
 }
 
-// The weights of both as those of one 3x3 convolution: the first are zero but for the tap in the middle.
+// Returns the weights of both as weights of one 3x3 convolution. Those of the 1x1 convolution are zero except
+// in the middle tap.
 WeightValues values_of_both(const Lowering& lowering, const ConvWeights& grid) {
   const auto bias_or_zeros = [&](size_t weights) {
     std::vector<float> bias = bias_of(lowering, weights);
@@ -94,7 +95,7 @@ WeightValues values_of_both(const Lowering& lowering, const ConvWeights& grid) {
   return {std::move(make), std::move(origin)};
 }
 
-// Both as a 3x3 convolution.
+// Returns the problem of both as one 3x3 convolution.
 ConvProblem problem_of_both(const Lowering& lowering) {
   const auto& wide = lowering.op<FusedNodes>().op<Conv>(kWideNode);
   const std::vector<OperatorInput> inputs =
@@ -145,7 +146,7 @@ std::optional<FusedMatch> match_branches(const GraphEditor& editor, size_t index
   if (context.precision == Precision::fp16 && !half_products(context.caps).empty()) return std::nullopt;
   const Shape& x = editor.type(wide->input(0)).shape;
   const int64_t first = editor.type(narrow->input(1)).shape[0], rest = editor.type(wide->input(1)).shape[0];
-  // Slices of either, and at least four input channels: with fewer the kernel is another one.
+  // Output channels of each must be whole slices. With fewer than four input channels another kernel is used.
   if (first % 16 != 0 || x[1] < 4) return std::nullopt;
   if (!merges_branches(context.caps, demand_of(x, first, 1), demand_of(x, rest, kTaps))) return std::nullopt;
   Node node{concat.node->name, branch_nodes(narrow->node->op, wide->node->op),

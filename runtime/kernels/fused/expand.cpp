@@ -28,7 +28,7 @@ namespace vellum {
 namespace {
 
 constexpr size_t kPointwiseNode = 0, kDepthwiseNode = 1, kSqueezeNode = 2;
-// The first of the node's inputs for the 1x1 convolution, the depthwise convolution and the gates.
+// The first inputs of the 1x1 convolution, the depthwise convolution and the gates.
 constexpr size_t kPointwise = 1, kDepthwise = 3, kGates = 5;
 
 bool has_squeeze(const FusedNodes& op) { return op.body.nodes.size() > kSqueezeNode; }
@@ -38,7 +38,7 @@ struct ExpandProblem {
   Window2d window;
   Precision precision = Precision::fp32;
   bool takes_means = false;
-  SqueezeSizes gates = {};            // of one mean for each channel
+  SqueezeSizes gates = {};            // sizes with one mean for each channel
   Activation middle = {}, last = {};  // of the two convolutions
 
   ExpandDemand demand() const {
@@ -80,7 +80,7 @@ ExpandProblem expand_problem(const FusedNodes& op, const std::vector<OperatorInp
           .last = op.op<Conv>(kDepthwiseNode).activation};
 }
 
-// Whether each window reads a pixel that is no padding: those of a tile cover at least one.
+// Returns whether each window reads at least one pixel that is not padding, so that a tile covers a pixel.
 bool windows_reach_pixels(const Window2d& window) {
   for (const size_t axis : {0u, 1u})
     if (window.padding[axis] >= window.kernel[axis] ||
@@ -92,7 +92,7 @@ bool windows_reach_pixels(const Window2d& window) {
 bool has_kernel(const ExpandProblem& problem, const DeviceCaps& caps) {
   const ExpandDemand demand = problem.demand();
   const int64_t texels = demand.images * demand.height * demand.width * demand.slices * demand.inputs;
-  // x, two weights, y and the means; devices promise four buffers for a dispatch.
+  // The kernel binds x, two weights, y and the means. Devices guarantee only four buffers for a dispatch.
   return texels > 0 && fits_32_bits(problem.window) && has_unrolled_taps(problem.window) &&
          windows_reach_pixels(problem.window) &&
          (problem.takes_means ? 5u : 4u) <= caps.max_storage_buffers_per_stage;
@@ -118,7 +118,7 @@ bool fits_the_grid(const ExpandDemand& demand, const DeviceCaps& caps, const Exp
 
 std::vector<TimedTile<ExpandTile>> tiles_of_one_kernel(const ExpandProblem& problem, const DeviceCaps& caps) {
   if (!has_kernel(problem, caps)) return {};
-  // Matrices of halves multiply faster than this kernel.
+  // Cooperative matrices multiply faster than this kernel.
   if (problem.precision == Precision::fp16 && !half_products(caps).empty()) return {};
   std::vector<TimedTile<ExpandTile>> tiles = expand_tiles(caps, problem.demand());
   std::erase_if(tiles, [&](const auto& timed) { return !fits_the_grid(problem.demand(), caps, timed.tile); });
@@ -129,7 +129,8 @@ const SqueezeExcite& squeeze_of(const Lowering& lowering) {
   return lowering.op<FusedNodes>().op<SqueezeExcite>(kSqueezeNode);
 }
 
-// The tensors that the kernel stores for squeeze-and-excitation: gates, or means for a dispatch after it.
+// The tensors that the kernel stores for squeeze-and-excitation: the gates, or the means (`apart`), from
+// which another dispatch computes the gates.
 struct MeansAndGates {
   LastGates last;
   TensorId apart = kNoTensor, gates = kNoTensor;
@@ -148,7 +149,8 @@ MeansAndGates means_and_gates(Lowering& lowering, const ExpandProblem& problem, 
   return {{}, lowering.workspace_like(x, {problem.images, problem.outputs, 1, tiles}, "/means"), gates};
 }
 
-// Expands all pixels that the windows cover, then filters those of the tile.
+// Returns the iterations of an invocation: the 1x1 convolution for all pixels that the windows cover, then
+// the depthwise convolution for the pixels of the tile.
 uint64_t iterations_of(const TensorDesc& x, const ExpandDemand& demand, const ExpandTile& tile,
                        bool in_runs) {
   const int64_t expands = divide_up(tile.covered(demand), tile.tile.pixels * tile.invocations);
@@ -183,7 +185,7 @@ void emit_one_kernel(Lowering& lowering, const ExpandProblem& problem, const Exp
                                          .tile = {tile.width, tile.height},
                                          .hidden_channels = last.hidden_channels,
                                          .counter = last.counter});
-  // Neighbouring tiles compute what both need.
+  // Pixels that several tiles need are computed several times.
   const int64_t multiplied = tiles * tile.covered(demand);
   const int64_t filtered = demand.width * demand.height * problem.window.taps();
   dispatch.macs =
@@ -211,7 +213,7 @@ void emit_one_kernel(Lowering& lowering, const ExpandProblem& problem, const Exp
                            means.gates);
 }
 
-// The layers as kernels of their own, each with the best of its candidates.
+// Emits the layers unfused, each with its best candidate.
 void emit_apart(Lowering& lowering, const ExpandProblem& problem) {
   const DeviceCaps& caps = lowering.caps();
   const Window2d& window = problem.window;
@@ -234,7 +236,8 @@ void emit_apart(Lowering& lowering, const ExpandProblem& problem) {
                        problem.gates_of(1), kGates, y, lowering.write(1, Layout::channels4), source);
 }
 
-// For devices whose policy has none: to be measured, and checked.
+// The tile of a candidate on devices for which the model proposes none. Only measurements choose it, and
+// self-checks run it.
 constexpr ExpandTile kAnyExpandTile = {8, 8, {4, 1}, 64, 1};
 
 std::string name_of(const ExpandTile& tile) {
@@ -243,7 +246,8 @@ std::string name_of(const ExpandTile& tile) {
          std::to_string(tile.invocations);
 }
 
-// The tiles with which a workgroup computes the gates, if there are any.
+// Returns the tiles of the fused kernel. If there are gates, only tiles with which one workgroup computes
+// them.
 std::vector<TimedTile<ExpandTile>> tiles_with_gates(const ExpandProblem& problem, const DeviceCaps& caps) {
   std::vector<TimedTile<ExpandTile>> tiles = tiles_of_one_kernel(problem, caps);
   std::erase_if(tiles, [&](const auto& timed) {
@@ -255,7 +259,8 @@ std::vector<TimedTile<ExpandTile>> tiles_with_gates(const ExpandProblem& problem
 
 // --- The match ---
 
-// The depthwise convolution at `index`, with its squeeze-and-excitation where one kernel computes both.
+// Returns the operator of the 1x1 convolution and the node at `index`: a depthwise convolution, or one that
+// is already fused with its squeeze-and-excitation. Returns null for other nodes.
 std::shared_ptr<const FusedNodes> with_depthwise(const GraphEditor& editor, size_t index,
                                                  const std::shared_ptr<const Operator>& pointwise) {
   if (const auto both = match_node<FusedNodes>(editor, index);
@@ -265,7 +270,7 @@ std::shared_ptr<const FusedNodes> with_depthwise(const GraphEditor& editor, size
   return conv && is_depthwise(editor, conv) ? expand_nodes(pointwise, conv.node->op) : nullptr;
 }
 
-// The operator in place of a depthwise convolution, whatever the device gains.
+// Matches the layers that end with the node at `index`, even if the device gains nothing.
 std::optional<FusedMatch> match_layers(const GraphEditor& editor, size_t index) {
   const Node& last = editor.node(index);
   if (editor.removed(index) || last.inputs.empty() || last.inputs[0] == kNoValue) return std::nullopt;

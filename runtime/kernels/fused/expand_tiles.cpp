@@ -19,7 +19,7 @@ int64_t ExpandTile::covered(const ExpandDemand& demand) const {
 }
 
 int64_t ExpandTile::capacity(const ExpandDemand& demand) const {
-  constexpr int64_t kStep = 64;  // so that layers of nearly as many pixels share a pipeline
+  constexpr int64_t kStep = 64;  // rounded up, so that layers of nearly equal size share a pipeline
   return (covered(demand) + kStep - 1) / kStep * kStep;
 }
 
@@ -44,13 +44,13 @@ LayersApart layers_apart(const DeviceCaps& caps, const DeviceRates& rates, const
 
 namespace {
 
-// The predicted time of both layers in one dispatch, with the gates.
+// Returns the predicted microseconds of both layers in one dispatch, gates included.
 double expand_us(const DeviceCaps& caps, const DeviceRates& rates, const ExpandTile& tile,
                  const ExpandDemand& demand) {
   const auto workgroups =
       static_cast<double>(blocks(demand.width, tile.width) * blocks(demand.height, tile.height) *
                           demand.images * blocks(demand.slices, tile.tile.slices));
-  // How often an invocation multiplies all input slices, and filters four pixels.
+  // How often an invocation multiplies all input slices, and how often it filters four pixels.
   const int64_t multiplies = blocks(tile.covered(demand), tile.tile.pixels * tile.invocations);
   const int64_t filters = blocks(blocks(tile.width, 4) * tile.height, tile.invocations) * tile.tile.slices;
   const TileCode code = tile_code(device_traits(caps), tile.tile, loads_uniform_weights_cheaply(caps, 1));
@@ -84,14 +84,14 @@ double expand_us(const DeviceCaps& caps, const DeviceRates& rates, const ExpandT
 
 bool fits(const DeviceCaps& caps, const ExpandTile& tile, const ExpandDemand& demand) {
   constexpr int64_t kMostShared = 32 << 10;
-  // For means a workgroup holds one texel of each invocation besides.
+  // For means a workgroup also holds one texel for each invocation.
   const int64_t shared = tile.shared_bytes(demand) + 16 * tile.invocations;
   return tile.invocations <= caps.max_workgroup_invocations &&
          tile.invocations <= caps.max_workgroup_size[0] &&
          shared <= std::min<int64_t>(kMostShared, caps.max_shared_memory_bytes);
 }
 
-// Whole images, or parts of about equal size, whose rows are not shorter than four pixels.
+// Returns tiles that are whole images, or parts of about equal size with rows of at least four pixels.
 std::vector<ExpandTile> possible_tiles(const DeviceCaps& caps, const ExpandDemand& demand) {
   std::vector<ExpandTile> tiles;
   const auto more = [](int64_t parts) { return parts < 8 ? parts + 1 : 2 * parts; };
@@ -101,12 +101,12 @@ std::vector<ExpandTile> possible_tiles(const DeviceCaps& caps, const ExpandDeman
         for (const int64_t slices : {1, 2})
           for (const int64_t invocations : {64, 128, 256}) {
             const OutputTile sums{pixels, slices};
-            // With half the registers two.
+            // Two slices, if each invocation has only half of the registers.
             const int64_t most_ahead = invocations > device_traits(caps).most_full_register_group ? 2 : 4;
             const ExpandTile tile{blocks(demand.width, columns), blocks(demand.height, rows), sums,
                                   invocations, std::min(slices_ahead(caps, sums, false, false), most_ahead)};
             if (pixels * slices > device_traits(caps).most_sums || slices >= 2 * demand.slices) continue;
-            // Invocations without pixels wait, except that they help with the gates.
+            // Invocations without pixels are idle, unless they compute gates.
             if (invocations > 64 && demand.gates == 0 &&
                 invocations >= 2 * blocks(tile.covered(demand), pixels))
               continue;

@@ -23,7 +23,8 @@ constexpr FusedKernel kFusedKernels[] = {
 #undef VELLUM_FUSED_KERNEL
 };
 
-// The kernels that may be used: of those that are wrong, the ones that lowering can avoid.
+// Returns the kernels that may be used: all kernels that are not wrong, and wrong kernels that lowering can
+// avoid.
 std::vector<FusedKernel> usable_kernels(const WrongKernels* wrong) {
   std::vector<FusedKernel> usable;
   for (const FusedKernel& kernel : kFusedKernels) {
@@ -33,8 +34,8 @@ std::vector<FusedKernel> usable_kernels(const WrongKernels* wrong) {
   return usable;
 }
 
-// The predicted time of the nodes of both, where one kernel computes those of `taken` and each other is a
-// kernel of its own.
+// Returns the predicted time of the nodes of both matches, if `taken` is fused and all other nodes are
+// unfused.
 double total_us(const FusedMatch& taken, const FusedMatch& other) {
   double us = taken.us;
   for (const NodeTime& node : other.layers)
@@ -42,8 +43,8 @@ double total_us(const FusedMatch& taken, const FusedMatch& other) {
   return us;
 }
 
-// Whether the nodes of a match take clearly less time where some of them share another kernel, with nodes
-// before.
+// Returns whether the nodes would take clearly less time with another match that ends at an earlier node of
+// `match`.
 bool is_better_otherwise(const GraphEditor& editor, const FusedMatch& match,
                          const std::vector<FusedKernel>& kernels, const FusionContext& context) {
   if (!device_traits(context.caps).compares_fusions) return false;

@@ -25,7 +25,7 @@ bool has_mean_kernel(const Conv& conv, const std::vector<OperatorInput>& inputs)
          is_pointwise(to_2d(conv.place(std::span(inputs).first(2)))) && element_count(x) > 0;
 }
 
-// The quickest tile with which a workgroup holds all pixels.
+// Returns the quickest tile with which one workgroup computes all pixels.
 std::optional<InvocationTile> mean_tile(const std::vector<OperatorInput>& inputs, const DeviceCaps& caps) {
   const auto [n, c, h, w] = nchw(inputs[0].type.shape);
   const int64_t outputs = inputs[1].type.shape[0];
@@ -62,7 +62,7 @@ bool gains_by_mean(const FusedNodes& op, const std::vector<OperatorInput>& input
   return tensors <= caps.max_storage_buffers_per_stage && mean_tile(inputs, caps).has_value();
 }
 
-// A 1x1 convolution and the means of its pixels, which alone read it.
+// Matches a 1x1 convolution whose only reader is a global average pool.
 std::optional<FusedMatch> match_mean(const GraphEditor& editor, size_t index, const FusionContext& context) {
   const auto pool = match_node<GlobalPool>(editor, index);
   if (!pool || pool->kind != PoolKind::average || !is_float_value(editor, pool.node->outputs[0]))

@@ -28,7 +28,7 @@
 namespace vellum {
 
 int64_t SeparableTile::shared_bytes(const SeparableDemand& demand) const {
-  // In steps of 4 KiB, so that layers of nearly as many channels share a pipeline.
+  // Rounded up to 4 KiB, so that layers with nearly as many channels share a pipeline.
   constexpr int64_t kSumBytes = 16, kStep = 4 << 10;
   const int64_t sums = split_k > 1 ? kSumBytes * invocations() * tile.pixels * tile.slices : 0;
   return (std::max(demand.texel_bytes * demand.inputs * pixels(), sums) + kStep - 1) / kStep * kStep;
@@ -38,7 +38,7 @@ namespace {
 
 // --- Tiles by predicted time ---
 
-// Bytes of the tensors of the two layers: x, what the depthwise convolution computes, y, all weights.
+// Bytes of the tensors of the two layers: x, the result of the depthwise convolution, y, and all weights.
 struct SeparableBytes {
   double x, middle, y, filters, weights;
 };
@@ -54,7 +54,7 @@ SeparableBytes bytes_of(const SeparableDemand& demand) {
           .weights = texel * (4 * inputs + 1) * outputs};
 }
 
-// The two layers as dispatches of their own.
+// Returns the predicted times of the unfused layers.
 LayersApart layers_apart(const DeviceCaps& caps, const DeviceRates& rates, const SeparableDemand& demand) {
   const SeparableBytes bytes = bytes_of(demand);
   const auto texels = static_cast<double>(demand.width * demand.height * demand.images * demand.inputs);
@@ -64,14 +64,14 @@ LayersApart layers_apart(const DeviceCaps& caps, const DeviceRates& rates, const
                      demand.outputs, demand.texel_bytes)};
 }
 
-// The predicted time of both layers in one dispatch.
+// Returns the predicted microseconds of both layers in one dispatch.
 double separable_us(const DeviceCaps& caps, const DeviceRates& rates, const SeparableTile& tile,
                     const SeparableDemand& demand) {
   const int64_t invocations = tile.invocations();
   const auto workgroups =
       static_cast<double>(blocks(demand.width, tile.width) * blocks(demand.height, tile.height) *
                           demand.images * blocks(demand.outputs, tile.slices));
-  // The groups of four pixels that an invocation filters, and the input slices that it multiplies.
+  // Groups of four pixels that an invocation filters, and input slices that it multiplies.
   const int64_t rounds = blocks(demand.inputs * tile.pixels() / 4, invocations);
   const int64_t slices = blocks(demand.inputs, tile.split_k);
   const TileCode code = tile_code(device_traits(caps), tile.tile, false);
@@ -80,7 +80,7 @@ double separable_us(const DeviceCaps& caps, const DeviceRates& rates, const Sepa
   const SeparableBytes bytes = bytes_of(demand);
   const uint32_t subgroup = subgroup_of_large_kernels(caps);
   const auto subgroups = static_cast<double>(blocks(invocations, subgroup));
-  // As many workgroups as the shared memory of a unit holds, which a workgroup may take all of.
+  // Workgroups for which a unit has enough shared memory; one workgroup may take all of it.
   const double held = std::max(1.0, static_cast<double>(caps.max_shared_memory_bytes) /
                                         static_cast<double>(tile.shared_bytes(demand)));
   const double steps = kStepsAround + static_cast<double>(rounds) + kStepsToReduce +
@@ -108,8 +108,8 @@ bool fits(const DeviceCaps& caps, const SeparableTile& tile, const SeparableDema
          tile.shared_bytes(demand) <= std::min<int64_t>(kMostShared, caps.max_shared_memory_bytes);
 }
 
-// Tiles of 8 to 64 pixels that the device can run and that do not compute twice what there is. Those between
-// them gain little, and each has a pipeline of its own.
+// Returns tiles of 8 to 64 pixels that the device can run and that are not at least twice as large as the
+// output. Sizes between these gain little, and each size needs a pipeline.
 std::vector<SeparableTile> possible_tiles(const DeviceCaps& caps, const SeparableDemand& demand) {
   std::vector<SeparableTile> tiles;
   for (const auto& [width, height] : {std::pair{4, 2}, {8, 2}, {8, 4}, {8, 8}})
@@ -141,7 +141,8 @@ std::vector<TimedTile<SeparableTile>> separable_tiles(const DeviceCaps& caps, co
 
 namespace {
 
-// Devices promise four buffers for a dispatch; this kernel binds x, two weights, y and a residual.
+// Returns whether a dispatch can bind the buffers: x, two weights, y and a residual. Devices guarantee only
+// four.
 bool binds_few_buffers(const SeparableProblem& problem, const DeviceCaps& caps) {
   return 4u + problem.has_residual - problem.pools <= caps.max_storage_buffers_per_stage;
 }
@@ -163,7 +164,7 @@ std::string name_of(const SeparableTile& tile) {
   return text;
 }
 
-// The node's first layer, and its first input for the second layer.
+// The layers in the body, and the node's first input for the second layer.
 constexpr size_t kFirstLayer = 0, kSecondLayer = 1, kPointwiseWeights = 3;
 
 TensorId residual_of(Lowering& lowering, size_t weights) {
@@ -171,7 +172,8 @@ TensorId residual_of(Lowering& lowering, size_t weights) {
   return lowering.has_input(slot) ? lowering.read(slot, Layout::channels4) : kNoTensor;
 }
 
-// Each group of output slices filters all input slices again.
+// Returns the multiply-accumulates of the depthwise convolution. Each group of output slices repeats it for
+// all input slices.
 uint64_t macs_of_filters(const Lowering& lowering, const SeparableProblem& problem) {
   if (problem.pools) return 0;
   return lowering.op<FusedNodes>().macs_of(kFirstLayer, operator_inputs(lowering));
@@ -206,7 +208,8 @@ void emit_one_kernel(Lowering& lowering, const SeparableProblem& problem, size_t
                                             .padding = window_pair(problem.window.padding)});
   dispatch.macs =
       lowering.macs() + static_cast<uint64_t>(slice_groups - 1) * macs_of_filters(lowering, problem);
-  // Filters four pixels at a time, then multiplies what the workgroup filtered.
+  // An invocation first filters four pixels at a time, then multiplies the pixels that the workgroup
+  // filtered.
   const int64_t fours = demand.inputs * divide_up(tile.width, 4) * tile.height;
   dispatch.iterations = kShortLoops + loop_iterations(divide_up(fours, tile.invocations())) +
                         loop_iterations(demand.inputs, weights.run.of_halves() ? 2 : 0);
@@ -244,7 +247,7 @@ TensorId emit_depthwise_alone(Lowering& lowering, const SeparableProblem& proble
   return filtered;
 }
 
-// The two layers as kernels of their own, each with the best of its candidates.
+// Emits the two layers unfused, each with its best candidate.
 void emit_layers_apart(Lowering& lowering, const SeparableProblem& problem, size_t weights,
                        const std::function<TensorId(Lowering&)>& emit_first) {
   const Window2d& window = problem.window;
@@ -258,7 +261,8 @@ void emit_layers_apart(Lowering& lowering, const SeparableProblem& problem, size
                       middle, y, problem.last, weights, {.residual = residual_of(lowering, weights)});
 }
 
-// For devices whose policy has none: to be measured, and checked.
+// The tile of a candidate on devices for which the model proposes none. Only measurements choose it, and
+// self-checks run it.
 constexpr SeparableTile kAnyTile = {8, 4, {4, 1}, 4, 1};
 
 }  // namespace
@@ -284,7 +288,7 @@ bool is_separable(const SeparableProblem& problem) {
 std::vector<TimedTile<SeparableTile>> tiles_of_one_kernel(const SeparableProblem& problem,
                                                           const DeviceCaps& caps) {
   if (!is_separable(problem) || !binds_few_buffers(problem, caps)) return {};
-  // Matrices of halves multiply faster than this kernel.
+  // Cooperative matrices multiply faster than this kernel.
   if (problem.precision == Precision::fp16 && !half_products(caps).empty()) return {};
   std::vector<TimedTile<SeparableTile>> tiles = separable_tiles(caps, problem.demand());
   std::erase_if(tiles, [&](const auto& timed) { return !has_workgroups(problem, caps, timed.tile); });

@@ -13,7 +13,7 @@
 namespace vellum {
 namespace {
 
-// The first of the node's inputs for the gates.
+// The nodes of the body, and the first input of the gates.
 constexpr size_t kGatedConv = 0, kSqueeze = 1, kGateWeights = 3;
 
 ConvProblem gated_problem(const FusedNodes& op, const std::vector<OperatorInput>& inputs,
@@ -23,7 +23,7 @@ ConvProblem gated_problem(const FusedNodes& op, const std::vector<OperatorInput>
                            to_2d(conv.place(std::span(inputs).first(3))), conv.activation, precision);
 }
 
-// The sizes of the gates, which a workgroup computes of the `parts` means that each channel has.
+// Returns the sizes of the gates. `parts`: the number of partial means of each channel.
 SqueezeSizes gate_sizes(const ConvProblem& problem, const std::vector<OperatorInput>& inputs, int64_t parts) {
   return {problem.images, problem.outputs, inputs[kGateWeights].type.shape[0],
           inputs[kGateWeights + 2].type.shape[0], parts};

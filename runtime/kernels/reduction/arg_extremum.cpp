@@ -17,7 +17,7 @@ namespace {
 // An invocation of the second step runs the loops of four results.
 constexpr int64_t kResults = 4;
 
-// Segments of about as many elements as an invocation of the second step reads.
+// Returns the segments. A segment has about as many elements as an invocation of the second step reads.
 Segments split_axis(const DeviceCaps& caps, int64_t length) {
   constexpr int64_t kMostIterations = 65535, kLeast = 256;
   const int64_t most = std::min<int64_t>(kMostIterations, caps.max_loop_iterations);

@@ -31,8 +31,8 @@ bool known(const Lowering& lowering, size_t first, size_t last) {
   return true;
 }
 
-// Rows of a linear tensor, and who computes their statistics: with many segments, statistics of each segment
-// first.
+// The statistics of the rows of a linear tensor, and the invocations that share their loops. Long rows are
+// split into segments, whose statistics are computed first.
 struct RowStatistics {
   int64_t rows = 0, length = 0;
   float epsilon = 0;
@@ -54,7 +54,7 @@ RowStatistics row_statistics(Lowering& lowering, int64_t rows, int64_t length, f
   return r;
 }
 
-// Mean and 1 / deviation of each row, in the first two of four elements.
+// Returns the statistics of each row: four elements, of which the first two are the mean and 1 / deviation.
 TensorId dispatch_statistics(Lowering& lowering, const RowStatistics& r, TensorId x) {
   const std::string& name = lowering.node().name;
   const bool splits = r.segments.are_many();
@@ -83,8 +83,8 @@ TensorId dispatch_statistics(Lowering& lowering, const RowStatistics& r, TensorI
   return statistics;
 }
 
-// A linear tensor normalised row by row; element i of it takes scale and bias number i / inner modulo their
-// count. Returns the rows' statistics.
+// Normalises a linear tensor row by row. Element i uses the scale and bias with index i / inner modulo their
+// count. Returns the statistics of the rows.
 TensorId normalize_rows(Lowering& lowering, int64_t rows, int64_t length, int64_t inner, float epsilon,
                         const Activation& activation = {}, bool centred = true) {
   const RowStatistics r = row_statistics(lowering, rows, length, epsilon, centred);
@@ -151,8 +151,8 @@ struct PlaneNorm {
   std::vector<float> scale = {}, bias = {};  // of each channel
 };
 
-// Planes that are too long for one workgroup each, or groups of other than whole slices: mean and variance as
-// reductions, then scale and bias of each plane.
+// Normalises planes in channels4 that are too long for one workgroup each, or whose groups are other than whole
+// slices: reductions compute mean and variance, and another dispatch applies scale and bias of each plane.
 void normalize_long_planes(Lowering& lowering, PlaneNorm norm) {
   const Shape& shape = lowering.output_type().shape;
   const auto [n, c, h, w] = nchw(shape);
@@ -268,8 +268,8 @@ SharedLoop loop_of_texels(int64_t rows, int64_t length, bool centred) {
   return {.results = rows, .length = slices(length), .along = true, .iterations = centred ? 3u : 2u};
 }
 
-// Rows of whole texels, in one dispatch: the last dimension of what is linear, or the channels of each pixel
-// of an image of that shape in channels4.
+// Normalises rows of whole texels in one dispatch: the last dimension of a linear tensor, or the channels of
+// each pixel in channels4.
 void normalize_texels(Lowering& lowering, Layout layout, const Shape& shape, float epsilon,
                       bool centred = true) {
   const int64_t length = layout == Layout::linear ? shape.back() : shape[1];
@@ -305,7 +305,7 @@ void lower_layer_norm(Lowering& lowering) {
   const int64_t rows = product(shape, 0, axis);
   const bool splits = split_loop(lowering.caps(), loop_of_texels(rows, length, op.centred)).are_many();
   if (!lowering.is_read(1) && !lowering.is_read(2) && !splits) {
-    // In channels4, too, the elements of a row follow one another if it has the channels and nothing else.
+    // In channels4 the elements of a row are contiguous, too, if the row has all channels and nothing else.
     if (lives_in_channels4(lowering, 0) && axis == 1 && product(shape, 2, shape.size()) == 1)
       return normalize_texels(lowering, Layout::channels4, {rows, length}, op.epsilon, op.centred);
     if (length % 4 == 0)
@@ -329,7 +329,7 @@ void lower_lrn(Lowering& lowering) {
   const Shape& shape = lowering.output_type().shape;
   if (shape.size() > 4) return lowering.run_on_host("LRN of more than four dimensions has no kernel");
   const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
-  // A window beyond all channels is as good as one that takes them all.
+  // A window that is larger than all channels has the same effect as one of all channels.
   const int64_t size = std::min(op.size, 2 * shape[1] + 1);
   const float share = op.alpha / static_cast<float>(op.size);
   Dispatch dispatch = make_dispatch(

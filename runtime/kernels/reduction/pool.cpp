@@ -27,29 +27,30 @@ const char* macro_of(PoolKind kind) {
   return "";
 }
 
-// (along W, along H) of a list over the one or two spatial axes.
+// Returns (along W, along H) of a list over one or two spatial axes.
 ivec2 pair(const std::vector<int64_t>& list, int64_t missing) {
   return {list.back(), list.size() > 1 ? list.front() : missing};
 }
 
-// The iterations of the loops over a window, one in the other.
+// Returns the iterations of the nested loops over a window.
 uint64_t iterations_of(const WindowPlacement& window) {
   uint64_t nested = 0;
   for (size_t axis = window.kernel.size(); axis-- > 0;) nested = loop_iterations(window.kernel[axis], nested);
   return nested;
 }
 
-// Of an invocation of pool_volume.comp, which computes four elements.
+// Returns the iterations of an invocation of pool_volume.comp, which computes four elements.
 uint64_t iterations_of_volumes(const WindowPlacement& window) {
   return loop_iterations(4, iterations_of(window));
 }
 
-// Of one of pool.comp. Windows of one dimension have a loop over rows as well.
+// Returns the iterations of an invocation of pool.comp. It also has a loop over rows for windows of one
+// dimension.
 uint64_t iterations_of_texels(const WindowPlacement& window) {
   return iterations_of(window) + loop_iterations(1);
 }
 
-// The second output of MaxPool.
+// Dispatches the kernel for the second output of MaxPool.
 void find_maxima(Lowering& lowering, const Pool& op, const WindowPlacement& window) {
   const Shape& shape = lowering.output_type().shape;
   const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(1, Layout::linear);
@@ -68,7 +69,7 @@ void find_maxima(Lowering& lowering, const Pool& op, const WindowPlacement& wind
   lowering.dispatch(std::move(dispatch));
 }
 
-// Pools over a window, or over one axis of it: then norms are sums of powers between the axes.
+// A pass over a whole window, or over one axis of it. LpPool stores sums of powers between passes.
 struct PoolPass {
   WindowPlacement window;
   bool is_first = true, is_last = true;
@@ -79,8 +80,8 @@ bool is_identity(const WindowPlacement& window, size_t axis) {
          window.pads_begin[axis] == 0;
 }
 
-// One pass for each axis, the last axis first. Maxima, sums and the numbers of taps of a window are those of
-// its rows along the columns.
+// Returns one pass for each axis, the last axis first. The maximum, the sum and the number of taps of a
+// window follow from the results of its rows.
 std::vector<PoolPass> passes_over_axes(const WindowPlacement& window) {
   std::vector<PoolPass> passes;
   WindowPlacement rest = window;  // the axes that are still to be pooled
@@ -101,12 +102,13 @@ std::vector<PoolPass> passes_over_axes(const WindowPlacement& window) {
   return passes;
 }
 
-// The taps that passes over axes load, as a part of those of one pass over the window. It does not depend on
-// the sizes of x and y: strips of a layer have the passes, and with them the bits, of the whole.
+// Returns the taps that passes over axes load, relative to one pass over the window. The result does not
+// depend on the sizes of x and y, so that strips of a layer use the same passes as the whole layer, and have
+// the same bits.
 double taps_of_passes(const WindowPlacement& window) {
   double part = 0, of_all = 1;
   for (const int64_t kernel : window.kernel) of_all *= static_cast<double>(kernel);
-  double rows = 1;  // of the axes that are still to be pooled, to one of the result
+  double rows = 1;  // elements along the axes that are still to be pooled, for each element of the result
   for (size_t axis = 0; axis < window.kernel.size(); ++axis) {
     part += rows * static_cast<double>(window.kernel[axis]) / of_all;
     rows *= static_cast<double>(window.strides[axis]);
@@ -114,8 +116,9 @@ double taps_of_passes(const WindowPlacement& window) {
   return part;
 }
 
-// Passes over axes where one over the window, of so many iterations, would be too long or clearly slower: on
-// lavapipe an average over 32x32 neighbours takes a sixth of the time by axes.
+// Returns the passes: one over the window, or one for each axis if a single pass would have too many
+// iterations or be clearly slower. On lavapipe an average over 32x32 elements takes a sixth of the time by
+// axes. `iterations`: of a single pass.
 std::vector<PoolPass> passes_over(const DeviceCaps& caps, const Pool& op, const WindowPlacement& window,
                                   uint64_t iterations) {
   constexpr uint64_t kMostIterations = 65535, kLargeWindow = 256;
@@ -134,7 +137,7 @@ void define_pass(Dispatch& dispatch, const Pool& op, const PoolPass& pass) {
   if (op.kind == PoolKind::lp && !pass.is_last) define(dispatch, "TO_POWERS");
 }
 
-// The shape after a pass, of N and C as in `shape`.
+// Returns the shape after a pass, with N and C of `shape`.
 Shape shape_after(const Shape& shape, const PoolPass& pass) {
   Shape result(shape.begin(), shape.begin() + 2);
   result.insert(result.end(), pass.window.output.begin(), pass.window.output.end());

@@ -20,7 +20,10 @@ constexpr size_t kMaxLoops = decltype(ReduceLinearParameters::dims)::size();
 
 constexpr const char* kFixedMean = "FixedMean";
 
-// A reduction of elements to results, of elements to results of segments (to_parts), or of these to results.
+// A dispatch of a reduction.
+//   whole     reduces elements to results.
+//   to_parts  reduces the elements of each segment to a partial result.
+//   of_parts  reduces partial results to results.
 enum class ReductionStep : uint8_t { whole, to_parts, of_parts };
 
 void define_reduction(Dispatch& dispatch, const std::string& function, ReductionStep step) {
@@ -54,26 +57,27 @@ Shape with_ones(const Shape& shape, const std::vector<bool>& reduced) {
   return kept;
 }
 
-// A reduction of channels4 to `kept`, and who runs its loops.
+// A reduction of a channels4 tensor to the shape `kept`, and the invocations that share its loops.
 struct TexelReduction {
   std::string function;
   Shape shape, kept;
-  std::array<int64_t, 4> extent{1, 1, 1, 1};  // texels that go into one: along N, slices, H, W
-  bool channels = false;                      // of those reduced
+  std::array<int64_t, 4> extent{1, 1, 1, 1};  // texels that are reduced to one: along N, slices, H, W
+  bool channels = false;                      // channels are reduced, too
   SharedLoop loop;
   Segments segments;
   LoopBy by = LoopBy::invocation, by_of_parts = LoopBy::invocation;
 };
 
-// The loops over all that is reduced.
+// Returns the number of loops over all elements that are reduced.
 uint64_t loops_of(const std::string& function) { return function == "ReduceLogSumExp" ? 2 : 1; }
 
-// Whether the texels are along one dimension.
+// Returns whether the texels that are reduced lie along one dimension.
 bool is_along(const TexelReduction& r) {
   return std::ranges::count_if(r.extent, [](int64_t length) { return length > 1; }) <= 1;
 }
 
-// An invocation alone has a loop for each dimension in that of the one before.
+// Returns the loop of one result. An invocation that does not share it has nested loops, one for each
+// dimension.
 SharedLoop loop_of(const TexelReduction& r) {
   SharedLoop loop;
   const auto [n, c, h, w] = nchw(r.kept);
@@ -89,7 +93,7 @@ SharedLoop loop_of(const TexelReduction& r) {
   return loop;
 }
 
-// The loop over the results of segments.
+// Returns the loop over the partial results.
 SharedLoop loop_of_parts(const TexelReduction& r) {
   return {.results = r.loop.results, .length = r.segments.count, .iterations = loops_of(r.function)};
 }
@@ -107,7 +111,7 @@ TexelReduction texel_reduction(Lowering& lowering, const std::string& function,
   r.loop = loop_of(r);
   r.segments = split_loop(lowering.caps(), r.loop);
   if (r.segments.are_many()) {
-    // One loop over all dimensions.
+    // With segments there is one loop over all dimensions.
     r.loop.iterations = loops_of(function);
     r.by = choose_loop(lowering, loop_of_segments(r.loop, r.segments));
     r.by_of_parts = choose_loop(lowering, loop_of_parts(r));
@@ -152,7 +156,7 @@ void dispatch_texels(Lowering& lowering, const TexelReduction& r, ReductionStep 
   lowering.dispatch(std::move(dispatch));
 }
 
-// x of channels4 to y of channels4, which has `kept` as its shape. A known mean is subtracted from x.
+// Reduces x to y, both in channels4; y has the shape `kept`. If `mean` is a tensor, it is subtracted from x.
 void reduce_texels(Lowering& lowering, const TexelReduction& r, TensorId y, TensorId mean = kNoTensor) {
   const TensorId x = lowering.read(0, Layout::channels4);
   if (!r.segments.are_many()) return dispatch_texels(lowering, r, ReductionStep::whole, x, y, mean);
@@ -173,7 +177,7 @@ TensorId reduce_to_workspace(Lowering& lowering, const TexelReduction& r) {
   return result;
 }
 
-// The loops over the axes that are (or are not) reduced, collapsed.
+// Returns collapsed loops over the axes for which `reduced` is `wanted`.
 LoopNest loops_over(const Shape& shape, const std::vector<bool>& reduced, bool wanted) {
   const std::vector<int64_t> strides = row_major_strides(shape);
   LoopNest nest{{}, {{}}};
@@ -185,12 +189,12 @@ LoopNest loops_over(const Shape& shape, const std::vector<bool>& reduced, bool w
   return collapse(nest);
 }
 
-// The loops over the axes that are kept, then those over the others.
+// A reduction of a linear tensor.
 struct LinearReduction {
-  LoopNest nest;
-  int64_t kept = 0;         // loops
-  int64_t parts = 0;        // elements that become one
-  uint64_t iterations = 0;  // of the loops that find an element
+  LoopNest nest;            // loops over the axes that are kept, then over the axes that are reduced
+  int64_t kept = 0;         // number of loops over the axes that are kept
+  int64_t parts = 0;        // elements that are reduced to one
+  uint64_t iterations = 0;  // of the loop that computes the offset of an element
 };
 
 LinearReduction linear_reduction(const Shape& shape, const std::vector<bool>& reduced) {
@@ -204,7 +208,7 @@ LinearReduction linear_reduction(const Shape& shape, const std::vector<bool>& re
   return r;
 }
 
-// Each invocation computes sums alone.
+// Dispatches sums of integers. Each invocation computes its sums alone.
 void dispatch_integer_sums(Lowering& lowering, const LinearReduction& r, int64_t results, TensorId x,
                            TensorId y) {
   const SharedLoop loop{.results = (results + 3) / 4, .length = r.parts, .iterations = 1 + r.iterations};
@@ -223,7 +227,7 @@ void dispatch_integer_sums(Lowering& lowering, const LinearReduction& r, int64_t
   lowering.dispatch(std::move(dispatch));
 }
 
-// Sums of few integers, such as the ones of a mask. A single sum of many is one of sums of equal segments.
+// Sums few integers, such as the ones of a mask. A single sum of many integers first sums equal segments.
 void sum_integers(Lowering& lowering, const std::vector<bool>& reduced) {
   const LinearReduction r = linear_reduction(lowering.input_type(0).shape, reduced);
   if (r.nest.dims.size() > kMaxLoops) return lowering.run_on_host_for_rank();
@@ -253,7 +257,7 @@ void reduce_linear(Lowering& lowering, const std::string& function, const std::v
   const Segments segments = split_loop(lowering.caps(), loop);
   const SharedLoop first = loop_of_segments(loop, segments);
   const LoopBy by = choose_loop(lowering, first);
-  // The results of segments, in groups of four, one segment after the other.
+  // Partial results, in groups of four, one segment after the other.
   const SharedLoop last{.results = groups,
                         .length = segments.count,
                         .iterations = loops_of(function) * (1 + loop_iterations(1))};
@@ -326,8 +330,8 @@ void reduce(Lowering& lowering, const std::string& function, const std::vector<b
   const TexelReduction r = texel_reduction(lowering, function, reduced);
   if (nchw(r.kept) == nchw(lowering.output_type().shape))
     return reduce_texels(lowering, r, lowering.write(0, Layout::channels4));
-  // Without the reduced axes the rest would lie elsewhere in channels4: the result, small as it is, goes to
-  // linear.
+  // Without the reduced axes, the other axes would move to other slots of channels4. The result, which is
+  // small, is converted to linear.
   const TensorId partial = reduce_to_workspace(lowering, r);
   const TensorId y = lowering.write(0, Layout::linear);
   lowering.dispatch(make_dispatch("to_linear", grid_1d(lowering.caps(), groups_of_four(r.kept)),

@@ -15,7 +15,8 @@ namespace vellum {
 
 namespace {
 
-// Two passes over a part of the row, and the sums of the parts before it.
+// Returns the iterations of an invocation: two passes over its part of the row, and a loop over the sums of
+// the parts before it.
 uint64_t iterations_of_cum_sum(int64_t length) {
   return loop_iterations(divide_up(length, kRowWorkgroup), 1) + loop_iterations(kRowWorkgroup);
 }
@@ -29,7 +30,7 @@ Segments split_row(const DeviceCaps& caps, int64_t length) {
   return {divide_up(length, segment), segment};
 }
 
-// The running sums of rows, each step of them by a workgroup for each row or segment.
+// Adds the dispatches of running sums. In each dispatch a workgroup computes a row or a segment.
 class CumSumDispatches {
  public:
   CumSumDispatches(Lowering& lowering, const CumSumParameters& parameters, const VirtualTensor& sums)
@@ -60,7 +61,7 @@ void lower_cum_sum(Lowering& lowering) {
   const int64_t length = shape[axis], rows = element_count(shape) / length;
   const Segments segments = split_row(lowering.caps(), length);
   const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
-  // Sums are stored one by one, which halves cannot be.
+  // Sums are stored one by one, which is impossible for fp16 elements.
   TensorDesc desc = lowering.tensor(y).desc;
   const bool halves = desc.element == ElementType::f16;
   if (halves) desc.element = ElementType::f32;

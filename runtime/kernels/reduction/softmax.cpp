@@ -15,7 +15,7 @@ namespace vellum {
 
 namespace {
 
-// The axis that rows run along, where they run along one: not over several that are flattened to one.
+// Returns the axis of the rows. Returns nothing if rows extend over several axes that are flattened to one.
 std::optional<size_t> single_axis(const Softmax& op, const Shape& shape) {
   const auto rank = static_cast<int64_t>(shape.size());
   if (rank == 0 || op.axis >= rank) return std::nullopt;
@@ -24,7 +24,7 @@ std::optional<size_t> single_axis(const Softmax& op, const Shape& shape) {
   return axis;
 }
 
-// The loops of softmax.comp.
+// Returns the loops of softmax.comp.
 SharedLoop loop_along(const Shape& shape, size_t axis) {
   const bool channels = channels4_slot(shape.size(), axis) == 1;
   Shape rows = shape;
@@ -57,8 +57,8 @@ void softmax_texels(Lowering& lowering, const Softmax& op, size_t axis) {
   lowering.dispatch(std::move(dispatch));
 }
 
-// Whether the rows can be made in one go: of whole texels, side by side or one after another, or with
-// elements that can be stored one by one.
+// Returns whether one dispatch can compute the rows: they are whole texels, side by side or one after
+// another, or their elements can be stored one by one.
 bool in_rows(const Softmax::Extent& extent, ElementType element) {
   if (extent.inner % 4 == 0 || (extent.inner == 1 && extent.length % 4 == 0)) return true;
   return extent.inner == 1 && element == ElementType::f32;
@@ -67,7 +67,7 @@ bool in_rows(const Softmax::Extent& extent, ElementType element) {
 bool has_columns(const Softmax::Extent& extent) { return extent.inner % 4 == 0; }
 bool has_scalars(const Softmax::Extent& extent) { return !has_columns(extent) && extent.length % 4 != 0; }
 
-// The loops of softmax_rows.comp.
+// Returns the loops of softmax_rows.comp.
 SharedLoop loop_in_rows(const Softmax::Extent& extent) {
   const bool columns = has_columns(extent);
   return {.results = extent.outer * (columns ? extent.inner / 4 : 1),
@@ -95,7 +95,7 @@ SharedLoop loop_of_rows(const Softmax::Extent& extent) {
   return {.results = extent.outer * extent.inner, .length = extent.length, .iterations = 2};
 }
 
-// Maximum and sum of each row, of the segments of the rows first where there are many.
+// Returns the maximum and sum of each row. If rows are split into segments, the segments' come first.
 TensorId softmax_statistics(Lowering& lowering, const Softmax::Extent& extent) {
   const SharedLoop whole = loop_of_rows(extent);
   const Segments segments = split_loop(lowering.caps(), whole);

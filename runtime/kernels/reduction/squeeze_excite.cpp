@@ -34,31 +34,34 @@ int64_t most_slices(const SqueezeSizes& sizes) {
   return slices(std::max({sizes.inputs, sizes.hidden, sizes.outputs}));
 }
 
-// Those that a workgroup of last_gates.glsl has room for: in steps, so that layers of nearly as many channels
-// share a pipeline.
+// Returns the slices for which a workgroup of last_gates.glsl allocates shared memory. They are rounded up,
+// so that layers with nearly as many channels share a pipeline.
 int64_t held_slices(int64_t most, int64_t invocations) {
   constexpr int64_t kStep = 64;
   return divide_up(std::max(most, invocations), kStep) * kStep;
 }
 
-// One workgroup reads all weights of an image: long products are faster as dispatches of their own.
+// Returns whether one workgroup for each image should compute the gates. It reads all weights, so that long
+// products are faster as separate dispatches.
 bool should_share_a_workgroup(const DeviceCaps& caps, const SqueezeSizes& sizes) {
   const int64_t products = sizes.hidden * (sizes.inputs + sizes.outputs);
   return products <= device_traits(caps).most_products_of_a_workgroup;
 }
 
-// Likewise for the means.
+// Returns whether the same workgroup should compute the means, too: many texels are faster as a separate
+// dispatch.
 bool should_take_means_there(const DeviceCaps& caps, const SqueezeSizes& sizes) {
   const int64_t texels = sizes.pixels * slices(sizes.inputs);
   return texels <= device_traits(caps).most_texels_of_a_workgroup;
 }
 
-// Invocations to a row (gates.glsl).
+// Returns the invocations that share a row of products (gates.glsl).
 int64_t parts_of(int64_t invocations, int64_t rows, int64_t columns) {
   return std::clamp<int64_t>(invocations / rows, 1, columns);
 }
 
-// Those of a loop over rows that have parts of `columns` rounds each, and of one that sums the parts.
+// Returns the iterations of two loops over rows: one computes the partial sums of rows of `columns` products,
+// the other adds them up.
 uint64_t iterations_of_rows(int64_t invocations, int64_t rows, int64_t columns) {
   const int64_t parts = parts_of(invocations, rows, columns);
   return loop_iterations(divide_up(rows * parts, invocations),
@@ -66,7 +69,7 @@ uint64_t iterations_of_rows(int64_t invocations, int64_t rows, int64_t columns) 
          loop_iterations(divide_up(rows, invocations), loop_iterations(parts));
 }
 
-// Those of gates.glsl.
+// Returns the iterations of gates.glsl.
 uint64_t iterations_of_gates(int64_t invocations, const SqueezeSizes& sizes) {
   return iterations_of_rows(invocations, slices(sizes.hidden), slices(sizes.inputs)) +
          iterations_of_rows(invocations, slices(sizes.outputs), slices(sizes.hidden));
@@ -128,7 +131,8 @@ bool gates_are_last(const DeviceCaps& caps, const SqueezeSizes& sizes, int64_t i
 LastGates last_gates(Lowering& lowering, const SqueezeExcite& op, const SqueezeSizes& sizes, size_t weights,
                      TensorId gates) {
   const Lowering::Counters counters = lowering.counters(sizes.images);
-  // In a buffer, also where other tensors are in images: workgroups read the means of others.
+  // The means are in a buffer even if other tensors are in images, because workgroups read the means of other
+  // workgroups.
   const TensorDesc means{
       {sizes.images, sizes.inputs, 1, sizes.pixels}, ElementType::f32, Storage::buffer, Layout::channels4};
   return {.op = &op,
@@ -166,7 +170,8 @@ bool is_for_a_workgroup(const DeviceCaps& caps, const SqueezeSizes& sizes) {
 
 namespace {
 
-// The means as well, or only what comes after them.
+// Emits one workgroup for each image, which computes the gates. `means`: it also computes the means;
+// otherwise a reduction before it does.
 void run_in_a_workgroup(Lowering& lowering, const SqueezeSizes& sizes, bool means) {
   const TensorId x = means ? lowering.read(0, Layout::channels4) : means_of(lowering);
   squeeze_in_a_workgroup(lowering, lowering.op<SqueezeExcite>(), sizes, x, 1,
@@ -196,7 +201,7 @@ void multiply_one_by_one(Lowering& lowering, const SqueezeSizes& sizes) {
   multiply(lowering, 3, hidden, lowering.write(0, Layout::channels4), op.gate);
 }
 
-// Predicted costs put them in order.
+// Returns the candidates, ordered by their predicted costs.
 std::vector<KernelCandidate> candidates_for(const DeviceCaps& caps, const SqueezeSizes& sizes) {
   const KernelCandidate steps_apart{
       {"steps apart"}, 3, [sizes](Lowering& lowering) { multiply_one_by_one(lowering, sizes); }};
