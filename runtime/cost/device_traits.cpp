@@ -4,18 +4,20 @@
 
 #include "caps/vendors.hpp"
 
-// Sources. "Measured" names the device. "Code" is machine code of Mesa 25.0.7 (docs/gpu_compilers.md):
-// nothing was measured on a GPU yet.
+// Sources of the figures. "Measured" is followed by the device. "Code" means machine code of Mesa 25.0.7
+// (docs/gpu_compilers.md), not measured. Figures without a source are assumed. The only GPU on which figures
+// were measured is an H200.
 //
-// Latencies, launches and barriers are assumed, for no maker publishes them, and to be replaced by
-// measurements. Launches and barriers: a few microseconds on desktops, ten to twenty on phones. ncnn's
-// measured times of blazeface (benchmark/README.md there), whose fifty small layers leave little else, bound
-// both together, with the rest of a run, from above: 12 us a layer on RTX 3090, 57 us on Adreno 660, 50 us on
-// Mali-G610. Latencies: of a load from the second cache; pointer chasing on RX 6800 XT and RTX 3090 finds 90
-// and 140 ns (Chips and Cheese, 2021), the others are taken to be slower as their clocks are.
+// Latencies, launches and barriers are assumed, because no maker publishes them; measurements should replace
+// them. A launch or a barrier is taken to take a few microseconds on desktops, and ten to twenty on phones.
+// ncnn's measured times of blazeface (benchmark/README.md there), a network of fifty small layers, are upper
+// bounds of launch and barrier together: 12 us for each layer on RTX 3090, 57 us on Adreno 660, 50 us on
+// Mali-G610. A latency is that of a load from the second cache. Pointer chasing on RX 6800 XT and RTX 3090
+// finds 90 and 140 ns (Chips and Cheese, 2021); other GPUs are assumed to be slower in proportion to their
+// clocks.
 //
-// macs_per_load: a cycle loads 128 bytes for RDNA's 64 lanes, as many for Ampere's 128, 64 for Turing's 64
-// (the makers' white papers). The others are assumed.
+// macs_per_load: in a cycle RDNA loads 128 bytes for 64 lanes, Ampere 128 bytes for 128 lanes, Turing 64
+// bytes for 64 lanes (the makers' white papers). Other figures are assumed.
 
 namespace vellum {
 namespace {
@@ -35,10 +37,10 @@ constexpr DeviceTraits kAmdGpu{
     .most_resident = 32,
     .attention_slices_ahead = 4,
     .scalar_weights = true,
-    // Code: it costs nothing where a subgroup has one part of the sums.
+    // Code: with split-K it costs nothing to require that a subgroup sums one share of the products.
     .uniform_split_loads_are_cheap = true,
-    // Images are padded to blocks of texels, up to twice the size of their tensors, buffers are reached
-    // through the same caches, and no compiler makes scalar loads from images.
+    // Images are padded to blocks of texels, up to twice the size of their tensors. Buffers use the same
+    // caches as images, and no compiler emits scalar loads from images.
     .weights_in_buffers = true,
     .prefers_images = false,
 };
@@ -47,7 +49,7 @@ constexpr DeviceTraits kIntelGpu{
     .latency_ns = 150,
     .launch_us = 3,
     .barrier_us = 4,
-    // Code. One message loads what takes four loads otherwise of uniform weights.
+    // Code: one message loads uniform weights that would otherwise take four loads.
     .load_slots = 3.2,
     .uniform_loads = 0.25,
     .lane_registers = 896,
@@ -57,7 +59,7 @@ constexpr DeviceTraits kIntelGpu{
     .most_fp16_sums = 8,
     // Code: four registers spill with fp16 arithmetic.
     .merges_branches = false,
-    // As AMD's: the same caches, and fewer instructions for buffers.
+    // Like AMD's: buffers and images use the same caches, and buffers take fewer instructions.
     .weights_in_buffers = true,
     .prefers_images = false,
 };
@@ -66,7 +68,7 @@ constexpr DeviceTraits kNvidiaGpu{
     .latency_ns = 140,
     .launch_us = 1.5,
     .barrier_us = 2.5,
-    // Code of Mesa's NVK: addresses of buffers have 64 bits, and every lane loads uniform weights for itself.
+    // Code of Mesa's NVK: buffer addresses have 64 bits, and every lane loads uniform weights for itself.
     .step_slots = 4,
     .load_slots = 5.5,
     .texels_ahead = 8,
@@ -91,12 +93,13 @@ constexpr DeviceTraits kArmGpu{
     .barrier_us = 10,
     .load_slots = 1.8,       // code
     .lane_registers = 1024,  // code
-    // Code: more sums spill or halve the subgroups. Loops over more columns, four pixels at steps of two,
-    // reload what they spill.
+    // Code: more sums spill or halve the resident subgroups. Loops over more columns (four pixels with stride
+    // 2) reload spilled registers.
     .most_sums = 4,
     .most_columns = 6,
     .uniform_loads_are_cheap = false,
-    // The texture units take one texel a cycle, the load units a vec4 from any buffer (Mali's documentation).
+    // In a cycle the texture units load one texel, the load units a vec4 from any buffer (Mali's
+    // documentation).
     .prefers_images = false,
     .reads_images_as_storage = false,
 };
@@ -107,26 +110,26 @@ constexpr DeviceTraits kQualcommGpu{
     .barrier_us = 8,
     .step_slots = 30,   // code
     .load_slots = 1.5,  // code
-    // Code: three slices of 4x2 texels fit, or four of halves, and scales are in registers, too. Where texels
-    // are scaled for one slice alone, a quarter of the instructions do so.
+    // Code: three slices of 4x2 texels fit in registers, or four in fp16; scales are in registers, too. With
+    // tiles of one slice, a quarter of the instructions scale texels.
     .wide_texels_ahead = 8,
     .most_scaled_ahead = 2,
     .least_scaled_slices = 2,
     .most_columns = 13,
     .attention_slices_ahead = 4,
-    // A workgroup that computes gates is one subgroup, which waits for its loads alone. The others were not
-    // tried.
+    // A workgroup that computes gates is one subgroup, so that nothing hides its loads. Other vendors were
+    // not tried.
     .gate_slices_ahead = 4,
-    // A unit of Adreno 660 runs five subgroups of 64 at a time, but holds four of kernels with half the
-    // registers. Others, of the same registers, hold more than they run.
+    // A unit of Adreno 660 executes five subgroups of 64 at a time, but holds only four if a kernel uses half
+    // of the registers. Other chips with as many registers hold more subgroups than they execute.
     .most_held_lanes = 4 * 64,
-    // Code: the subgroups of kernels with many registers are halved, larger workgroups have half the
-    // registers, and rows of a window that are filtered take the registers of a kernel of two layers.
+    // Code: kernels with many registers have subgroups of half the size, larger workgroups have half of the
+    // registers, and filtering the rows of a window takes the registers of a fused kernel.
     .most_lanes_of_large_kernels = 64,
     .most_full_register_group = 64,
     .most_resident_expand = 4,
-    // Code: positions are in registers over the loop otherwise, and attention spills 33 registers with the
-    // values of four keys. The others were not tried.
+    // Code: otherwise positions stay in registers during the loop, and attention with the values of four keys
+    // spills 33 registers. Other vendors were not tried.
     .recompute_positions = true,
     .shifts_last_tile = true,
     .slices_ahead_in_windows = true,
@@ -134,13 +137,13 @@ constexpr DeviceTraits kQualcommGpu{
     .contiguous_image_pixels = true,
     .attention_key_by_key = true,
     .uniform_loads_are_cheap = false,  // code: every lane loads for itself and computes more addresses
-    // By the model. The others were not tried.
+    // By the model. Other vendors were not tried.
     .predicts_winograd = true,
     .compares_fusions = true,
     .averages_in_quick_tiles = true,
-    .counts_idle_lanes = false,  // tiles were chosen without
+    .counts_idle_lanes = false,  // tiles were chosen without it
     .joins_in_buffers = true,
-    // The first cache belongs to the texture units, and only sampled reads pass through them.
+    // The first cache belongs to the texture units, which only sampled reads use.
     .reads_images_as_storage = false,
 };
 
@@ -153,7 +156,7 @@ constexpr DeviceTraits kImaginationGpu{
 };
 
 constexpr DeviceTraits kAppleGpu{
-    // Metal has no barrier for memory that other workgroups read before version 3.2.
+    // Metal before version 3.2 has no barrier for memory that other workgroups read.
     .computes_gates_last = false,
 };
 
@@ -165,14 +168,16 @@ constexpr GpuRow kGpus[] = {{kAmd, kAmdGpu},    {kIntel, kIntelGpu},       {kNvi
                             {kArm, kArmGpu},    {kQualcomm, kQualcommGpu}, {kImagination, kImaginationGpu},
                             {kApple, kAppleGpu}};
 
-// Drivers that run on the CPU. Measured on lavapipe of Mesa 22.3, except where another is named.
+// Drivers that run on the CPU. Measured on lavapipe of Mesa 22.3, unless another driver is named.
 constexpr DeviceTraits kCpu{
-    // By tests/bench/tile_bench.cpp: strips and their copies. A command that copies has no threads to wake,
-    // and copies as fast as memory allows: a copy of a few rows takes 1 us instead of 50.
+    // Strips and their copies, measured by tests/bench/tile_bench.cpp. A copy command wakes no threads, and
+    // copies
+    // as fast as memory allows: a few rows take 1 us instead of 50.
     .move_cost = 3.6,
     .shader_copy_ms = 0.02,
-    // Registers spill to a cache that is faster than a load from a tensor. Twice as many sums of attention
-    // take a second to compile.
+    // Registers spill to a cache that is faster than a load from a tensor. With twice as many sums, attention
+    // takes a
+    // second to compile.
     .most_group_sums = 64,
     .most_attention_sums = 32,
     .texels_ahead = 1,
@@ -183,10 +188,12 @@ constexpr DeviceTraits kCpu{
     // as other kernels.
     .cooperative_matrices = false,
     .uniform_loads_are_cheap = false,
-    // LLVM takes 0.2 s for the variant of a 3x3 convolution that runs a quarter faster. (GPUs: assumed.)
+    // LLVM takes 0.2 s for a variant of 3x3 convolutions that runs a quarter faster. (On GPUs this is
+    // assumed.)
     .macs_worth_a_variant = uint64_t{1} << 24,
-    // Launches and barriers cost little, and depthwise kernels with large tiles are faster than a
-    // workgroup's.
+    // Launches and barriers cost little, and depthwise kernels with large tiles are faster than kernels that
+    // share
+    // pixels in a workgroup.
     .tiles_by_predicted_time = false,
     .depthwise_tiles = false,
     .fuses_separable = false,
@@ -196,18 +203,19 @@ constexpr DeviceTraits kCpu{
     .computes_gates_last = false,
     // A storage image load is an address computation and a load, while texelFetch goes through the sampler.
     .reads_images_as_storage = true,
-    // A CPU has a few threads of a few lanes each, and shared memory costs it more than the work that is
-    // shared.
+    // A CPU has a few threads with a few lanes each, and shared memory costs more than the work that it
+    // saves.
     .subgroups_to_fill_a_unit = 0,
     .most_results_of_shared_loops = 15,
     // Softmax, layer normalisation, means of channels and of planes take 1.0 to 8 times as long by subgroups
     // on lavapipe of Mesa 22.3 and 25.0.
     .loops_by_subgroups = false,
-    // Threads take whole workgroups: those of few results are as wide as a thread's lanes, so that threads
-    // are done at the same time.
+    // A thread runs whole workgroups. With few results, workgroups are as wide as the lanes of a thread, so
+    // that
+    // threads finish at the same time.
     .loop_workgroup_of_few = 8,
     .few_results = 512,
-    // A workgroup runs on one thread, and to start another dispatch takes as long as some 50000 products.
+    // A workgroup runs on one thread. Starting another dispatch takes as long as about 50,000 products.
     .most_products_of_a_workgroup = int64_t{1} << 20,
     .most_texels_of_a_workgroup = int64_t{1} << 16,
     .most_ranked_length = 0,

@@ -148,9 +148,10 @@ struct DeviceTraits {
 
   // --- The driver ---
 
-  bool compiles_at_first_dispatch = false;  // a pipeline is compiled by its first dispatch, not when created
-  bool copies_buffers_by_command = false;   // a transfer command copies bytes faster than a shader
-  bool allocates_in_the_process = false;    // device memory is memory of the process
+  // A pipeline is compiled by its first dispatch, on the thread that executes submits.
+  bool compiles_at_first_dispatch = false;
+  bool copies_buffers_by_command = false;  // a transfer command copies bytes faster than a shader
+  bool allocates_in_the_process = false;   // device memory is memory of the process
   // The default of SessionOptions::max_submit_ms if the device may serve a display; 0: no limit. The default
   // is a frame at 60 Hz. Watchdogs end submits that take hundreds of milliseconds (i915) or seconds (Windows,
   // amdgpu, phones), so that even predictions that are ten times too short are safe.
