@@ -1,4 +1,4 @@
-// Tells the formats of model files apart.
+// Identifies the formats of model files.
 #pragma once
 
 #include <cstddef>

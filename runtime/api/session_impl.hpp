@@ -130,8 +130,8 @@ struct Session::Impl {
   // Makes the memory of the states for the first program, or checks that a later one fits it.
   void prepare_state(const Program& program);
   void reset_state();
-  // Counts the tokens of a run that is about to begin. Throws Error(invalid_argument) if the caches have no
-  // room.
+  // Counts the tokens of a run that is about to begin. Throws Error(invalid_argument) if they exceed the
+  // capacity of the caches.
   void append_tokens();
   // Returns whether the state is the number of tokens in growing caches. Throws Error(invalid_argument) for a
   // number that they cannot hold.

@@ -171,13 +171,11 @@ constexpr GpuRow kGpus[] = {{kAmd, kAmdGpu},    {kIntel, kIntelGpu},       {kNvi
 // Drivers that run on the CPU. Measured on lavapipe of Mesa 22.3, unless another driver is named.
 constexpr DeviceTraits kCpu{
     // Strips and their copies, measured by tests/bench/tile_bench.cpp. A copy command wakes no threads, and
-    // copies
-    // as fast as memory allows: a few rows take 1 us instead of 50.
+    // copies as fast as memory allows: a few rows take 1 us instead of 50.
     .move_cost = 3.6,
     .shader_copy_ms = 0.02,
     // Registers spill to a cache that is faster than a load from a tensor. With twice as many sums, attention
-    // takes a
-    // second to compile.
+    // takes a second to compile.
     .most_group_sums = 64,
     .most_attention_sums = 32,
     .texels_ahead = 1,
@@ -191,9 +189,8 @@ constexpr DeviceTraits kCpu{
     // LLVM takes 0.2 s for a variant of 3x3 convolutions that runs a quarter faster. (On GPUs this is
     // assumed.)
     .macs_worth_a_variant = uint64_t{1} << 24,
-    // Launches and barriers cost little, and depthwise kernels with large tiles are faster than kernels that
-    // share
-    // pixels in a workgroup.
+    // Launches and barriers cost little, and depthwise kernels with large tiles are faster than fused
+    // kernels, which share pixels in a workgroup.
     .tiles_by_predicted_time = false,
     .depthwise_tiles = false,
     .fuses_separable = false,
@@ -211,8 +208,7 @@ constexpr DeviceTraits kCpu{
     // on lavapipe of Mesa 22.3 and 25.0.
     .loops_by_subgroups = false,
     // A thread runs whole workgroups. With few results, workgroups are as wide as the lanes of a thread, so
-    // that
-    // threads finish at the same time.
+    // that threads finish at the same time.
     .loop_workgroup_of_few = 8,
     .few_results = 512,
     // A workgroup runs on one thread. Starting another dispatch takes as long as about 50,000 products.

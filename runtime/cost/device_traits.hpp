@@ -72,8 +72,7 @@ struct DeviceTraits {
   int64_t most_full_register_group = kNoBound;  // largest workgroup whose invocations can use all registers
   double most_resident_expand = 64;             // subgroups of conv_expand.comp that a unit holds at a time
 
-  // --- Variants of the loops of convolutions and attention, chosen by the code that compilers make of them.
-  // Read from machine code. ---
+  // --- Variants of the loops of convolutions and attention. Read from machine code. ---
   // The positions of pixels are computed again after the loop, so that no registers hold them during the loop
   // (RECOMPUTE_POSITIONS).
   bool recompute_positions = false;

@@ -59,7 +59,7 @@ class VELLUM_API LargePicture {
  public:
   // Throws Error(unsupported), which names the layer, for a network that is not local: global pools,
   // attention, normalisation over the picture, products of all pixels, constants that vary along the picture,
-  // a Resize whose weights round differently from place to place (linear and cubic by 3). Throws
+  // a Resize whose weights round differently at different positions (linear and cubic by 3). Throws
   // Error(out_of_memory), which states the bytes of the smallest tiles, if no tile fits the memory budget;
   // Error(invalid_argument) for tiles no larger than the halo; and the errors of Session.
   LargePicture(const Device& device, const Model& model, const LargePictureOptions& options);

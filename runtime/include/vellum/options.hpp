@@ -8,10 +8,10 @@ namespace vellum {
 // Precision of stored intermediates and weights. Accumulators are fp32.
 enum class Precision : uint8_t { fp32, fp16 };
 // How operators with constant weights multiply values that Precision::fp16 stores.
-//   fp32       halves are converted to fp32 first.
-//   fp16       halves are multiplied, on devices with shaderFloat16. Up to sixteen products are summed
-//              in fp16, and these partial sums are added to an fp32 accumulator. Weights are scaled so
-//              that no partial sum overflows.
+//   fp32       values are converted to fp32 before they are multiplied.
+//   fp16       values are multiplied in fp16, on devices with shaderFloat16. Up to sixteen products are
+//              summed in fp16, and these partial sums are added to an fp32 accumulator. Weights are
+//              scaled so that no partial sum overflows.
 //   automatic  fp16 where tune() measured it to be faster.
 enum class Arithmetic : uint8_t { fp32, fp16, automatic };
 // How intermediate tensors are stored. A tensor beyond the device's image limits falls back to a buffer.

@@ -78,12 +78,12 @@ VELLUM_API PackSummary pack_with_variants(const std::filesystem::path& model,
                                           const std::filesystem::path& file, const Caps& caps,
                                           const SessionOptions& options, const PackVariants& variants);
 
-// Receives the bytes of a bundle, one piece after another. An exception ends pack().
+// Receives the bytes of a bundle in order, in several calls. An exception ends pack().
 using PackSink = std::function<void(std::span<const std::byte> piece)>;
 
-// Does the same from memory to `sink`, without files. A model with external data is refused. Throws the
-// errors of the functions above except those of files. An Error thrown by `sink` is passed on; any other
-// exception becomes Error(cancelled) with its text.
+// Pack as the functions above do, but read the model from memory and pass the bundle to `sink`. A model with
+// external data is refused. Throw the errors of the functions above except errors of files. An Error thrown
+// by `sink` is passed on; any other exception becomes Error(cancelled) with its text.
 VELLUM_API PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,
                             const SessionOptions& options = {}, std::span<const PackFrame> frames = {});
 VELLUM_API PackSummary pack(std::span<const std::byte> model, const PackSink& sink, const Caps& caps,

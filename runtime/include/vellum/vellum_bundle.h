@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* What vellum_write_bundle() wrote. */
+/* The result of vellum_write_bundle(). */
 typedef struct vellum_bundle_summary {
   size_t size;            /* of this struct, as the caller was compiled */
   size_t shaders;         /* variants that were compiled */

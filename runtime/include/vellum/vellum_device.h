@@ -40,7 +40,7 @@ typedef enum vellum_self_check {
 
 /* Fill it with vellum_device_options_init(), then change what should differ. */
 typedef struct vellum_device_options {
-  size_t size;               /* of this struct, as the caller was compiled: tells the library its version */
+  size_t size;               /* of this struct, as the caller was compiled: tells the library which version it is */
   const char* device;        /* number, UUID or part of a name; NULL: a discrete GPU, else an integrated one, else a CPU */
   const char* cache_folder;  /* for compiled shaders, made if it is missing; NULL: nothing is kept on disk */
   int32_t validation;        /* not 0: the Khronos validation layer; its messages go to `log` */
@@ -82,7 +82,7 @@ typedef struct vellum_device_info {
   uint8_t luid[8];
   uint32_t subgroup_size;          /* 0: unknown, or not every subgroup is full */
   const char* preferred_storage;   /* what VELLUM_STORAGE_AUTO means: "image2d", "image3d", "buffer" */
-  const char* cooperative_matrices; /* the supported products of halves, "KHR 16x16x16"; or "no: ..." */
+  const char* cooperative_matrices; /* supported fp16 matrix shapes, "KHR 16x16x16"; or "no: " and the reason */
   uint32_t max_image_dimension_2d, max_image_dimension_3d;
   uint64_t max_storage_buffer_range;
 } vellum_device_info;

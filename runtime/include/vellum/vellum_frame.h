@@ -67,7 +67,8 @@ VELLUM_C_API vellum_status vellum_frame_rotated(double center_x, double center_y
 VELLUM_C_API vellum_status vellum_frame_region(double corner_x, double corner_y, double right_x, double right_y,
                                                double down_x, double down_y, double network_width, double network_height,
                                                vellum_frame_transform* transform, vellum_error* error);
-/* The same part of the frame, mirrored for the network: horizontally if `across` is not 0, else vertically. */
+/* Makes a transform of the same part of the frame that the network sees mirrored: horizontally if `across` is not 0, else
+ * vertically. */
 VELLUM_C_API vellum_status vellum_frame_flip(const vellum_frame_transform* transform, int32_t across,
                                              vellum_frame_transform* flipped, vellum_error* error);
 
@@ -128,7 +129,8 @@ VELLUM_C_API vellum_status vellum_write_bundle_with_frames(const char* model, co
                                                            const vellum_bundle_frame* frames, size_t frame_count,
                                                            vellum_bundle_summary* summary, vellum_error* error);
 
-/* Receives the bytes of a bundle, one piece after another. Return 0 to go on; anything else ends the call with VELLUM_CANCELLED. */
+/* Receives the bytes of a bundle in order, in several calls. Return 0 to go on; anything else ends the call with
+ * VELLUM_CANCELLED. */
 typedef int32_t (*vellum_write_callback)(const void* bytes, size_t byte_count, void* user);
 /*
  * Makes such a bundle without files: reads the model from memory and passes the bundle to `write`. A model with external

@@ -14,11 +14,11 @@ extern "C" {
 typedef struct vellum_session vellum_session;
 
 typedef enum vellum_precision { VELLUM_FP32 = 0, VELLUM_FP16 = 1 } vellum_precision;
-/* How operators with constant weights multiply halves; accumulators are fp32 in any case. */
+/* How operators with constant weights multiply values that are stored in fp16; accumulators are fp32 in any case. */
 typedef enum vellum_arithmetic {
   VELLUM_ARITHMETIC_FP32 = 0,
-  VELLUM_ARITHMETIC_FP16 = 1, /* as halves: only with VELLUM_FP16, on devices with shaderFloat16 */
-  VELLUM_ARITHMETIC_AUTO = 2  /* as halves where vellum_tune() measured it to be faster */
+  VELLUM_ARITHMETIC_FP16 = 1, /* products in fp16: only with VELLUM_FP16, on devices with shaderFloat16 */
+  VELLUM_ARITHMETIC_AUTO = 2  /* products in fp16 where vellum_tune() measured it to be faster */
 } vellum_arithmetic;
 typedef enum vellum_storage {
   VELLUM_STORAGE_AUTO = 0,

@@ -36,7 +36,7 @@ struct MeansTile {
 };
 // Returns nothing if the kernel does not unroll the window (has_unrolled_taps()).
 std::optional<MeansTile> means_tile(const ConvProblem& problem, const DeviceCaps& caps);
-// What a depthwise kernel does with the means.
+// The use of the means in a depthwise kernel.
 struct DepthwiseMeans {
   // Adds to the dispatch a binding that stores the means, or the gates of squeeze-and-excitation that the
   // last workgroup computes from them. Null: the kernel computes no means.

@@ -8,8 +8,8 @@ namespace vellum {
 
 enum class SoftmaxKind : uint8_t { softmax, log_softmax, hardmax };
 
-// Normalises along `axis`. With `flatten` (before opset 13) over all dimensions from `axis` on, as if the
-// input were flattened to two dimensions.
+// Normalises along `axis`. With `flatten` (before opset 13) it normalises over all dimensions from `axis` on,
+// as if the input were flattened to two dimensions.
 struct Softmax : Operator {
   SoftmaxKind kind = SoftmaxKind::softmax;
   int64_t axis = -1;
