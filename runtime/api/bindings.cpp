@@ -30,7 +30,7 @@ void check_buffer(const gpu::Context& context, const BufferLayout& layout, const
     refuse(kind, port,
            "it takes " + std::to_string(needed) + " bytes with its padding, but " +
                std::to_string(binding.bytes) + " were given");
-  // Vulkan does not say how large a buffer is, but how much memory it takes: at least as much.
+  // Vulkan does not report the size of a buffer. The size of its memory is an upper bound.
   const uint64_t most = gpu::memory_bytes(context, binding.buffer);
   const uint64_t bytes = binding.bytes == VK_WHOLE_SIZE ? needed : binding.bytes;
   if (binding.offset > most || bytes > most - binding.offset)
@@ -54,8 +54,8 @@ gpu::ApplicationImageDesc image_desc(const ImageBinding& binding) {
           binding.array_layer};
 }
 
-// Throws Error(invalid_argument) for a queue family that the device does not have, Error(unsupported) for an
-// owner that it does not know.
+// Checks an owner. Throws Error(invalid_argument) for a queue family that the device does not have, and
+// Error(unsupported) for an owner whose extension it lacks.
 void check_owner(const Executor& executor, const char* kind, const Port& port, uint32_t owner) {
   const uint32_t families = gpu::queue_family_count(*executor.context());
   if (owner >= families && owner != VK_QUEUE_FAMILY_EXTERNAL && owner != VK_QUEUE_FAMILY_FOREIGN_EXT)

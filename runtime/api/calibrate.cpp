@@ -23,17 +23,17 @@
 namespace vellum {
 namespace {
 
-// An estimate has no interval up to this multiple of the operations that the probes compile.
+// Estimates of programs with up to this multiple of the probes' operations have no interval.
 constexpr uint64_t kBeyondProbes = 4;
 
-// The memory of a session that is not the driver's.
+// Returns the memory of a session without the driver's.
 uint64_t bytes_without_driver(const MemoryEstimate& estimate) {
   return estimate.use.total() - estimate.resident.driver.value_or(0) -
          estimate.resident.pipelines.value_or(0);
 }
 
-// Runs the probes one after the other. All sessions stay until the end, and their pipelines with them: what
-// the process has taken after each is what one network with all pipelines so far would have taken.
+// Runs the probes one after the other. All sessions, and their pipelines, stay until the end. The process
+// memory after each probe is therefore that of one network with all pipelines so far.
 class DriverProbing {
  public:
   DriverProbing(const Device& device, uint64_t resident_before)
@@ -46,7 +46,7 @@ class DriverProbing {
       run_with_zeros(sessions_.back());
       peaks_.push_back(platform::process_memory().value().peak);
     }
-    // Only now, as this takes memory, too.
+    // The samples are computed only now, because that takes memory, too.
     std::vector<DriverSample> samples;
     std::set<gpu::PipelineKey> pipelines;
     uint64_t other = resident_before_;
@@ -55,7 +55,7 @@ class DriverProbing {
            pipeline_keys(Target(&device_).compile(models_[i], SessionOptions{}).program))
         pipelines.insert(key);
       other += bytes_without_driver(estimate_memory(models_[i], {}, device_));
-      // The driver gives nothing back; tensors may be in memory that its compiler freed.
+      // The driver returns no memory to the system. Tensors may use memory that its compiler freed.
       const uint64_t least = samples.empty() ? 0 : samples.back().bytes;
       samples.push_back(
           {compiled_work(pipelines, nullptr), std::max(least, peaks_[i] > other ? peaks_[i] - other : 0)});

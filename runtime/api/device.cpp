@@ -142,7 +142,8 @@ void Device::Impl::keep_tuning(TuningTable table) {
   if (!folder.empty()) write_table(folder, context->caps(), *tuning_);
 }
 
-// Layers that are split for a budget would choose otherwise than whole ones, whose results theirs must equal.
+// Returns whether a session uses tuned kernels. Not with a weights budget: split layers would choose other
+// kernels than whole layers, and their results must be equal.
 std::shared_ptr<const TuningTable> Device::Impl::tuning_for(const SessionOptions& options) {
   return options.tuned && options.weights_budget == 0 ? tuning() : nullptr;
 }

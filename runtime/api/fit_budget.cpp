@@ -15,13 +15,14 @@ namespace {
 
 // At least 1/64 of the weights stays on the device: with less, layers are split into very many parts.
 constexpr uint64_t kSmallestShare = 64;
-// The weights that stay on the device while others stream, in 64ths of all. They are the same for every
-// budget, so that a larger one has the ways of a smaller one.
+// The shares of the weights that stay on the device while others stream, in 64ths. They are the same for
+// every budget, so that a larger budget has all ways of a smaller one.
 constexpr uint64_t kShares[] = {63, 62, 60, 56, 52, 48, 44, 40, 36, 32, 28, 24, 20,
                                 16, 14, 12, 10, 8,  7,  6,  5,  4,  3,  2,  1};
-// Between a budget of weights that suffices and one that does not; then by 1/256 of all bytes.
+// Steps of the bisection between a sufficient and an insufficient weights budget; then steps of 1/256 of all
+// bytes.
 constexpr int kBisections = 4, kSmallSteps = 16;
-// The last steps down to the smallest budget, which become shorter until one byte less does not suffice.
+// The last steps down to the smallest budget. They become shorter until one byte less is insufficient.
 constexpr int kLastSteps = 32;
 
 bool is_better(const FittedModel& a, const FittedModel* b) {
@@ -32,7 +33,7 @@ bool is_better(const FittedModel& a, const FittedModel* b) {
 
 bool is_smaller(const FittedModel& a, const FittedModel* b) { return !b || a.way.bytes < b->way.bytes; }
 
-// Each returns whether it changes anything.
+// Each of these functions changes options, and returns whether it changed anything.
 
 bool plan_for_least(SessionOptions& options) {
   PlanningOptions& planning = options.planning;
@@ -44,7 +45,7 @@ bool plan_for_least(SessionOptions& options) {
 bool replace_mode(SessionOptions& options, MemoryMode from, MemoryMode to) {
   if (options.memory != from) return false;
   options.memory = to;
-  options.planning.strategy = "best";  // the other mode has other strategies
+  options.planning.strategy = "best";  // the strategy may not exist in the other mode
   return true;
 }
 
@@ -52,8 +53,8 @@ bool has_winograd(const SessionOptions& options) {
   return options.winograd == Winograd::f2 || options.winograd == Winograd::f4;
 }
 
-// Whether split layers may round otherwise than the whole: a squeeze-and-excitation that is decomposed, and
-// residuals that are added to halves (docs/streaming.md).
+// Returns whether split layers may round in another way than whole layers: a decomposed
+// squeeze-and-excitation, and residuals that are added in fp16 (docs/streaming.md).
 bool may_change_bits(const Graph& whole, const Graph& split, Precision precision) {
   const auto excitations = [](const Graph& graph) {
     return std::ranges::count_if(graph.nodes,
@@ -63,8 +64,8 @@ bool may_change_bits(const Graph& whole, const Graph& split, Precision precision
          (precision == Precision::fp16 && split.nodes.size() != whole.nodes.size());
 }
 
-// Words for the predicted time within the smallest budget. Empty for a network that runs on the host, whose
-// time is not predicted.
+// Returns a phrase with the predicted time within the smallest budget. Empty for a network that runs on the
+// host, whose time is not predicted.
 std::string cost_of(const Way& least, const Way& asked) {
   if (asked.milliseconds == 0) return {};
   std::array<char, 128> text{};
@@ -123,7 +124,7 @@ std::vector<BudgetFitter::Combination> BudgetFitter::combinations(const SessionO
   return all;
 }
 
-// Weights that stream serve one run at a time, and plain kernels.
+// Returns whether weights may stream: only with one run in flight, and without tuned kernels and Winograd.
 bool BudgetFitter::may_stream(const SessionOptions& options) const {
   return options.in_flight == 1 && !has_winograd(options) && !uses_tuning(options);
 }
@@ -148,7 +149,8 @@ void BudgetFitter::add_tiles() {
 CompileOptions BudgetFitter::compile_options(const Combination& combination) const {
   CompileOptions options = target_.compile_options(combination.options);
   options.tiling = combination.tiling;
-  // No timed search: strips have very many tensors, and the plans would depend on how busy the machine is.
+  // The planner's timed search is off: strips have many tensors, and plans would depend on the load of the
+  // machine.
   if (!options.tiling.empty()) options.plan.search_budget = {};
   return options;
 }
@@ -171,7 +173,7 @@ FittedModel BudgetFitter::assess(const Combination& combination,
   fitted.way.weights_bytes = memory.weights.allocated;
   fitted.way.activation_bytes = memory.lasting() - memory.weights.allocated;
   fitted.way.streamed_bytes = memory.weights.stream.streamed_bytes;
-  // No way that takes less is predicted to be quicker than what it changes.
+  // A way that takes fewer bytes is never predicted to be quicker than the way that it changes.
   fitted.way.milliseconds =
       std::max({predicted_run(inputs, memory.weights).ms, asked_ms_, combination.least_ms});
   for (const TiledNodes& tiled : combination.tiling)
@@ -205,7 +207,7 @@ const FittedModel* BudgetFitter::streamed(size_t index, uint64_t weights_budget)
   const Graph& whole = prepared(combination.options);
   Graph graph = split_for_budget(whole, target_.caps(), options);
   if (may_change_bits(whole, graph, options.precision)) return nullptr;
-  // Tiles are of the layers as they were.
+  // The tiling is for layers that are not split.
   if (!options.tiling.empty() && graph.nodes.size() != whole.nodes.size()) return nullptr;
   try {
     // Unless a layer was split, the program is that of the resident weights.
@@ -219,7 +221,8 @@ const FittedModel* BudgetFitter::streamed(size_t index, uint64_t weights_budget)
   return known ? &*known : nullptr;
 }
 
-// The weights get what the rest leaves. That is too much at first: their staging memory grows with them.
+// The weights get the bytes that everything else leaves. The first guess is too large, because staging memory
+// grows with the budget of weights.
 const FittedModel* BudgetFitter::streamed_within(size_t index, uint64_t bytes) {
   const uint64_t rest = resident(index).way.activation_bytes;
   for (uint64_t weights = bytes > rest ? bytes - rest : 0; weights > 0;) {
@@ -230,7 +233,8 @@ const FittedModel* BudgetFitter::streamed_within(size_t index, uint64_t bytes) {
   return nullptr;
 }
 
-// With less than the most that fits, all of the rest may be copied in time: each share is tried.
+// Tries each share of resident weights, because with a smaller share the remaining weights may arrive in
+// time.
 const FittedModel* BudgetFitter::quickest_streamed(size_t index, uint64_t bytes) {
   const uint64_t all = resident(index).way.weights_bytes, rest = resident(index).way.activation_bytes;
   const FittedModel* best = nullptr;
@@ -272,8 +276,8 @@ const FittedModel* BudgetFitter::quickest(uint64_t bytes) {
   return best;
 }
 
-// A larger budget considers all that a smaller one does, and what is left out is no better than `best`: so
-// the predicted time never rises with the budget.
+// A larger budget considers all ways of a smaller one, and skips only ways that cannot be better than `best`.
+// Therefore the predicted time never increases with the budget.
 const FittedModel* BudgetFitter::found_within(uint64_t bytes) {
   if (as_asked().way.bytes <= bytes) return &as_asked();
   const FittedModel* best = nullptr;
@@ -291,8 +295,8 @@ const FittedModel* BudgetFitter::found_within(uint64_t bytes) {
   if (!tiles_may_improve) return best;
   add_tiles();
   for (const std::vector<size_t>& group : tiled_) {
-    // Bytes fall from one tiling to the next, all but for a few, so that a bisection finds the first that
-    // fits.
+    // Bytes decrease from one tiling to the next with few exceptions, so that a bisection finds the first
+    // tiling that fits.
     const auto fits = [&](size_t i) {
       const Way& way = resident(i).way;
       return way.bytes <= bytes ||
@@ -309,7 +313,8 @@ const FittedModel* BudgetFitter::found_within(uint64_t bytes) {
   return best;
 }
 
-// Weights stream beside the combinations that need the fewest bytes without them.
+// Considers streamed weights in all combinations without tiles, and in the smallest combination with tiles of
+// each group.
 const FittedModel* BudgetFitter::streamed_below(uint64_t bytes) {
   const FittedModel* best = nullptr;
   const auto consider = [&](size_t index) {

@@ -119,7 +119,7 @@ class FrameFront {
     return output;
   }
 
-  // With scale 1, which rounds and saturates.
+  // A QuantizeLinear with scale 1 rounds and saturates.
   ValueId quantise(ValueId value, DType dtype, bool last) {
     const float one = 1;
     const ValueId scale =
@@ -128,14 +128,14 @@ class FrameFront {
     return add_node(std::make_shared<QuantizeLinear>(), {value, scale, zero}, last);
   }
 
-  // To another type of floats.
+  // A Cast to another floating-point type.
   ValueId convert(ValueId value, DType dtype, bool last) {
     auto op = std::make_shared<Cast>();
     op->to = dtype;
     return add_node(std::move(op), {value}, last);
   }
 
-  // Passes cancel it against the one with which the network begins.
+  // Passes cancel this Transpose with the Transpose at the beginning of the network.
   void transpose(ValueId value) {
     auto op = std::make_shared<Transpose>();
     op->perm = Ints{0, 2, 3, 1};

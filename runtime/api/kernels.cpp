@@ -17,7 +17,7 @@
 namespace vellum {
 namespace {
 
-// The sum of the statistics of these names; NaN if the driver gives none of them.
+// Returns the sum of the statistics with these names; NaN if the driver reports none of them.
 double sum_of(const std::vector<KernelStatistic>& statistics, std::initializer_list<std::string_view> names) {
   double sum = std::nan("");
   for (const KernelStatistic& statistic : statistics)
@@ -46,7 +46,7 @@ KernelCode kernel_code(gpu::PipelineExecutable executable) {
   return code;
 }
 
-// Without the macros of tensors, and those that begin with the letter of an access.
+// Returns the macros as text, without those that describe tensors.
 std::string variant(const std::vector<std::pair<std::string, std::string>>& defines) {
   std::string text;
   for (const auto& [name, value] : defines) {
@@ -80,7 +80,7 @@ void set_times(KernelDispatch& result, const DispatchTime& time) {
   result.waves = time.waves;
 }
 
-// Copies what the model says of the kernel, apart from the device's rates.
+// Copies the figures of a kernel that do not depend on the device's rates.
 void set_figures(KernelDispatch& result, const DispatchModel& model) {
   result.invocations = model.invocations;
   result.bytes = model.bytes;
@@ -105,7 +105,7 @@ void predict(KernelDispatch& result, DispatchModel model, const KernelCode* code
   result.predicted_us = time.total_us(model.efficiency);
 }
 
-// The dispatch of a pipeline that the driver compiled.
+// Returns the report of a dispatch whose pipeline the driver compiled.
 KernelDispatch compiled_dispatch(const Program& program, const Dispatch& dispatch, bool barrier,
                                  const KernelPipeline& pipeline, const DeviceRates* rates,
                                  const DeviceTraits& traits) {

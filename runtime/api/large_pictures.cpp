@@ -21,8 +21,8 @@
 namespace vellum {
 namespace {
 
-// Kernels are those of a picture of about this many rows and columns: fewer than twice as many, and as many
-// as the whole has, modulo this.
+// Kernels are chosen for a reference picture of about this many rows and columns: fewer than twice as many,
+// and congruent to the size of the whole picture modulo this number.
 constexpr int64_t kReferenceSide = 256;
 
 // Rows and columns of tiles that are tried, the largest first.
@@ -36,8 +36,8 @@ int64_t reference_side(int64_t whole) {
   return whole < 2 * kReferenceSide ? whole : kReferenceSide + whole % kReferenceSide;
 }
 
-// The largest part of at most `wanted` rows that may begin at multiples of the alignment and end where the
-// whole ends.
+// Returns the largest number of rows, at most `wanted`, such that parts can begin at multiples of the
+// alignment and the last part ends with the whole.
 int64_t part_side(int64_t wanted, int64_t whole, int64_t alignment) {
   if (wanted >= whole) return whole;
   const int64_t less = (wanted - whole % alignment) / alignment * alignment + whole % alignment;
@@ -57,13 +57,14 @@ void check_options(const LargePictureOptions& options) {
   if (options.tile_height < 0 || options.tile_width < 0) refuse("a tile of less than one row or column");
 }
 
-// The dimension of the rows of an input or output, which that of the columns follows.
+// An input or output: the dimension of its rows, after which comes that of the columns, and its element size.
 struct Image {
   size_t rows_axis = 2;
   size_t element_bytes = 4;
 };
 
-// N, H, W, C where that is what the graph first turns into N, C, H, W. Shapes need not be known yet.
+// Returns the dimension of the rows of an input: 1 if it is N, H, W, C, because the graph first transposes it
+// to N, C, H, W; otherwise 2. Shapes may be unknown.
 size_t rows_axis_of_input(const Graph& graph, ValueId input) {
   for (const Node& node : graph.nodes) {
     const auto* transpose = dynamic_cast<const Transpose*>(node.op.get());
@@ -106,12 +107,12 @@ struct LargePicture::Impl {
     options.session.tuned = false;
     options.session.winograd = Winograd::off;
     options.session.in_flight = 1;
-    if (options.session.memory_budget) {  // the plan that needs least
+    if (options.session.memory_budget) {  // use the plan with the fewest bytes
       options.session.memory = MemoryMode::offsets;
       options.session.planning = {};
     }
     compile_options = target.compile_options(options.session);
-    compile_options.fuse_layers = false;  // tiles of any size have the reference's kernels
+    compile_options.fuse_layers = false;  // tiles of every size must have the kernels of the reference
     whole = whole_side();
     const Side base{reference_side(whole.height), reference_side(whole.width)};
     reference = prepare(base);
@@ -192,7 +193,7 @@ struct LargePicture::Impl {
     return options.session.memory_budget == 0 || bytes <= options.session.memory_budget;
   }
 
-  // Sizes of tiles that the options leave, the largest first.
+  // Returns the tile sizes that the options allow, the largest first.
   std::vector<Side> sides() const {
     std::vector<Side> sides;
     for (const int64_t side : kSides) {

@@ -54,7 +54,8 @@ MemoryFrontier memory_frontier(const Target& target, const Model& model, Session
   return frontier;
 }
 
-// Scaled so that the smallest of all values is 0 and the largest 1; 0 if they are equal.
+// Returns the value scaled to 0..1, so that the smallest of all values is 0 and the largest 1; 0 if they are
+// equal.
 double scaled(double value, double least, double most) {
   return most > least ? (value - least) / (most - least) : 0;
 }

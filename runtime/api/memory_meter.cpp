@@ -78,7 +78,7 @@ MemoryMeasurement MemoryMeter::measure(const std::filesystem::path& model, const
                                        const DeviceOptions& device_options) const {
   return guard([&] {
     MemoryMeasurement measured;
-    platform::reset_peak();  // where it cannot, the peak of all measurements so far counts
+    platform::reset_peak();  // if the system cannot reset it, the peak of all measurements so far counts
     const Device device = Device::open(device_options);
     const gpu::Context& context = *impl(device)->context;
     const std::optional<uint64_t> driver_before = gpu::heap_usage(context);

@@ -36,8 +36,8 @@ std::vector<TensorInfo> infos_of_outputs(const Graph& graph) {
   return result;
 }
 
-// Shapes of outputs that the file leaves out follow from those of the inputs, where these are all known.
-// Where they do not, the session that is to run the model says why.
+// Infers the shapes of outputs that the file leaves out, if all input shapes are known. If inference fails,
+// the error is left to the session that runs the model.
 std::vector<TensorInfo> output_infos(const Graph& graph) {
   const bool known = std::all_of(graph.inputs.begin(), graph.inputs.end(), [&](ValueId id) {
     return graph.values[id].type_known && is_known(graph.values[id].type.shape);
@@ -67,7 +67,7 @@ NodeInfo node_info(const Graph& graph, const Node& node) {
   const std::vector<OperatorInput> inputs = operator_inputs(graph, node);
   const bool known = std::all_of(inputs.begin(), inputs.end(),
                                  [](const OperatorInput& input) { return is_known(input.type.shape); });
-  // A shape rule refuses types that only a run determines.
+  // Shape rules reject types that only a run determines.
   const bool typed = std::all_of(node.inputs.begin(), node.inputs.end(),
                                  [&](ValueId id) { return id == kNoValue || graph.values[id].type_known; });
   if (typed && known) info.macs = node.op->macs(inputs);

@@ -62,8 +62,8 @@ void add_weights(const Program& program, const Graph& graph, packfile::Contents&
   }
 }
 
-// The programs that sessions may run on a device with `caps`: they check its cooperative matrices, and do
-// without if the results are wrong or if their library cannot compile for them.
+// Returns the programs that sessions may run on a device with `caps`. Sessions check cooperative matrices,
+// and run programs without them if the results are wrong or if the library cannot compile shaders for them.
 std::vector<Program> possible_programs(const Graph& imported, const DeviceCaps& caps,
                                        const SessionOptions& options) {
   check_input_values(imported, find_shape_inputs(imported), options.input_values);
@@ -84,13 +84,14 @@ std::vector<Program> possible_programs(const Graph& imported, const DeviceCaps& 
   return programs;
 }
 
-// The model, of which the input `frame` takes frames; empty: none does.
+// A form of the model whose input `frame` takes frames; empty: no input does.
 struct FramedModel {
   Model model;
   std::string frame;
 };
 
-// The model itself, and with each of the frames, with a transform for all frames and with one for each.
+// Returns the model itself, and for each of `frames` the model with a fixed transform and with a transform as
+// input.
 std::vector<FramedModel> framed_models(const Model& model, std::span<const PackFrame> frames) {
   std::vector<FramedModel> framed{{model, {}}};
   for (PackFrame frame : frames) {
@@ -103,8 +104,8 @@ std::vector<FramedModel> framed_models(const Model& model, std::span<const PackF
   return framed;
 }
 
-// The model with a picture of the size of its output or frame, and of another size: narrow pictures, and
-// those of the size of the frame beneath, have shaders of their own.
+// Returns the model with a picture of the size of its output or frame, and of another size. Narrow pictures,
+// and pictures of the size of the frame below, have shader variants of their own.
 std::array<Model, 2> pictured_models(const Model& model, PackPicture picture) {
   picture.picture.width = picture.picture.height = 0;
   const Model natural = with_picture(model, picture.output, picture.picture);
@@ -113,7 +114,7 @@ std::array<Model, 2> pictured_models(const Model& model, PackPicture picture) {
   return {natural, with_picture(model, picture.output, picture.picture)};
 }
 
-// The model itself first.
+// Returns all forms of the model. The model itself is first.
 std::vector<Graph> variant_graphs(const Model& whole, const PackVariants& variants) {
   const std::vector<FramedModel> framed = framed_models(whole, variants.frames);
   std::vector<PackPicture> pictures(variants.pictures.begin(), variants.pictures.end());
@@ -135,7 +136,7 @@ std::vector<Graph> variant_graphs(const Model& whole, const PackVariants& varian
   return graphs;
 }
 
-// The file as it is: its reader needs no library.
+// Returns the bytes of a TFLite file unchanged, because reading them needs no library.
 std::vector<std::byte> tflite_bytes(const std::filesystem::path& model) {
   std::optional<std::vector<std::byte>> bytes = platform::read_file(model, UINT64_C(1) << 31);
   if (!bytes) throw Error(ErrorCode::io, platform::to_utf8(model) + ": cannot be read");
@@ -178,10 +179,10 @@ struct Imported {
 
   Graph graph;
   GraphRecord record;
-  packfile::Contents contents;  // refers to the others
+  packfile::Contents contents;  // refers to the other members
 };
 
-// Passes the pieces of a bundle on, one after the other.
+// Passes the bytes of a bundle to the sink.
 packfile::TakePieces to_sink(const PackSink& sink) {
   return [&sink](std::span<const std::span<const std::byte>> pieces) {
     for (const std::span<const std::byte> piece : pieces)
@@ -189,7 +190,7 @@ packfile::TakePieces to_sink(const PackSink& sink) {
   };
 }
 
-// A folder that is missing is more often misspelt than meant to be made.
+// Refuses a missing folder instead of making it, because it is more likely a typing error.
 void check_folder(const std::filesystem::path& file) {
   const std::filesystem::path folder = file.parent_path();
   std::error_code error;
@@ -210,7 +211,7 @@ void add_kernels(const Program& program, KernelsByText& kernels) {
   }
 }
 
-// Adds the shaders with which sessions check these kernels at their first use, where none can be compiled.
+// Adds the shaders of first-use checks of these kernels, for sessions that cannot compile shaders.
 void add_check_shaders(const KernelsByText& kernels, const DeviceCaps& caps, const SessionOptions& options,
                        packfile::Contents& contents) {
   UsedKernels used{.precision = options.precision, .arithmetic = options.arithmetic};

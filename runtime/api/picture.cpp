@@ -99,7 +99,7 @@ class PictureEnd {
     return last;
   }
 
-  // By the model's word, not by the graph's, where shapes of values need not be known yet.
+  // Uses the shapes of the model's outputs, because the shapes of the graph's values may be unknown yet.
   Shape nchw_shape(bool last) const {
     const Shape& s = info_.shape;
     if (s.size() < 4) return {1, 1, s[s.size() - 2], s[s.size() - 1]};
@@ -126,7 +126,7 @@ class PictureEnd {
     return add_node(std::move(op), {value});
   }
 
-  // Passes cancel it against the one with which the network ends.
+  // Passes cancel this Transpose with the Transpose at the end of the network.
   ValueId transpose(ValueId value) {
     auto op = std::make_shared<Transpose>();
     op->perm = Ints{0, 3, 1, 2};

@@ -22,7 +22,7 @@ int64_t round_up_rows(int64_t rows) {
   return static_cast<int64_t>((wanted + step - 1) / step * step);
 }
 
-// The first dimension that all late inputs have; nothing where they differ.
+// Returns the first dimension of all late inputs; nothing if it differs.
 std::optional<int64_t> common_rows(const DeviceRegion& region, std::span<const Tensor* const> inputs) {
   std::optional<int64_t> rows;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -33,7 +33,7 @@ std::optional<int64_t> common_rows(const DeviceRegion& region, std::span<const T
   return rows;
 }
 
-// The tensor with that many rows: with zeros after its own, or without its last ones.
+// Returns the tensor with `rows` rows: padded with zeros, or without its last rows.
 Tensor with_rows(const Tensor& tensor, int64_t rows) {
   Shape shape = tensor.shape();
   shape[0] = rows;
@@ -43,7 +43,7 @@ Tensor with_rows(const Tensor& tensor, int64_t rows) {
   return result;
 }
 
-// How many rows to run instead of `rows`.
+// Returns the number of rows to run in place of `rows`.
 int64_t rows_to_run(const DeviceRegion& region, std::span<const Tensor* const> inputs, int64_t rows) {
   const int64_t rounded = round_up_rows(rows);
   std::vector<TensorType> types;

@@ -20,7 +20,7 @@
 namespace vellum {
 namespace {
 
-// Each has tensors of its own; no device gains by more.
+// The most runs in flight. Each has tensors of its own, and no device gains by more runs.
 constexpr uint32_t kMostInFlight = 64;
 
 RequestQueue::Names signature_names(const std::vector<TensorInfo>& infos) {
@@ -159,7 +159,7 @@ void Session::Impl::release_own_request(const RequestQueue::Lock& lock, const In
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!is_state_input(i) && own_request->has_input(i) && inputs[i].shape == next.shapes[i] &&
         !inputs[i].decides_shapes)
-      staged.emplace(i, own_request->executor().input(i));  // unless a newer value is there
+      staged.emplace(i, own_request->executor().input(i));  // unless a newer value is staged
   queue->release(lock, *std::exchange(own_request, nullptr));
 }
 
@@ -224,7 +224,7 @@ void Session::Impl::run() {
     queue->submit(*own_request);
     queue->wait(*own_request);
   } catch (...) {
-    update_output_shapes();  // none any more
+    update_output_shapes();  // they are unknown again
     throw;
   }
   update_output_shapes();

@@ -124,7 +124,8 @@ Session::Impl::Executors Session::Impl::make_executors(const std::shared_ptr<con
   return made;
 }
 
-// Other shapes leave nothing behind, so that these have the whole budget; not before a way is found.
+// Frees the executors of other shapes, so that the new shapes have the whole budget. They are freed only
+// after a way was found.
 Session::Impl::Executors Session::Impl::make_executors_within_budget(const RequestQueue::Lock& lock,
                                                                      const InputKey& key) {
   SessionOptions shaped = options;
@@ -138,8 +139,9 @@ Session::Impl::Executors Session::Impl::make_executors_within_budget(const Reque
   return make_executors(std::move(fitted.compiled));
 }
 
-// With a weights budget the first executor decides how much of it the session takes. One that needs more gets
-// it if the other executors are freed first; if that is not enough, the session is ready for nothing.
+// With a weights budget the first executor determines how much of it the session allocates. If a later
+// executor needs more, the other executors are freed first. If that does not suffice, the session is not
+// prepared for any shape afterwards.
 Session::Impl::Executors Session::Impl::make_executors_or_free_others(const RequestQueue::Lock& lock,
                                                                       const InputKey& key) {
   if (memory_budget) return make_executors_within_budget(lock, key);

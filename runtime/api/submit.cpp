@@ -36,7 +36,7 @@ Tensor shape_input(const TensorInfo& input, const Shape& shape, std::span<const 
   return tensor;
 }
 
-// Sets a flag as long as it lives.
+// Sets a flag during its lifetime.
 class Flagged {
  public:
   explicit Flagged(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
@@ -91,8 +91,8 @@ void Session::Impl::check_values(std::span<const InputValues> values) const {
   }
 }
 
-// On an executor for the shapes of these values. While this thread waits for a free executor, other threads
-// may submit other shapes, so each round checks everything again.
+// Begins a request on an executor for the shapes of these values. While this thread waits for a free
+// executor, other threads may submit other shapes. Therefore each iteration checks everything again.
 Request& Session::Impl::begin_request(std::span<const InputValues> values) {
   check_values(values);
   RequestQueue::Lock lock = queue->lock();
@@ -110,7 +110,7 @@ Request& Session::Impl::begin_request(std::span<const InputValues> values) {
   }
 }
 
-// All other owners of the lock keep it for microseconds.
+// Returns null if the lock is held for a long time. All other owners hold it only for microseconds.
 Request* Session::Impl::try_begin_request(std::span<const InputValues> values) {
   check_values(values);
   RequestQueue::Lock lock = queue->try_lock();
@@ -268,7 +268,7 @@ Request& Run::checked() const {
 
 bool Run::done() const {
   return guard([&] {
-    Request& request = checked();  // before the queue, which there may be none of
+    Request& request = checked();  // checked first, because an invalid Run has no queue
     return queue_->done(request);
   });
 }

@@ -39,8 +39,8 @@ std::string chosen_inputs(const Model& model, const CompileOptions& options) {
   return text;
 }
 
-// A model that cannot run with the shapes that the caller chose is no corrupt model: the error blames the
-// shapes.
+// Converts Error(corrupt_model): if a model cannot run with the shapes that the caller chose, the shapes are
+// at fault.
 Graph graph_for_shapes(const Model& model, const DeviceCaps& caps, CompileOptions options) {
   options.input_shapes = by_tensor_name(model.inputs(), options.input_shapes);
   options.input_values = by_tensor_name(model.inputs(), options.input_values);
@@ -63,15 +63,17 @@ std::string name_and_driver(const DeviceCaps& caps) {
   return caps.name + (caps.driver.empty() ? "" : ", " + caps.driver);
 }
 
-// Warnings name the device that the program was compiled for. Those of a bundle's caps name this one.
+// Warnings name the device for which the program was compiled. Replaces the device of a bundle's caps by this
+// device.
 void name_device_in_warnings(Program& program, const DeviceCaps& compiled_for, const DeviceCaps& device) {
   const std::string wrong_name = name_and_driver(compiled_for) + ":";
   for (std::string& warning : program.warnings)
     if (warning.starts_with(wrong_name)) warning.replace(0, wrong_name.size(), name_and_driver(device) + ":");
 }
 
-// Adds a kernel that the program of a bundle has to do without. It keeps its layers fused and its images
-// folded, as the other shaders of the bundle are for these. Images fold after kernels are avoided.
+// Adds a kernel that the program of a bundle must avoid, and the same kernel on images that are not folded,
+// because images are folded after kernels are avoided. Layers stay fused and images folded, because the other
+// shaders of the bundle are made for these. Returns whether one of the two is new.
 bool add_avoided(std::string text, const std::string& why, WrongKernels& avoided) {
   constexpr std::string_view kFolded = "FOLDED_";
   bool is_new = avoided.emplace(text, WrongKernel{.why = why}).second;
@@ -163,8 +165,8 @@ bool Device::Impl::is_right(const Program& program, const DeviceCaps& caps, cons
   return first_use_check.passes(context, checked).front();
 }
 
-// A kernel that replaces a wrong one is checked in turn. The loop ends soon: each round knows one more
-// kernel, and a node without a right kernel runs on the host.
+// A kernel that replaces a wrong one is checked, too. The loop ends soon, because each iteration has a
+// verdict for at least one more kernel, and a node without a right kernel runs on the host.
 CompiledModel Device::Impl::compile_checked(const Graph& prepared, const DeviceCaps& caps,
                                             CompileOptions options, Stage last) {
   constexpr int kMostRounds = 64;
@@ -179,8 +181,8 @@ CompiledModel Device::Impl::compile_checked(const Graph& prepared, const DeviceC
                   "run on it; `vellum doctor` reports them");
 }
 
-// A bundle has the kernels of one program, so the host computes the nodes of wrong ones. Where that needs a
-// layout conversion that the bundle lacks, or that is wrong, the host computes all.
+// A bundle has only the kernels of one program, so that the host computes nodes with wrong kernels. If that
+// needs a layout conversion that the bundle lacks or that is wrong, the host computes everything.
 CompiledModel Device::Impl::compile_with_right_kernels_of(const PackedModel& bundle, const Graph& prepared,
                                                           const DeviceCaps& caps, CompileOptions options,
                                                           Stage last) {
@@ -253,7 +255,7 @@ std::optional<CompiledModel> Device::Impl::compile_from_bundle(const Model& mode
   if (auto compiled = compile_from_bundle(model, context->caps(), options, last)) return compiled;
   std::optional<DeviceCaps> caps = impl(model)->packed->caps();
   if (!caps) return {};
-  caps->cooperative_matrices.clear();  // the bundle has the shaders without them, too
+  caps->cooperative_matrices.clear();  // the bundle also has shaders without cooperative matrices
   if (!can_run_kernels_for(context->caps(), *caps)) return {};
   CompileOptions untuned = options;
   untuned.tuning = nullptr;

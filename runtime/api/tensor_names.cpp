@@ -65,7 +65,7 @@ std::string by_tensor_name(const Model& model, const std::string& state) {
       pairs.emplace_back(model.inputs()[position(model.inputs(), input, "input")].name,
                          model.outputs()[position(model.outputs(), output, "output")].name);
   }
-  // Whoever lists states need not know of the one that counts the tokens in growing caches.
+  // A list of states may omit the state that counts the tokens in growing caches.
   const std::pair<std::string, std::string> length(kCacheLength, kNextCacheLength);
   if (!pairs.empty() && has_cache_length(impl(model)->graph) && std::ranges::count(pairs, length) == 0)
     pairs.push_back(length);

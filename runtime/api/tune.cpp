@@ -21,8 +21,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A network whose operators were measured to be quicker may be so much slower as a whole by the clock's
-// noise.
+// A network with tuned kernels is kept unless it takes more than this factor of the time without: the clock's
+// noise may make it seem slower.
 constexpr double kNoise = 1.05;
 
 TunedOperator to_public(const Graph& graph, const OperatorKind& kind) {
@@ -57,7 +57,7 @@ class Tuner {
         weights_(impl(device)->weights_for(model, options)),
         before_(*impl(device)->tuning()) {
     operators_.context = impl(device)->context;
-    // As sessions do: the layers that one kernel computes are one node, which has candidates.
+    // Layers are fused as in sessions: a fused kernel is one node, which has candidates.
     fuse(graph_, operators_.context->caps(), options.precision, compile_options_.wrong_kernels.get());
     operators_.again = tune_options.again;
     operators_.are_right = [this](std::span<const Program> programs) {
@@ -89,7 +89,7 @@ class Tuner {
       call_application("the function that is told of progress", [&] { tune_options_.progress(progress); });
   }
 
-  // The network as a session with this table runs it; null: without measurements.
+  // Returns the network as a session with this table runs it; null: without measurements.
   std::unique_ptr<Executor> make_executor(std::shared_ptr<const TuningTable> table, bool timestamps) {
     compile_options_.tuning = std::move(table);
     auto executor = std::make_unique<Executor>(
@@ -107,7 +107,8 @@ class Tuner {
     return make_executor(std::make_shared<const TuningTable>(std::move(table)), timestamps);
   }
 
-  // The device's default first, then others that may be quicker. Empty: as StorageChoice says.
+  // Returns the storages to try: the device's default first, then others that may be quicker. Empty: the
+  // options name the storage.
   std::vector<std::vector<StorageChoice>> worthwhile_storages() {
     std::vector<std::vector<StorageChoice>> all{{}};
     if (!tune_options_.storages || options_.storage != StorageChoice::automatic) return all;
@@ -124,7 +125,7 @@ class Tuner {
             }
             executors.push_back(std::move(made[storages]));
           }
-          made.clear();  // those that are no longer asked for
+          made.clear();  // frees networks that are not needed any more
           std::vector<std::vector<double>> times = node_times(graph_, executors);
           for (size_t i = 0; i < networks.size(); ++i) made[networks[i]] = std::move(executors[i]);
           return times;
@@ -133,7 +134,7 @@ class Tuner {
     const InImages& liked = operators_.context->caps().prefers_images ? images : buffers;
     const InImages& other = operators_.context->caps().prefers_images ? buffers : images;
     const InImages best = assign_storages(problem);
-    // Devices that like images are taken to like image2d.
+    // Devices that prefer images are assumed to prefer image2d.
     if (liked == images && image != StorageChoice::image2d) all.push_back(to_storages(liked, image));
     const double bar = kClearlyQuicker * cost(problem, liked);
     if (cost(problem, other) < bar) all.push_back(to_storages(other, image));
@@ -141,7 +142,7 @@ class Tuner {
     return all;
   }
 
-  // Without timestamps the clock tells networks apart, not their operators.
+  // Without timestamps only whole networks can be compared, by the clock, not their operators.
   std::vector<std::vector<StorageChoice>> quicker_as_a_whole() {
     std::vector<std::vector<StorageChoice>> others;
     for (const StorageChoice storage :
@@ -173,7 +174,7 @@ class Tuner {
     return tune_operators(graph_, lowering, operators_, table);
   }
 
-  // The quickest network, with no table or one of these.
+  // Returns the quickest network, without a table or with one of these.
   TuneReport choose(std::vector<TuningTable> tables, const std::vector<std::vector<OperatorKind>>& kinds) {
     std::vector<std::unique_ptr<Executor>> networks;
     networks.push_back(make_executor(nullptr, false));
@@ -182,7 +183,7 @@ class Tuner {
     report_progress({"network", 0, networks.size(), nullptr});
     const std::vector<double> times = least_times(networks);
     report_progress({"network", networks.size(), networks.size(), nullptr});
-    size_t best = 1;  // the device's default, unless another is clearly quicker
+    size_t best = 1;  // the device's default, unless another storage is clearly quicker
     for (size_t i = 2; i < times.size(); ++i)
       if (times[i] < kClearlyQuicker * times[best]) best = i;
     TuneReport report;

@@ -7,7 +7,7 @@ namespace vellum {
 std::vector<CooperativeMatrix> half_products(const DeviceCaps& caps) {
   std::vector<CooperativeMatrix> found;
   for (const CooperativeMatrix& matrix : caps.cooperative_matrices) {
-    CooperativeMatrix wanted;  // the defaults are what is wanted
+    CooperativeMatrix wanted;  // has the element types and the scope that kernels need by default
     wanted.extension = matrix.extension;
     wanted.m = matrix.m, wanted.n = matrix.n, wanted.k = matrix.k;
     if (matrix == wanted) found.push_back(matrix);

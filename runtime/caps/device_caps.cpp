@@ -70,7 +70,7 @@ bool can_run_kernels_for(const DeviceCaps& device, const DeviceCaps& other) {
   const auto grid_reaches = [&](const auto grid) {
     return std::ranges::equal(device.*grid, other.*grid, std::greater_equal());
   };
-  // Kernels that use subgroups are made for their size.
+  // Kernels that use subgroups are compiled for one subgroup size.
   const bool uses_subgroups = other.subgroup_arithmetic || other.subgroup_broadcast || other.full_subgroups;
   return std::ranges::all_of(kLimits, [&](const auto limit) { return device.*limit >= other.*limit; }) &&
          std::ranges::all_of(kLargeLimits, [&](const auto limit) { return device.*limit >= other.*limit; }) &&

@@ -6,7 +6,7 @@ namespace vellum {
 
 namespace {
 
-// The drivers on the CPU compile for the processor of this process.
+// Whether drivers on the CPU compile for Arm: they compile for the processor of this process.
 #if defined(__aarch64__) || defined(_M_ARM64)
 constexpr bool kOnArm = true;
 #else
@@ -30,36 +30,39 @@ void apply_driver_quirks(DeviceCaps& caps) {
   // Some Mali drivers report 0 for the subgroup size and yet claim subgroup operations.
   if (caps.subgroup_size == 0)
     caps.subgroup_arithmetic = caps.subgroup_broadcast = caps.full_subgroups = false;
-  // SwiftShader keeps NaN and infinities anyway, and its optimiser leaves modules alone that declare it: one
-  // fused pool took 2 s to compile without, and minutes and 9 GB with the declaration.
+  // SwiftShader always keeps NaN and infinities, and its optimiser skips modules that declare
+  // SignedZeroInfNanPreserve: a fused pool took 2 s to compile without the declaration, and minutes and 9 GB
+  // with it.
   const bool is_swiftshader = caps.vendor_id == kGoogle && caps.type == DeviceType::cpu;
   if (is_swiftshader) caps.declares_inf_nan_preserve = false;
-  // SwiftShader packs an infinity, and what is too large for a half, to NaN, and minus infinity changes the
-  // other half of the word (measured). So do its stores to images of halves.
+  // SwiftShader packs infinities, and numbers beyond the range of fp16, to NaN; minus infinity also changes
+  // the other half of the word (measured). Its stores to fp16 images have the same fault.
   if (is_swiftshader) caps.packs_halves = caps.rgba16f_images = false;
-  // Where a shader stores halves to an image, lavapipe on arm64 aborts the process: LLVM 15 cannot select
+  // If a shader stores fp16 to an image, lavapipe on arm64 aborts the process: LLVM 15 cannot select
   // instructions for the conversion that Mesa 22.3 emits on processors other than x86.
   if (kOnArm && is_lavapipe) caps.rgba16f_images = false;
 }
 
-// AMD's proprietary driver for Windows does on integrated GPUs (GPUOpen-Drivers/AMDVLK#422, llama.cpp#22750).
+// AMD's proprietary driver for Windows crashes in this query on integrated GPUs (GPUOpen-Drivers/AMDVLK#422,
+// llama.cpp#22750).
 bool ends_in_cooperative_query(const DeviceCaps& caps) {
   return caps.vendor_id == kAmd && caps.type == DeviceType::integrated_gpu &&
          caps.driver.starts_with("AMD proprietary driver");
 }
 
-// NVIDIA's driver does: from the thirty-first instance on it offers no device (measured with 580.159 for
-// Linux; slang-rhi#757 for Windows), or invocations get wrong numbers within their subgroups (quadrants#465).
+// NVIDIA's driver must stay loaded. From the thirty-first instance on it offers no device (measured with
+// 580.159 for Linux; slang-rhi#757 for Windows), or invocations get wrong indices within their subgroups
+// (quadrants#465).
 bool must_stay_loaded(const DeviceCaps& caps) {
   return caps.vendor_id == kNvidia && caps.driver.starts_with("NVIDIA");
 }
 
-// Qualcomm's own driver does not support it (eden's DriverBugs.md).
+// Qualcomm's own driver does not support waits for fences on several threads (eden's DriverBugs.md).
 bool waits_in_turn(const DeviceCaps& caps) {
   return caps.vendor_id == kQualcomm && !caps.driver.starts_with("turnip");
 }
 
-// Apple's GPUs lose barriers where a workgroup has at most 32 (MoltenVK#2711).
+// Apple's GPUs ignore barriers if a workgroup has at most 32 invocations (MoltenVK#2711).
 uint32_t least_workgroup_with_barriers(const DeviceCaps& caps) { return caps.portability_driver ? 64 : 1; }
 
 }  // namespace vellum

@@ -25,10 +25,11 @@ constexpr const char* kTraitsKey = "traits";
 constexpr const char* kTypes[] = {"other", "integrated GPU", "discrete GPU", "virtual GPU", "CPU"};
 constexpr size_t kMostBytes = 1 << 20;
 constexpr uint32_t kMostMatrixSide = 4096;
-constexpr uint64_t kMostProcessBytes = uint64_t{1} << 40;  // multiples of it stay far from overflow
-constexpr uint64_t kMostAlignment = uint64_t{1} << 30;     // what is rounded up to it stays far from overflow
+// Upper bounds that keep products with, and sizes rounded up to, these numbers far from overflow.
+constexpr uint64_t kMostProcessBytes = uint64_t{1} << 40;
+constexpr uint64_t kMostAlignment = uint64_t{1} << 30;
 
-// The one list of fields, for writing and reading.
+// Calls visit() for each field, for writing and for reading.
 template <typename Caps, typename Visit>
 void visit_fields(Caps& caps, Visit visit) {
 #define VELLUM_FIELD(field) visit(#field, caps.field)
@@ -91,7 +92,7 @@ void visit_later_fields(Caps& caps, Visit visit) {
   visit("portability_driver", caps.portability_driver);
 }
 
-// Their keys, for writing and reading.
+// The keys of cooperative matrices, for writing and for reading.
 template <typename Matrix, typename Visit>
 void visit_matrix(Matrix& matrix, Visit visit) {
   visit("extension", matrix.extension);
@@ -118,7 +119,7 @@ std::span<const char* const> words(MatrixScope) { return kMatrixScopes; }
 template <typename T>
 concept Word = std::is_enum_v<T>;
 
-// All of them are there, or none is.
+// Calls visit() for the members of `process`. A file has all of them or none.
 template <typename Process, typename Visit>
 void visit_process(Process& process, Visit visit) {
   visit("process.driver_bytes", process.driver_bytes);
@@ -155,7 +156,7 @@ JsonValue written(const std::vector<CooperativeMatrix>& matrices) {
     JsonValue::Object entry;
     visit_matrix(matrix,
                  [&](const char* name, const auto& value) { entry.emplace_back(name, written(value)); });
-    // The keys of matrices are sorted in the text.
+    // The text has the keys of matrices in alphabetical order.
     std::ranges::sort(entry, {}, &std::pair<std::string, JsonValue>::first);
     list.emplace_back(std::move(entry));
   }
@@ -215,7 +216,7 @@ void read(const JsonValue& from, std::vector<CooperativeMatrix>& matrices) {
     });
     if (entry.object()->size() != keys)
       throw std::invalid_argument("has an entry with more than this version's keys");
-    // Tiles are made of them.
+    // Tiles consist of whole matrices, so that their sizes must not be 0.
     for (const uint32_t side : {matrix.m, matrix.n, matrix.k})
       if (side == 0 || side > kMostMatrixSide)
         throw std::invalid_argument("has a matrix whose side is not between 1 and " +
@@ -245,7 +246,7 @@ JsonValue written_trait(T value) {
   return static_cast<uint64_t>(value);
 }
 
-// The traits that differ from those of the vendor.
+// Returns the traits that differ from the vendor's.
 JsonValue::Object written_traits(const DeviceCaps& caps) {
   std::vector<std::string> usual;
   visit_traits(vendor_traits(caps), [&](const char*, const auto& value, const TraitRange&) {
@@ -259,7 +260,7 @@ JsonValue::Object written_traits(const DeviceCaps& caps) {
   return traits;
 }
 
-// Returns the traits of the vendor of `caps` with those that the file states; null: it states none.
+// Returns the vendor's traits with the values that the file overrides. Null if the file overrides none.
 std::shared_ptr<const DeviceTraits> read_traits(const JsonValue& from, const DeviceCaps& caps,
                                                 const std::string& source) {
   const auto refuse_trait = [&](const std::string& name, const std::string& why) {
@@ -284,7 +285,7 @@ std::shared_ptr<const DeviceTraits> read_traits(const JsonValue& from, const Dev
   return traits;
 }
 
-// Checks the values that the planner divides by or rounds up to.
+// Checks the values by which the planner divides, and to which it rounds up.
 void check_ranges(const DeviceCaps& caps, const std::string& source) {
   const auto power_of_two = [&](const char* name, uint64_t value) {
     if (value == 0 || (value & (value - 1)) != 0 || value > kMostAlignment)

@@ -14,10 +14,11 @@
 namespace vellum {
 namespace {
 
-// The figures in this order, in the machine's byte order: the file is of use on this machine alone.
+// The figures in the order of the file. They have the machine's byte order, because the file is only for this
+// machine.
 using Figures = std::array<uint64_t, 5>;
 
-// Limits do not count, as an application may lower them.
+// Returns what identifies the device in the file. Limits are left out, because an application may lower them.
 platform::Sha256Digest calibration_key(const DeviceCaps& caps) {
   platform::Sha256 hash;
   hash.add_string("memory calibration 1")

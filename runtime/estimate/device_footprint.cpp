@@ -15,7 +15,7 @@ std::vector<TensorId> roots(const Program& program, TensorRole role) {
   return ids;
 }
 
-// In an arena of offsets, padding and tensors lie over one another: all of it counts as tensors.
+// In mode offsets, padding and tensors overlap in an arena: all bytes count as tensors.
 Footprint planned_footprint(const MemoryPlan& plan) {
   Footprint footprint{plan.planned_bytes, plan.planned_bytes};
   if (plan.mode == MemoryMode::offsets) return footprint;
@@ -28,8 +28,8 @@ Footprint of_each_run(const Footprint& one, const EstimateInputs& in) {
   return {in.in_flight * one.allocated, in.in_flight * one.tight};
 }
 
-// Inputs that the host cannot reach are read one after the other, each through a staging buffer of the size
-// of the buffer that holds it. Outputs are written together.
+// Returns the staging bytes of host partitions. Inputs that the host cannot map are read one after the other,
+// each through a staging buffer as large as the buffer that holds it. Outputs are written together.
 uint64_t host_staging(const HostPartition& partition, const EstimateInputs& in) {
   const Program& program = in.program();
   const MemoryPlan& plan = in.model.plan;
@@ -46,7 +46,7 @@ uint64_t host_staging(const HostPartition& partition, const EstimateInputs& in) 
   return most;
 }
 
-// At one time in a run.
+// Returns the most staging bytes at one time in a run.
 uint64_t host_staging(const EstimateInputs& in) {
   uint64_t most = 0;
   for (const Task& task : in.program().tasks)
@@ -77,7 +77,7 @@ DeviceFootprint device_footprint(const EstimateInputs& in) {
 }
 
 VulkanMemory DeviceFootprint::vulkan() const {
-  // Weights are uploaded when the first run has its inputs and outputs, and nothing else.
+  // When weights are uploaded, only the inputs and outputs of the first run are allocated.
   const uint64_t upload = weights.allocated + in_out() / in_flight + state.allocated + weights.upload_staging;
   return {.weights = weights.allocated,
           .in_out = in_out(),

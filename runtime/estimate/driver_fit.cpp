@@ -14,12 +14,13 @@ namespace {
 constexpr size_t kTerms = 3;
 // The largest difference between the fit and a sample, relative to the sample.
 constexpr double kMostDisagreement = 0.1;
-// The largest figures that a fit may give: far beyond what any driver takes.
+// Upper bounds of the fitted figures, far beyond those of any driver.
 constexpr double kMostDriverBytes = 0x1p40, kMostPerOperation = 0x1p24;
 
-// How far off figures are of other processors, systems and settings (docs/benchmarks/estimate.md), as
-// factors: how much of the driver's code is in memory depends on the system, how much code it makes on the
-// processor's vectors. And those of this host for work that they were not fitted to.
+// The errors, as factors, of figures from other processors, systems and settings
+// (docs/benchmarks/estimate.md): the system determines how much of the driver's code is in memory, and the
+// width of the processor's vectors how much code the driver generates. The other factors are for figures of
+// this host and work that they were not fitted to.
 struct Spread {
   double least, most;
 };
@@ -28,15 +29,16 @@ constexpr Spread kDriverHere{0.9, 1.1}, kPipelinesHere{0.6, 1.5};
 
 using Terms = std::array<double, kTerms>;
 
-// The factors of the fitted figures; operations in thousands, so that all are of one magnitude.
+// The factors of the fitted figures. Operations are in thousands, so that all factors have similar
+// magnitudes.
 Terms terms_of(const CompiledWork& work) {
   return {1, static_cast<double>(work.operations) / 1e3, static_cast<double>(work.largest_operations) / 1e3};
 }
 
 double product(const Terms& a, const Terms& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-// The normal equations of the terms in `used`, a bit each, by Gauss and Jordan with pivoting; the others are
-// 0.
+// Solves the normal equations by Gauss-Jordan elimination with pivoting. `used`: a bit for each term; other
+// terms are 0.
 std::optional<Terms> least_squares(std::span<const DriverSample> samples, unsigned used) {
   std::array<std::array<double, kTerms + 1>, kTerms> rows{};
   for (size_t i = 0; i < kTerms; ++i) {

@@ -12,7 +12,8 @@ using AttributeList = std::initializer_list<std::pair<const char*, Attributes::V
 
 constexpr int kProbeOpset = 13;
 
-// A chain of layers from one picture. What the weights are does not matter; equal ones would be stored once.
+// A chain of layers that begins with one picture. The values of weights do not matter, except that equal
+// weights would be stored once.
 class Chain {
  public:
   explicit Chain(const Shape& picture) {
@@ -62,10 +63,10 @@ class Chain {
 std::vector<Graph> driver_probes() {
   std::vector<Graph> probes;
   probes.push_back(Chain({1, 4, 8, 8}).layer("Relu").done());
-  // The beginning of a network for phones.
+  // The first layers of a mobile network.
   probes.push_back(
       Chain({1, 3, 64, 64}).conv(3, 16, 3, 2).layer("Relu").conv(16, 16, 3, 1, 16).conv(16, 24, 1).done());
-  // Its end.
+  // The last layers of a mobile network.
   Chain end({1, 40, 10, 10});
   end.conv(40, 80, 1).layer("HardSwish").conv(80, 80, 5, 2, 80).layer("GlobalAveragePool").layer("Flatten");
   const ValueId matrix = end.weights({80, 100});

@@ -15,7 +15,7 @@ bool is_workspace(const SharedObject& object, const Program& program) {
                      [&](TensorId id) { return program.tensors[id].role == TensorRole::workspace; });
 }
 
-// Bytes that no intermediate tensor needs: whole objects, or the end of an arena.
+// Returns the bytes that no intermediate tensor uses: whole objects, or the end of an arena.
 uint64_t workspace_bytes(const MemoryPlan& plan, const Program& program) {
   uint64_t bytes = 0;
   if (plan.mode != MemoryMode::offsets) {

@@ -11,8 +11,8 @@
 namespace vellum {
 namespace {
 
-// The constants of the model, and those that passes made of them: the session keeps both to pack weights
-// from.
+// Returns the bytes of the model's constants, and of the constants that passes made of them. The session
+// keeps both, because weights are packed from them.
 uint64_t constant_bytes(const EstimateInputs& in) {
   std::set<const std::byte*> counted;
   uint64_t bytes = 0;
@@ -26,7 +26,8 @@ uint64_t constant_bytes(const EstimateInputs& in) {
   return bytes;
 }
 
-// Copies of what the partition with run-time shapes reads. The sizes of its results are known only in a run.
+// Returns the bytes of the copies of tensors that the partition with run-time shapes reads. The sizes of its
+// results are known only in a run.
 uint64_t host_input_bytes(const EstimateInputs& in) {
   if (!in.program().has_run_time_shapes()) return 0;
   uint64_t bytes = 0;
@@ -45,7 +46,7 @@ CompiledWork compiled_work(const std::set<gpu::PipelineKey>& pipelines,
   CompiledWork work;
   for (const gpu::PipelineKey& key : pipelines) {
     const uint64_t operations = unrolled_operations(compiler.spirv(gpu::shader_request(key)));
-    // Times 32 bits this is within 64.
+    // The bound keeps products with 32-bit numbers within 64 bits.
     work.operations = std::min(work.operations + operations, kMostOperations << 10);
     work.largest_operations = std::max(work.largest_operations, operations);
   }

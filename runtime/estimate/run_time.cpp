@@ -11,11 +11,13 @@
 namespace vellum {
 namespace {
 
-// Assumed: PCIe 3.0 x16 as measured copies reach it, and a submit to a queue that is at work.
+// Assumed figures: the bandwidth that copies reach over PCIe 3.0 x16, and the time of a submit to a busy
+// queue.
 constexpr double kBusGigabytesPerSecond = 12, kSubmitMs = 0.02;
 
-// The host reads and writes in memory that it shares with the device, or writes over the bus; and reads what
-// is not in its memory from the disk at the same time.
+// Returns the milliseconds to copy weights. The host reads and writes in memory that it shares with the
+// device, or writes over the bus. At the same time it reads weights that are not in its memory from the disk.
+// The slowest of these limits the copy.
 double copy_ms(uint64_t bytes, const DeviceCaps& caps, const StreamRates& given) {
   double rate = device_rates(caps).gigabytes_per_s / 2;
   if (given.bus > 0)
@@ -35,7 +37,7 @@ PredictedRun predicted_run(const EstimateInputs& in, const WeightFootprint& weig
   PredictedRun run;
   run.ms = run.computing_ms = std::accumulate(tasks.begin(), tasks.end(), 0.0);
   if (segments.empty()) return run;
-  double copied = 0, computed = 0;  // when the copies, and the device, have done what came so far
+  double copied = 0, computed = 0;  // when the copies so far, and the segments so far, are done
   std::vector<double> ends;         // of each segment
   for (size_t s = 0; s < segments.size(); ++s) {
     uint64_t bytes = 0;
@@ -45,7 +47,7 @@ PredictedRun predicted_run(const EstimateInputs& in, const WeightFootprint& weig
       const double ms = copy_ms(bytes, in.caps, in.rates);
       run.streamed_bytes += bytes;
       run.streaming_ms += ms;
-      // A CPU driver computes with the cores that copy.
+      // A CPU driver computes on the same cores that copy.
       if (in.caps.type == DeviceType::cpu)
         computed += ms;
       else

@@ -36,7 +36,8 @@ enum Op : uint32_t {
 };
 enum Comparison : uint32_t { kULessThan = 176, kSLessThan = 177, kULessThanEqual = 178 };
 
-// Vellum's shaders take 6,000 words and call four functions deep; a packed model may hold anything.
+// Upper bounds. Vellum's shaders have up to 6,000 words and nest calls four deep; a bundle may contain any
+// SPIR-V.
 constexpr size_t kMostWords = 1 << 16;
 constexpr int kDeepest = 64;
 
@@ -124,7 +125,8 @@ std::optional<int64_t> Module::constant(uint32_t id) const {
   return static_cast<int32_t>(found->second);
 }
 
-// Instructions that move values without computing, or end a block, make no code of their own.
+// Returns whether an instruction causes machine code. Instructions that only move values, or end a block, do
+// not.
 uint64_t Module::of_instruction(const Instruction& instruction) {
   switch (instruction.op) {
     case kVariable:
@@ -147,8 +149,9 @@ uint64_t Module::of_instruction(const Instruction& instruction) {
   }
 }
 
-// glslang writes `for (int i = FROM; i < TO; i += STEP)` as a store before the header, a comparison in the
-// block after it and an addition in the block where the loop continues. 1 for loops of other forms.
+// Returns the iterations of a loop; 1 for loops of other forms. glslang writes `for (int i = FROM; i < TO; i
+// += STEP)` as a store before the header, a comparison in the block after it, and an addition in the continue
+// block.
 uint64_t Module::trips(const std::vector<Block>& blocks, size_t header, size_t continued) const {
   if (header + 1 >= blocks.size()) return 1;
   uint32_t loaded = 0, counter = 0;
@@ -179,7 +182,7 @@ uint64_t Module::of_function(uint32_t id) {
   const std::vector<Block>& blocks = function.blocks;
   std::map<uint32_t, size_t> position;
   for (size_t i = 0; i < blocks.size(); ++i) position.try_emplace(blocks[i].label, i);
-  std::vector<uint64_t> runs(blocks.size(), 1);  // of each block, once all is unrolled
+  std::vector<uint64_t> runs(blocks.size(), 1);  // copies of each block after unrolling
   for (size_t i = 0; i < blocks.size(); ++i)
     for (const Instruction& merge : blocks[i].instructions) {
       if (merge.op != kLoopMerge || !(merge.operand(2) & kUnroll)) continue;

@@ -19,7 +19,7 @@ bool is_staged(const EstimateInputs& in, TensorId id) {
   return desc_of(in, id).storage != Storage::buffer || !in.caps.unified_memory;
 }
 
-// Weights that are equal lie on the device once.
+// Equal weights are on the device once.
 std::vector<TensorId> distinct_weights(const Program& program, const FixedConstants& constants) {
   std::vector<TensorId> distinct;
   std::set<std::string> known;
@@ -38,7 +38,8 @@ WeightFootprint resident_weights(const EstimateInputs& in, const FixedConstants&
   return footprint;
 }
 
-// As far as its pieces of staging memory are used: what goes through them is copied segment by segment.
+// Returns the bytes of the staging buffers that streaming uses. Weights that need them are copied segment by
+// segment.
 uint64_t stream_staging(const EstimateInputs& in, const WeightUses& weights, const WeightStreamPlan& plan) {
   const StreamOptions options{.budget = in.weights_budget};
   uint64_t capacity = staging_capacity(options.piece_bytes()), copies = 0;
@@ -48,7 +49,7 @@ uint64_t stream_staging(const EstimateInputs& in, const WeightUses& weights, con
       const TensorDesc& desc = desc_of(in, weights.tensors[use]);
       if (!is_staged(in, weights.tensors[use])) return;
       staged += staged_bytes(desc.byte_size());
-      if (desc.storage != Storage::buffer)  // a row at least goes at once
+      if (desc.storage != Storage::buffer)  // an image is copied in whole rows
         capacity = std::max(capacity, uint64_t{desc.extent().width} * 4 * size_of(desc.element));
     };
     for (uint32_t use = 0; s == 0 && use < weights.uses.size(); ++use)
@@ -66,12 +67,12 @@ WeightFootprint streamed_weights(const EstimateInputs& in, const FixedConstants&
   if (weights.uses.empty()) return footprint;
   WeightStreamPlan plan = plan_weight_stream(weights.uses, static_cast<int64_t>(in.program().tasks.size()),
                                              std::min(in.weights_budget, in.rules.max_allocation_bytes));
-  footprint.allocated = footprint.tight = plan.total_bytes;  // weights overlap, so padding has no count
+  footprint.allocated = footprint.tight = plan.total_bytes;  // weights overlap, so padding cannot be counted
   footprint.run_staging = stream_staging(in, weights, plan);
   uint64_t packed = 0;
   for (const TensorId id : weights.tensors)
     if (!unchanged(in.program().tensors[id])) packed += desc_of(in, id).byte_size();
-  // More are kept in files, which stay out of the process once they are copied.
+  // Weights beyond this size are in files, whose pages leave the process after the copy.
   if (in.caps.unified_memory && packed <= PackedWeightsOptions{}.most_in_memory) footprint.host = packed;
   footprint.uses = std::move(weights.uses);
   footprint.stream = std::move(plan);
