@@ -154,7 +154,7 @@ FrameTransform FrameTransform::rotated(FramePoint center, FrameSize size, double
   require_size("a part of the frame", size);
   require_finite(center);
   if (!std::isfinite(angle)) refuse_frame("an angle of " + std::to_string(angle) + " radians");
-  // A quarter turn stays along the axes, where averages are by coverage.
+  // A rotation by a quarter turn keeps the axes, so that averages are weighted by coverage.
   const auto exact = [](double value) { return std::abs(value) < 1e-12 ? 0.0 : value; };
   const double c = exact(std::cos(angle)), s = exact(std::sin(angle));
   const auto corner = [&](double x, double y) {

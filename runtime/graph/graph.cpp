@@ -67,7 +67,7 @@ auto naming(const Node& node, Work&& work) {
   }
 }
 
-// Shapes longer than any model's would make each rule and message slow.
+// Shapes with more dimensions than any model has would slow down each rule and message.
 constexpr size_t kMostDimensions = 64;
 
 }  // namespace
@@ -108,7 +108,7 @@ std::vector<TensorType> infer(const Graph& graph, const Node& node) {
 
 namespace {
 
-// The nodes of a graph and of the graphs within it, which are `depth` deep.
+// Counts the nodes of a graph and of the graphs nested in it. `depth`: the nesting of this graph.
 uint64_t count_nodes(const Graph& graph, const LoadLimits& limits, uint32_t depth) {
   if (depth > limits.nesting) {
     throw Error(ErrorCode::unsupported,
@@ -129,7 +129,7 @@ void check_limits(const Graph& graph) {
     throw Error(ErrorCode::unsupported, "the model has " + std::to_string(nodes) + " nodes, more than " +
                                             std::to_string(graph.limits.nodes) + ", the limit");
   }
-  // Callers name them one by one, and each name is searched in the list.
+  // Callers name inputs one by one, and each name is searched in the list.
   constexpr size_t kMostInterface = 1 << 14;
   if (graph.inputs.size() + graph.outputs.size() > kMostInterface) {
     throw Error(ErrorCode::unsupported, "the model has " + std::to_string(graph.inputs.size()) +
@@ -158,8 +158,9 @@ namespace {
 
 bool is_empty(const TensorType& type) { return element_count(type.shape) == 0; }
 
-// The results of a node that reads an empty tensor, where they are all empty too: references need not provide
-// for that. None where there is something to compute, and for operators with graphs, whose nodes see to it.
+// Returns the results of a node that reads an empty tensor, if all results are empty, too, so that host
+// references need not handle this case. Returns nothing otherwise, and for operators with graphs, whose nodes
+// handle it.
 std::vector<HostTensor> empty_results(const Node& node, std::span<const HostTensor* const> inputs) {
   if (dynamic_cast<const GraphOperator*>(node.op.get()) != nullptr) return {};
   const bool reads_empty = std::any_of(inputs.begin(), inputs.end(), [](const HostTensor* input) {
@@ -337,7 +338,7 @@ void check_input(const Value& value, const HostTensor& tensor) {
   }
 }
 
-// The outputs of the model, given those of the graph before its tail.
+// Returns the outputs of the model from the outputs of the graph before its tail.
 std::vector<HostTensor> with_tail(const HostTail& tail, const std::vector<HostTensor>& before) {
   std::vector<HostTensor> read, outputs;
   for (const size_t index : tail.reads) read.push_back(before[index]);
@@ -346,7 +347,7 @@ std::vector<HostTensor> with_tail(const HostTail& tail, const std::vector<HostTe
   return outputs;
 }
 
-// Counts the nodes and graph outputs that read each value: its tensor is freed after the last.
+// Counts the nodes and graph outputs that read each value. Its tensor is freed after the last read.
 std::vector<uint32_t> count_uses(const Graph& graph) {
   std::vector<uint32_t> uses(graph.values.size(), 0);
   for (const Node& node : graph.nodes) {

@@ -15,8 +15,8 @@ struct ShapeOperands {
 
 constexpr uint32_t input_bits(auto... inputs) { return ((uint32_t{1} << inputs) | ...); }
 
-// The inputs that shape rules ask for with constant_input(), by operator. A missing one costs a refusal of
-// models that feed it at run time, never a wrong result.
+// The inputs that shape rules read with constant_input(), by operator. If an input is missing here, models
+// that compute it at run time are refused; results are never wrong.
 constexpr ShapeOperands kOperands[] = {
     {"AffineGrid", input_bits(1)},
     {"BlackmanWindow", input_bits(0)},

@@ -23,8 +23,8 @@ size_t checked_position(const Graph& graph, const std::vector<ValueId>& ids, con
   throw Error(ErrorCode::not_found, "state '" + name + "' is no " + kind + " of the model");
 }
 
-// How exporters name an input that a loop feeds with an output: the part of the input's name, and what the
-// output has in its place. An empty part: the output's name is the input's with an addition.
+// The names that exporters give to a state: a part of the input's name, and the text that replaces it in the
+// output's name. An empty part: the output's name is the input's name followed by the text.
 struct NameRule {
   std::string_view part, replacement;
 };

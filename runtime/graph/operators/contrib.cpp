@@ -119,7 +119,7 @@ std::shared_ptr<const Operator> make_bias_add(const NodeSpec& spec) {
   });
 }
 
-// The first half of the channels times Gelu of the second.
+// The first half of the channels times Gelu of the second half.
 std::shared_ptr<const Operator> make_bias_split_gelu(const NodeSpec& spec) {
   return composed(spec, [](Body& body) {
     const ValueId x = body.add("Add", {body.input(0, "X"), body.input(1, "bias")});
@@ -155,7 +155,7 @@ std::shared_ptr<const Operator> make_simplified_norm(const NodeSpec& spec) {
   return standard_operator(spec, "RMSNormalization", 2, {});
 }
 
-// On N, H, W, C, with an activation.
+// GroupNorm: a group normalisation, by default in the order N, H, W, C, with an optional Silu.
 std::shared_ptr<const Operator> make_contrib_group_norm(const NodeSpec& spec) {
   const Attributes& a = *spec.attributes;
   const float epsilon = a.get_float("epsilon", 1e-5f);

@@ -199,7 +199,7 @@ std::shared_ptr<const Operator> make_contrib_attention(const NodeSpec& spec) {
   });
 }
 
-// The position of a batch's first token, or that of every token.
+// Returns the position of each token. `given`: these positions, or the position of the first token.
 ValueId positions_of(Body& body, ValueId given, int64_t batches, int64_t tokens) {
   if (body.shape(given) == Shape{batches, tokens}) return given;
   if (element_count(body.shape(given)) != 1)
@@ -210,7 +210,7 @@ ValueId positions_of(Body& body, ValueId given, int64_t batches, int64_t tokens)
   return body.add("Expand", {places, body.ints({batches, tokens})});
 }
 
-// Its inputs are in another order than those of ONNX's RotaryEmbedding.
+// RotaryEmbedding of com.microsoft has its inputs in another order than ONNX's operator.
 std::shared_ptr<const Operator> make_contrib_rotary(const NodeSpec& spec) {
   const Attributes& a = *spec.attributes;
   const int64_t interleaved = a.get_int("interleaved", 0), heads = a.get_int("num_heads", 0),

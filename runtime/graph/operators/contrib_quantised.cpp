@@ -52,7 +52,7 @@ std::shared_ptr<const Operator> make_qlinear_unary(const NodeSpec& spec) {
       spec, [real](Body& body) { output_quantized(body, body.add(real, {dequantize(body, 0)}), 3, 0); });
 }
 
-// The output's scale and zero point, then those of each tensor after it.
+// QLinearConcat. Inputs: scale and zero point of the output, then each tensor with its scale and zero point.
 std::shared_ptr<const Operator> make_qlinear_concat(const NodeSpec& spec) {
   const auto concat = standard_operator(spec, "Concat", 1, {});
   return composed(spec, [concat](Body& body) {
@@ -62,7 +62,7 @@ std::shared_ptr<const Operator> make_qlinear_concat(const NodeSpec& spec) {
   });
 }
 
-// Floats where the output has no scale. C has that of the products.
+// QGemm. The output has floats if it has no scale. C has the scale of the products.
 std::shared_ptr<const Operator> make_qgemm(const NodeSpec& spec) {
   const Attributes& a = *spec.attributes;
   const float alpha = a.get_float("alpha", 1.0f);
@@ -83,7 +83,7 @@ std::shared_ptr<const Operator> make_qgemm(const NodeSpec& spec) {
   });
 }
 
-// Before operator set 13 an axis divides all dimensions in two, over the second of which the softmax is.
+// Before operator set 13 the softmax is over all dimensions from the axis on.
 std::shared_ptr<const Operator> make_qlinear_softmax(const NodeSpec& spec) {
   const int64_t opset = spec.attributes->get_int("opset", 13), axis = spec.attributes->get_int("axis", -1);
   return composed(spec, [=](Body& body) {
@@ -112,7 +112,7 @@ std::shared_ptr<const Operator> make_qlinear_reduce_mean(const NodeSpec& spec) {
       spec, [mean](Body& body) { output_quantized(body, body.add(mean, {dequantize(body, 0)}), 3, 0); });
 }
 
-// A sum of integers times the scales of both factors, with input `bias` added. Scales of columns broadcast.
+// Returns a sum of integers times the scales of both factors, plus input `bias`. Scales of columns broadcast.
 void output_scaled(Body& body, ValueId integers, ValueId a_scale, ValueId b_scale, size_t bias) {
   const DType dtype = body.type(b_scale).dtype;
   ValueId scale = b_scale;

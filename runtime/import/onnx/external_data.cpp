@@ -54,7 +54,7 @@ fs::path path_of(const std::string& location, const std::string& what) {
   }
 }
 
-// Both are canonical, and so have no links left in them.
+// Returns whether a file is in a folder. Both paths are canonical: they contain no links.
 bool is_within(const fs::path& file, const fs::path& folder) {
   const auto [in_folder, in_file] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
   return in_folder == folder.end() && in_file != file.end();
@@ -72,7 +72,7 @@ bool is_allowed_link(const fs::path& file, const fs::path& links_within, const s
   return is_within(file, folder);
 }
 
-// A model file is untrusted: it must not make us read /etc/passwd into a tensor that an application then
+// A model file is untrusted. It must not cause /etc/passwd to be read into a tensor that an application then
 // shows.
 fs::path resolve(const std::string& location, const std::string& what, const ExternalFiles& files) {
   const auto refuse = [&](const std::string& why) {
@@ -122,7 +122,7 @@ void check_range(const Location& location, uint64_t expected, uint64_t file_size
 
 void ExternalFiles::count(const fs::path& file, uint64_t file_bytes, uint64_t bytes,
                           const std::string& what) {
-  constexpr uint64_t kMostCopies = 16;  // floats of 4 bits take four bytes each, and each may be there twice
+  constexpr uint64_t kMostCopies = 16;  // a 4-bit float takes four bytes, and each may exist twice
   if (known_.insert(file).second) bytes_left_ += kMostCopies * file_bytes;
   if (bytes > bytes_left_)
     throw Error(ErrorCode::unsupported,

@@ -24,7 +24,7 @@ constexpr uint64_t kMostNodes = 1 << 20;  // of all calls together
 constexpr uint64_t kMostBytes = 1 << 28;
 constexpr uint64_t kDefaultAttributes = 11;  // FunctionProto.attribute_proto, which older schemas lack
 
-// On nodes of a function that is written in another operator set than the model: the version.
+// The attribute that has the operator set of a node, if its function uses another one than the model.
 const std::string kOperatorSet = "vellum.operator_set";
 
 std::string domain_of(const std::string& domain) {
@@ -267,8 +267,8 @@ class FunctionInliner {
     return body;
   }
 
-  // Names in nested graphs get the prefix of each call around them, and the node's name may have come to its
-  // own by those: without a bound it would double with each level.
+  // Names in nested graphs get the prefix of each enclosing call, and the node's name may already have these
+  // prefixes. Without a bound, names would double in length with each level.
   std::string prefix_of(const schema::NodeProto& node) {
     constexpr size_t kLongest = 200;
     const std::string& name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();

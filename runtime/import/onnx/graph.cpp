@@ -94,7 +94,7 @@ class GraphReader {
       if (!names.insert(input.name()).second)
         throw Error(ErrorCode::corrupt_model, what + " is declared twice");
       if (ids_.contains(input.name())) continue;
-      // A body's inputs have the types of what the node gives them, which may be sequences.
+      // The inputs of a body have the types of the values that the node passes, which may be sequences.
       if (outer_ != nullptr && !input.type().has_tensor_type()) {
         graph_.inputs.push_back(define(input.name(), what, graph_.add_value(input.name())));
         continue;
@@ -105,7 +105,7 @@ class GraphReader {
       }
       const auto& type = input.type().tensor_type();
       const DType dtype = to_dtype(type.elem_type(), what);
-      // Not even the number of dimensions is known without a shape; the caller has to give one.
+      // Without a shape even the number of dimensions is unknown; the caller must give the shape.
       const ValueId id = graph_.add_value(input.name(), {dtype, read_shape(type.shape())}, type.has_shape());
       graph_.inputs.push_back(define(input.name(), what, id));
     }
@@ -186,13 +186,13 @@ class GraphReader {
     }
     while (!node.outputs.empty() && node.outputs.back() == kNoValue) node.outputs.pop_back();
     if (node.outputs.empty()) throw Error(ErrorCode::corrupt_model, "the node has no outputs");
-    // A node of the graph has its first output always, also where the file leaves it out.
+    // A node of the graph always has its first output, even if the file omits it.
     if (node.outputs[0] == kNoValue)
       node.outputs[0] = graph_.add_value("first output of node " + std::to_string(graph_.nodes.size()));
     return node;
   }
 
-  // ONNX's number of a value's type where the file names a narrow one, else 0.
+  // Returns ONNX's number of a value's type if it is narrow, else 0.
   int64_t narrow_type(const std::string& name) const {
     if (const auto found = narrow_types_.find(name); found != narrow_types_.end()) return found->second;
     return outer_ != nullptr ? outer_->narrow_type(name) : 0;
@@ -339,7 +339,7 @@ class GraphReader {
     return output;
   }
 
-  // The record has what the bundle needs beside the body.
+  // The record has what a bundle needs in addition to the body.
   void add_loop(Node node, std::shared_ptr<LoopOperator> op, NodeRecord record) {
     op->check_counts(node.inputs.size(), node.outputs.size());
     Attributes::Ints axes, reversed;

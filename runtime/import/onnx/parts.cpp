@@ -7,7 +7,7 @@
 namespace vellum::onnx {
 namespace {
 
-// Walks the fields of a message: https://protobuf.dev/programming-guides/encoding/
+// Iterates over the fields of a message: https://protobuf.dev/programming-guides/encoding/
 class Fields {
  public:
   explicit Fields(std::span<const std::byte> message) : rest_(message) {}

@@ -21,7 +21,7 @@ std::vector<LoopOperator::Stack> stacks_of(const Attributes& attributes, const s
   return stacks;
 }
 
-// Nodes before those of a body.
+// Nodes that are inserted before the nodes of a body.
 class BodyStart {
  public:
   BodyStart(Graph& body, int opset) : body_(body), opset_(opset) {}

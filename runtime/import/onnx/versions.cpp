@@ -20,7 +20,7 @@ void refuse_older(const std::string& kind, int64_t version, int64_t oldest) {
                   " on are read. Export it again, or convert it with ONNX's version converter");
 }
 
-// These have no row in the operator table: the reader makes constants and graphs of them.
+// Operators without a row in the operator table, of which the reader makes constants and graphs.
 bool is_known(const schema::NodeProto& node) {
   if (!is_default_domain(node.domain())) return find_operator(operator_type(node)) != nullptr;
   const std::string& type = node.op_type();

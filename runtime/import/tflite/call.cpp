@@ -39,7 +39,7 @@ Ints Call::constant_of_rank(size_t index, size_t rank, const char* what) const {
 
 namespace {
 
-// Nothing for none.
+// Returns the activation; nothing for FusedActivation::none.
 std::shared_ptr<const Operator> fused_operator(schema::FusedActivation activation) {
   using schema::FusedActivation;
   auto unary = std::make_shared<Unary>();

@@ -38,7 +38,7 @@ void define_outputs(const Call& call, std::shared_ptr<const Operator> op, std::v
   call.writer.add_node(std::move(op), std::move(inputs), std::move(outputs));
 }
 
-// Does as Writer::call() does.
+// Calls a graph as Writer::call() does.
 std::vector<ValueId> call_in(Graph& into, const std::string& name, const Graph& graph,
                              const std::vector<ValueId>& inputs) {
   std::vector<ValueId> outputs;

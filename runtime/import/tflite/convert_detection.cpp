@@ -36,8 +36,8 @@ std::shared_ptr<DetectionPostProcess> read_detection(const CustomOptions& option
 
 }  // namespace
 
-// A threshold, and the order of equal scores, decide which boxes are left. Numbers that are not rounded as in
-// an integer runtime would often decide otherwise.
+// A threshold, and the order of equal scores, determine which boxes are kept. Unrounded numbers would often
+// keep other boxes than an integer runtime.
 void convert_detection_post_process(const Call& call) {
   auto op = read_detection(CustomOptions(call));
   std::vector<ValueId> inputs, outputs;

@@ -71,7 +71,7 @@ schema::FusedActivation fused_activation(const Call& call) {
   return schema::FusedActivation::none;
 }
 
-// The numbers with which LiteRT combines two quantised tensors; empty for floats.
+// Returns the integer arithmetic with which LiteRT combines two quantised tensors; empty for floats.
 FixedPair read_fixed_pair(const Call& call, BinaryKind kind) {
   const bool combines = kind == BinaryKind::add || kind == BinaryKind::sub || kind == BinaryKind::mul;
   const Writer& writer = call.writer;
@@ -154,8 +154,8 @@ void convert_not_equal(const Call& call) {
   call.emit(make_unary(UnaryKind::logical_not), {equal}, image);
 }
 
-// The quotient rounded down. Division of integers rounds towards zero, and that of floats may round up to a
-// whole number, so the remainder is subtracted first.
+// Emits the quotient rounded down. The remainder is subtracted first, because integer division rounds towards
+// zero, and floating-point division may round up to a whole number.
 void convert_floor_div(const Call& call) {
   const bool image = call.prefers_image();
   const ValueId x = call.broadcast_input(0, image), y = call.broadcast_input(1, image);
@@ -221,8 +221,8 @@ void convert_cast(const Call& call) {
   call.emit(std::move(op), {call.broadcast_input(0, image)}, image);
 }
 
-// Quantised tensors are held as real numbers, so a conversion between them and floats changes nothing. One
-// from integers to those of another scale rounds.
+// Quantised tensors are held as real numbers, so that conversions between them and floats change nothing. A
+// conversion to integers of another scale rounds.
 void convert_quantize(const Call& call) {
   if (!is_float(call.writer.type(call.input(0)).dtype) || !is_float(call.writer.type(call.output()).dtype)) {
     refuse_unsupported("integers without a scale");

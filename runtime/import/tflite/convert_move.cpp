@@ -14,7 +14,7 @@
 namespace vellum::tflite {
 namespace {
 
-// The last or first `count` elements along an axis, backwards.
+// Returns the first or last `count` elements along an axis, in reverse order.
 ValueId mirrored(const Call& call, ValueId x, int64_t axis, int64_t length, int64_t count, bool last) {
   const Ints begin{last ? length - 1 : count - 1}, end{last ? length - 1 - count : INT64_MIN};
   return call.emit_inner(std::make_shared<Slice>(), {x, call.ints(begin, "begin"), call.ints(end, "end"),
@@ -71,8 +71,8 @@ void convert_reshape(const Call& call) {
   if (std::count_if(to.begin(), to.end(), [](int64_t dim) { return dim < 0; }) > 1) {
     refuse_unsupported("the shape it makes, " + to_string(to) + ", is not known before running");
   }
-  // RESHAPE carries the batch along (the other operators name the dimension), so that the model may run with
-  // another one.
+  // RESHAPE copies the batch from its input, so that the model can run with another batch. The other
+  // operators name the dimension.
   auto reshape = std::make_shared<Reshape>();
   const bool known = call.type == "RESHAPE" && is_known(from) && is_known(to) && !from.empty() && !to.empty();
   const bool keeps_batch = known && from[0] == to[0] && from[0] == 1;
@@ -95,7 +95,7 @@ void convert_transpose(const Call& call) {
 
 namespace {
 
-// The value of an input, in integers of the output.
+// Returns the value of an input, converted to the scale of the output.
 ValueId joined_input(const Call& call, size_t index, bool image) {
   const int32_t tensor = call.input(index);
   const ValueId value = call.writer.in_order(tensor, image);

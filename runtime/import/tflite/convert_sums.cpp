@@ -132,7 +132,8 @@ void convert_local_response_normalization(const Call& call) {
 
 namespace {
 
-// A product of more than two dimensions, several of which are open: a Gemm's rows could not be divided again.
+// Emits a product of more than two dimensions, several of which are open. A Gemm is not possible, because its
+// rows could not be reshaped back.
 void fully_connected_of_open_rows(const Call& call, schema::FusedActivation activation) {
   auto transpose = std::make_shared<Transpose>();
   transpose->perm = Ints{1, 0};
@@ -143,7 +144,8 @@ void fully_connected_of_open_rows(const Call& call, schema::FusedActivation acti
   call.emit(binary(BinaryKind::add), {product, call.writer.in_file_order(call.input(2))}, false, activation);
 }
 
-// A product in fixed point: a 1x1 convolution of rows as images of one pixel. Returns whether it is one.
+// Emits a product in fixed point as a 1x1 convolution of images of one pixel. Returns whether it is in fixed
+// point.
 bool emit_in_fixed_point(const Call& call, const Shape& y, schema::FusedActivation activation) {
   const HostTensor* constant = call.writer.constant(call.input(1));
   if (constant == nullptr || !call.writer.quantised(call.input(1))) return false;

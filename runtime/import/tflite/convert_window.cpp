@@ -188,7 +188,7 @@ void convert_transpose_conv_bias(const Call& call) {
 
 namespace {
 
-// LiteRT takes averages of the integers, of which both tensors have one scale and zero point.
+// LiteRT averages the integers; both tensors have the same scale and zero point.
 FixedAverage read_fixed_average(const Call& call) {
   const auto x = byte_scale(call, call.input(0)), y = byte_scale(call, call.output());
   if (!x || !y || x->scale != y->scale || x->zero != y->zero) return {};

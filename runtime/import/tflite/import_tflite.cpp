@@ -21,8 +21,8 @@ std::string_view key_of(const schema::SignatureDef& signature) {
   return signature.signature_key() == nullptr ? std::string_view() : signature.signature_key()->string_view();
 }
 
-// The one of this name; without a name "serving_default", as TensorFlow calls the first, or the file's first.
-// Null if the file has none.
+// Returns the signature with this name; without a name "serving_default", which is TensorFlow's name of the
+// first, or else the file's first signature. Null if the file has no signatures.
 const schema::SignatureDef* choose_signature(const schema::Model& model, std::string_view wanted) {
   const auto* signatures = model.signature_defs();
   const schema::SignatureDef* chosen = nullptr;
@@ -43,7 +43,7 @@ const schema::SignatureDef* choose_signature(const schema::Model& model, std::st
   return chosen;
 }
 
-// The names of all, the chosen one first.
+// Returns the names of all signatures. The chosen one is first.
 std::vector<std::string> signature_names(File& file, const schema::SignatureDef* chosen) {
   if (chosen == nullptr) return {};
   std::vector<std::string> names{std::string(key_of(*chosen))};

@@ -355,7 +355,7 @@ std::vector<ValueId> Writer::call(const Graph& graph, const std::vector<ValueId>
 std::string Writer::unique(const std::string& name) {
   const auto [taken, is_new] = names_.try_emplace(name, 2);
   if (is_new) return name;
-  int& next = taken->second;  // stays valid where the table grows
+  int& next = taken->second;  // stays valid when the table grows
   std::string result;
   do result = name + "_" + std::to_string(next++);
   while (!names_.try_emplace(result, 2).second);
@@ -370,7 +370,7 @@ std::string Writer::value_name(const Tensor& tensor, bool image) {
   return unique(tensor.name + (image ? "_nchw" : "_nhwc"));
 }
 
-// tensors: those of the file that are the values of `values`.
+// tensors: the tensors of the file whose values are `values`.
 void Writer::name_by(const TensorNames* names, const std::vector<int32_t>& tensors,
                      const std::vector<ValueId>& values) {
   if (names == nullptr) return;

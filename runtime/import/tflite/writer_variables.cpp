@@ -18,7 +18,7 @@ const std::string& Writer::variable_of(int32_t handle) const {
   return name;
 }
 
-// What was read or assigned last is the value until the next assignment.
+// The value of a variable is what was read or assigned last, until the next assignment.
 void Writer::share_value(int32_t from, Tensor& to) {
   const Tensor& source = at(from);
   const bool same_numbers =

@@ -11,7 +11,7 @@
 namespace vellum {
 namespace {
 
-// Operators of one tensor, and of constants, that compute each row of the result from the same row.
+// Operators that compute each row of the result from the same row of one tensor, and from constants.
 constexpr std::array<std::string_view, 26> kRowOperators{"Relu",
                                                          "LeakyRelu",
                                                          "Sigmoid",

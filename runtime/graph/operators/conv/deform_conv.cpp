@@ -48,8 +48,8 @@ DeformableShape check_shapes(Body& body, DeformableWindow& window) {
   return s;
 }
 
-// Where the taps are without offsets, in GridSample's coordinates: (1, tap, 1, row, column) for axis 0 (y)
-// or 1.
+// Returns the positions of the taps without offsets along axis 0 (y) or 1 (x), in GridSample's coordinates:
+// (1, tap, 1, row, column).
 HostTensor undeformed_positions(const DeformableShape& s, const DeformableWindow& window, size_t axis,
                                 DType dtype) {
   const auto size = static_cast<double>(axis == 0 ? s.height : s.width);

@@ -42,7 +42,7 @@ FixedPoint FixedPoint::of_channels(size_t first, size_t count) const {
 
 namespace {
 
-// `inner`: elements that follow one another and have one scale.
+// Returns values / scale, rounded. `inner`: the number of consecutive elements with the same scale.
 HostTensor rounded_quotients(const HostTensor& values, const std::vector<float>& scale, size_t inner) {
   std::vector<float> integers = values.to_floats();
   for (size_t i = 0; i < integers.size(); ++i)

@@ -76,7 +76,7 @@ Real apply_unscaled(const Activation& activation, Real x) {
     case ActivationKind::relu:
       return x < 0 ? Real{0} : x;
     case ActivationKind::clip:
-      // As in ONNX: the maximum wins where the bounds cross; NaN stays.
+      // If the minimum is above the maximum, the maximum wins, as in ONNX; NaN stays NaN.
       x = x < alpha ? alpha : x;
       return x > beta ? beta : x;
     case ActivationKind::leaky_relu:
@@ -117,7 +117,7 @@ Real apply_unscaled(const Activation& activation, Real x) {
   return x;
 }
 
-// In fp32, as QuantizeLinear divides. NaN counts as 0, the zero point.
+// Rounds x in fp32, in which QuantizeLinear divides. NaN becomes 0, the zero point.
 float steps_of(const Activation& activation, float x) {
   const float steps = std::nearbyint(x / activation.step);  // half to even, the default rounding mode
   return std::clamp(std::isnan(steps) ? 0.0f : steps, activation.least, activation.most);
@@ -136,7 +136,7 @@ std::optional<Activation> round(const Activation& first, const Activation& round
   switch (first.kind) {
     case ActivationKind::hard_sigmoid:
     case ActivationKind::selu:
-      return std::nullopt;  // a kernel takes one parameter beside those of the rounding
+      return std::nullopt;  // a kernel takes only one parameter in addition to those of the rounding
     case ActivationKind::relu:
       both.least = steps_of(rounding, 0.0f);
       return both;
@@ -151,7 +151,8 @@ std::optional<Activation> round(const Activation& first, const Activation& round
   }
 }
 
-// Both keep order, so that the bounds of the second one's results are those of the first, clipped.
+// Combines two bounds. Both are monotonic, so that the result has the bounds of the first, clipped by the
+// second.
 Activation clip_bounds(const Activation& first, const Activation& then) {
   if (first == then) return first;
   const bool from_zero = first.kind == ActivationKind::relu;

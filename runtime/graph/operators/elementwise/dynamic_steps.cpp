@@ -22,7 +22,7 @@ Steps steps_of_bytes(HostInputs inputs) {
   return result;
 }
 
-// `values` become their integers, at least `least` and at most `most`, less `zero`.
+// Replaces `values` by their integers, clamped to least..most, minus `zero`.
 Steps rounded(std::vector<float> values, float scale, float inverse, float zero, float least, float most) {
   for (float& value : values) {
     const float product = std::isnan(value) ? 0.0f : value * inverse;
@@ -61,7 +61,7 @@ std::vector<HostTensor> DynamicSteps::evaluate(HostInputs inputs) const {
   } else {
     std::vector<float> values = inputs[0]->to_floats();
     float low = 0.0f, high = 0.0f;
-    for (const float value : values) {  // a NaN changes neither
+    for (const float value : values) {  // a NaN changes neither bound
       if (value < low) low = value;
       if (value > high) high = value;
     }

@@ -27,7 +27,7 @@ struct Draws {
 HostTensor draw(const Draws& draws, DType dtype, const Shape& shape) {
   std::vector<double> values(Body::table_size(shape));
   std::mt19937_64 random(draws.seed);
-  // In [0, 1), of the 24 bits that a float32 has: 1 stays a number that is never drawn.
+  // Returns a number in [0, 1) with the 24 bits of a float32, so that rounding never makes it 1.
   const auto unit = [&] { return static_cast<double>(random() >> 40) * 0x1p-24; };
   for (double& value : values) {
     if (!draws.normal) {

@@ -107,13 +107,14 @@ class AttentionBody {
     return body_.add("And", {a, b});
   }
 
-  // Which keys each query may attend to by their places: a boolean that broadcasts to the scores, or none.
+  // Returns which keys each query may attend to by position: a boolean that broadcasts to the scores, or
+  // kNoValue.
   ValueId allowed() {
     const bool windowed = form_.left_window >= 0 || form_.right_window >= 0;
     ValueId result = kNoValue;
     Body::table_size({queries_, keys_});
     const ValueId key = counted(body_, {1, 1, 1, keys_}, 0);
-    ValueId place = counted(body_, {1, 1, queries_, 1}, 0);  // of the query among the keys
+    ValueId place = counted(body_, {1, 1, queries_, 1}, 0);  // the position of the query among the keys
     const auto shifted = [&](int64_t by) {
       return body_.add("Add", {place, body_.constant(HostTensor::i64({}, std::array{by}))});
     };
@@ -134,7 +135,7 @@ class AttentionBody {
     return result;
   }
 
-  // The mask of the model, over all keys: those after its end are excluded.
+  // Returns the mask of the model for all keys. Keys after the end of the mask are excluded.
   ValueId given_mask() {
     if (!body_.has_input(kMask)) return kNoValue;
     const ValueId mask = body_.input(kMask, "attn_mask");
@@ -175,7 +176,7 @@ class AttentionBody {
     const DType dtype = body_.type(q4).dtype;
     if (k[1] == 0 || q[1] % k[1] != 0) refuse_model("the heads of Q are no multiple of those of K");
     const auto scale = static_cast<double>(form_.scale.value_or(1.0f / std::sqrt(static_cast<float>(q[3]))));
-    // Consecutive heads of Q share one of K and V: their queries are rows of one product.
+    // Consecutive heads of Q share one head of K and V: their queries are rows of one product.
     const int64_t rows = q[1] / k[1] * q[2];
     const ValueId scaled = body_.add("Mul", {q4, body_.scalar(dtype, scale)});
     ValueId scores = body_.add(

@@ -88,7 +88,7 @@ Shape shape_of(const std::string& labels, const Sizes& sizes) {
   return shape;
 }
 
-// How far an input moves per step of each label; a label that it repeats ("ii") moves along a diagonal.
+// Returns the stride of an input for each label. A repeated label ("ii") has the stride of the diagonal.
 std::vector<int64_t> label_strides(const std::string& labels, const std::string& term, const Shape& shape) {
   const auto dense = row_major_strides(shape);
   std::vector<int64_t> strides(labels.size(), 0);
@@ -149,7 +149,7 @@ std::vector<TensorType> Einsum::infer(Inputs inputs) const {
       refuse_model("an input is " + to_string(input.type));
   }
   const Sizes sizes = label_sizes(t, inputs);
-  element_count(shape_of(t.output + t.summed, sizes));  // refuses what overflows
+  element_count(shape_of(t.output + t.summed, sizes));  // throws if the product overflows
   return {{dtype, shape_of(t.output, sizes)}};
 }
 
@@ -172,7 +172,7 @@ std::vector<HostTensor> Einsum::evaluate(HostInputs inputs) const {
   const Loops over = loops(known_inputs(inputs));
   std::vector<HostTensor> values;
   for (const HostTensor* input : inputs) values.push_back(cast(*input, DType::f64));
-  // At most this many inputs occur in practice; the walk needs their number at compile time.
+  // At most this many inputs occur in practice. The loops need their number at compile time.
   constexpr size_t kMost = 4;
   if (inputs.size() > kMost) refuse_unsupported("Einsum of " + std::to_string(inputs.size()) + " inputs");
   std::array<std::vector<int64_t>, kMost> outer_strides, inner_strides;
@@ -199,7 +199,7 @@ std::vector<HostTensor> Einsum::evaluate(HostInputs inputs) const {
 
 uint64_t Einsum::work(Inputs inputs, Outputs outputs) const {
   const Loops over = loops(inputs);
-  // Each step walks the strides of all inputs.
+  // Each iteration advances the offsets of all inputs.
   const uint64_t steps = saturating_multiply(static_cast<uint64_t>(element_count(over.output)),
                                              static_cast<uint64_t>(element_count(over.summed)));
   return saturating_add(elementwise_work(inputs, outputs), saturating_multiply(steps, 16));

@@ -14,13 +14,13 @@ namespace {
 
 struct Transform {
   bool inverse = false;
-  // Without the bins after the middle, which follow from the others for a real signal; of an inverse: the
-  // input lacks them, and the output is real.
+  // True: only the bins up to the middle; for a real signal the others follow from them. For an inverse
+  // transform the input has only these bins, and the output is real.
   bool onesided = false;
 };
 
-// The matrix that takes `from` values of `parts` numbers each (real, imaginary), the first of `length`, to
-// `to` values of `to_parts` numbers.
+// Returns the matrix of the transform of `length` values. It maps the first `from` values, with `parts`
+// numbers each (real, imaginary), to `to` values with `to_parts` numbers each.
 struct DftMatrix {
   Transform transform;
   int64_t length = 0, from = 0, parts = 0, to = 0, to_parts = 0;
@@ -40,7 +40,7 @@ struct DftMatrix {
  private:
   int64_t rows_used() const { return transform.inverse && transform.onesided ? length / 2 + 1 : length; }
 
-  // Bins that a one-sided spectrum lacks count with those that they mirror.
+  // A bin counts twice if its mirror image is missing in a one-sided spectrum.
   double weight(int64_t row) const {
     if (!transform.inverse) return 1;
     const bool mirrored = transform.onesided && row > 0 && 2 * row != length;
@@ -56,7 +56,7 @@ struct DftMatrix {
   }
 };
 
-// Along `axis` of x, whose last axis holds a real number, or a real and an imaginary one.
+// Transforms x along `axis`. The last axis of x has a real number, or a real and an imaginary one.
 ValueId transformed(Body& body, ValueId x, size_t axis, int64_t length, const Transform& transform) {
   const Shape shape = body.shape(x);
   const int64_t parts = shape.back();

@@ -18,11 +18,11 @@ struct GroupForm {
   int64_t heads = 0, kv_heads = 0;
   int64_t window = -1;  // keys that a query attends to, its own included; -1: all before it
   float scale = 0.0f, softcap = 0.0f;
-  bool turns = false;  // by rotary embeddings
+  bool turns = false;  // rotary embeddings are applied
   int64_t interleaved = 0;
 };
 
-// Attention of new tokens to those in a cache and to each other, in their order.
+// Attention of new tokens to the tokens in a cache, and to each other in causal order.
 class GroupQueryBody {
  public:
   GroupQueryBody(Body& body, const GroupForm& form) : body_(body), form_(form) {}
@@ -47,8 +47,8 @@ class GroupQueryBody {
     kValue,
     kPastKey,
     kPastValue,
-    kLengths,  // of each batch with its new tokens, less one
-    kTotal,    // the most of these lengths, or of those that the cache has room for
+    kLengths,  // the length of each batch with its new tokens, minus one
+    kTotal,    // the largest of these lengths, or the capacity of the cache
     kCosines,
     kSines,
     kPositions,
@@ -76,9 +76,9 @@ class GroupQueryBody {
     tokens_ = body_.shape(q_)[2];
   }
 
-  // Where ONNX Runtime's kernel puts the new tokens: behind the length that seqlens_k gives for each batch,
-  // except in a prompt, which begins at 0 with padding behind shorter batches. total_sequence_length decides
-  // only how long a cache becomes that is too short.
+  // ONNX Runtime's kernel writes the new tokens after the length that seqlens_k gives for each batch. A
+  // prompt begins at 0, and shorter batches are padded at the end. total_sequence_length only determines the
+  // new length of a cache that is too short.
   void place_tokens() {
     if (body_.has_input(kPastKey) != body_.has_input(kPastValue))
       refuse_model("past_key and past_value go together");
@@ -104,7 +104,7 @@ class GroupQueryBody {
     first_ = body_.add("Sub", {lengths_, tokens});
   }
 
-  // total_sequence_length, or what the cache holds where only a run knows it.
+  // Returns total_sequence_length, or the capacity of the cache if only a run determines it.
   int64_t total_length() const {
     const Inputs inputs = body_.rule_inputs();
     if (kTotal < inputs.size() && inputs[kTotal].present && !inputs[kTotal].constant)
@@ -114,7 +114,8 @@ class GroupQueryBody {
     return total[0];
   }
 
-  // The places of the new tokens in the cache, in the shape `by_batch` with the tokens in dimension `axis`.
+  // Returns the positions of the new tokens in the cache, in the shape `by_batch` with the tokens in
+  // dimension `axis`.
   ValueId places(Shape by_batch, size_t axis) {
     Shape by_token(by_batch.size(), 1);
     by_token[axis] = tokens_;
@@ -146,8 +147,8 @@ class GroupQueryBody {
         {{"interleaved", form_.interleaved}, {"rotary_embedding_dim", 2 * body_.shape(cosines)[1]}});
   }
 
-  // For each channel the one of its pair; itself if it is not turned. Empty where the operator RotateChannels
-  // cannot turn them all: each batch has positions of its own, or the cosines are no constants.
+  // Returns for each channel the other channel of its pair, or itself if it is not rotated. Empty if
+  // RotateChannels cannot be used, because each batch has its own positions or the cosines are not constants.
   Ints rotation_partners(int64_t channels) const {
     const HostTensor* cosines = constant(kCosines);
     const HostTensor* sines = constant(kSines);
@@ -169,7 +170,8 @@ class GroupQueryBody {
     return input < inputs.size() ? inputs[input].constant : nullptr;
   }
 
-  // The tables of all positions (cosines, then sines; 1; position; channel), of which a run gathers rows.
+  // Returns the tables of all positions, (cosines and sines, 1, position, channel), from which a run gathers
+  // rows.
   HostTensor rotation_tables(const Ints& partner) const {
     const Shape& shape = constant(kCosines)->shape();
     const auto positions = static_cast<size_t>(shape[0]), half = static_cast<size_t>(shape[1]);
@@ -201,7 +203,7 @@ class GroupQueryBody {
     return body_.add(op, {x, table_});
   }
 
-  // The cache with the new tokens: as long as before, or as all tokens.
+  // Returns the cache with the new tokens. It is as long as before, or as long as all tokens.
   ValueId cached(ValueId now, size_t before, std::string_view what) {
     if (past_ == 0) return now;
     ValueId whole = body_.input(before, what);
@@ -217,7 +219,8 @@ class GroupQueryBody {
 
   bool has_window() const { return form_.window >= 0 && form_.window < keys_; }
 
-  // Which of all keys each query may attend to; none where these are all, or those up to its own.
+  // Returns which keys each query may attend to. kNoValue if these are all keys, or all keys up to the
+  // query's own.
   ValueId allowed() {
     if (first_ == kNoValue && !has_window()) return kNoValue;
     const ValueId place = body_.cast(places({batches_, 1, 1, 1}, 2), DType::i64);
@@ -229,7 +232,7 @@ class GroupQueryBody {
     return body_.add("And", {until, body_.add("Greater", {key, begin})});
   }
 
-  // attention_bias, over all keys of the cache.
+  // Returns attention_bias, extended to all keys of the cache.
   ValueId bias() {
     if (!body_.has_input(kBias)) return kNoValue;
     const ValueId given = body_.input(kBias, "attention_bias");
@@ -274,8 +277,9 @@ class GroupQueryBody {
   const GroupForm& form_;
   ValueId q_ = kNoValue, k_ = kNoValue, v_ = kNoValue;  // (batch, head, token, channel)
   int64_t batches_ = 0, tokens_ = 0;
-  int64_t past_ = 0, keys_ = 0;  // tokens that the cache has room for, before and after
-  // Of each batch, unless there is no cache: the tokens up to the last new one, and the place of the first.
+  int64_t past_ = 0, keys_ = 0;  // capacity of the cache in tokens, before and after
+  // With a cache, for each batch: the number of tokens up to the last new one, and the position of the first
+  // new one.
   ValueId lengths_ = kNoValue, first_ = kNoValue;
   DType integer_ = DType::i32;  // of both
   ValueId table_ = kNoValue;    // of rotations of the new tokens

@@ -31,7 +31,7 @@ void require_shape(Inputs inputs, size_t i, std::string_view what, const Shape& 
     refuse_model(std::string(what) + " has shape " + to_string(is) + " in place of " + to_string(shape));
 }
 
-// The walk of one batch in one direction.
+// The computation of one batch in one direction, step by step.
 class Walk {
  public:
   Walk(const Recurrence& op, const WalkSizes& sizes, size_t direction)

@@ -9,7 +9,7 @@
 namespace vellum {
 namespace {
 
-// The functions of ONNX that Vellum has; a parameter that they have not is 0.
+// The activation functions of ONNX that Vellum supports. Parameters that a function lacks are 0.
 struct Function {
   std::string_view name;  // in lower case
   ActivationKind kind;
@@ -40,7 +40,7 @@ const Function& function_of(const std::string& name) {
   refuse_unsupported("activation '" + name + "'");
 }
 
-// Takes the next value of a list that has values for those functions alone that have the parameter.
+// Takes the next value of a list, which has values only for functions with the parameter.
 float next(const Attributes::Floats& values, size_t& at, float otherwise) {
   return at < values.size() ? values[at++] : otherwise;
 }
@@ -79,7 +79,7 @@ struct Layer {
   size_t outputs() const { return recurrence->cell == RecurrentCell::lstm ? 3 : 2; }
 };
 
-// The sizes of a layer whose X, with steps first, W and R go together.
+// The sizes of a layer, after a check that X (steps first), W and R match.
 struct LayerSizes {
   int64_t steps, batches, inputs, directions, rows, hidden;  // rows: of all gates of a direction
 };
@@ -98,8 +98,8 @@ LayerSizes sizes_of(const Body& body, const Layer& layer, ValueId x) {
   return {sequence[0], sequence[1], sequence[2], op.directions(), r[1], r[2]};
 }
 
-// The biases of input and state are added to the products of the inputs, except that of a GRU's candidate
-// gate where r scales it.
+// The biases of input and state are added to the products of the inputs. An exception is the state bias of a
+// GRU's candidate gate if r scales it.
 struct Biases {
   ValueId products, candidate = kNoValue;
 };
@@ -139,7 +139,7 @@ std::vector<ValueId> walk(Body& body, const Layer& layer, const LayerSizes& size
       layer.outputs());
 }
 
-// Without a step the state stays as it was.
+// A sequence without steps leaves the state unchanged.
 std::vector<ValueId> stand_still(Body& body, const Layer& layer, const LayerSizes& sizes, ValueId x) {
   const DType dtype = body.type(x).dtype;
   std::vector<ValueId> results{

@@ -6,9 +6,10 @@ namespace vellum {
 namespace {
 
 struct Rotation {
-  bool interleaved = false;  // pairs are neighbours; else a channel of the first half and one of the second
-  int64_t channels = 0;      // of each head are turned; 0: all
-  int64_t heads = 0;         // of an input of three dimensions
+  bool interleaved =
+      false;  // a pair is two adjacent channels; else a channel of the first and of the second half
+  int64_t channels = 0;  // channels of each head that are rotated; 0: all
+  int64_t heads = 0;     // of an input of three dimensions
 };
 
 // The cosines or sines of each token, (batch, token, channel / 2), in a shape that broadcasts to the heads.

@@ -11,7 +11,7 @@ float grid_position(int64_t i, int64_t size, bool align_corners) {
   return (2.0f * x + 1.0f) / n - 1.0f;
 }
 
-// Rows (x, y, 1) or (x, y, z, 1) of each element of an image or volume of shape `size`.
+// Returns a row (x, y, 1) or (x, y, z, 1) for each element of an image or volume of shape `size`.
 HostTensor homogeneous_positions(DType dtype, const Shape& size, bool align_corners) {
   const int64_t rows = element_count(size);
   const auto width = static_cast<int64_t>(size.size()) + 1;

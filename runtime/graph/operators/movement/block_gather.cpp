@@ -36,7 +36,7 @@ std::vector<TensorType> BlockGather::infer(Inputs inputs) const {
   return {y};
 }
 
-// Expands the gathered rows alone: a table may be larger than the memory that its floats would take.
+// Expands only the gathered rows, because the whole table as floats may exceed the memory.
 std::vector<HostTensor> BlockGather::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
   const HostTensor &table = *inputs[0], &scales = *inputs[2];

@@ -10,8 +10,8 @@ namespace {
 
 using Rgba = FramePixels::Rgba;
 
-// One axis of the filter: the pixels first ... first + count - 1 with their weights. `extent`: of the
-// network's pixel in pixels of the frame; below one the two nearest pixels are interpolated.
+// One axis of the filter: the pixels from `first` to first + count - 1, and their weights. `extent`: the size
+// of the network's pixel in pixels of the frame; if it is below one, the two nearest pixels are interpolated.
 struct FilterAxis {
   FilterAxis(double at, double extent, int64_t frame_size) : size(frame_size), centre(at), covered(extent) {
     if (covered < 1) covered = 0;
@@ -71,7 +71,7 @@ class FrameReader {
 
  private:
   std::array<double, 2> position(double x, double y) const {
-    // Positions far outside read the border, as nearer ones do.
+    // Positions far outside read the border, too.
     const double margin = 2 * kMostAveraged;
     return {std::clamp(m_[0] * x + m_[1] * y + m_[2], -margin, op_.frame.width + margin),
             std::clamp(m_[3] * x + m_[4] * y + m_[5], -margin, op_.frame.height + margin)};
@@ -182,7 +182,8 @@ std::vector<HostTensor> Frame::evaluate(HostInputs inputs) const {
 }
 
 uint64_t Frame::work(Inputs inputs, Outputs outputs) const {
-  // The transform decides how many pixels are averaged; a constant one of a hostile file asks for the most.
+  // The transform determines how many pixels are averaged. The estimate assumes the most, because a hostile
+  // file may have such a constant transform.
   constexpr uint64_t most = uint64_t{4} * kMostAveraged * kMostAveraged;
   const uint64_t pixels = frame.filter == FrameFilter::area ? most : 4;
   return saturating_multiply(elementwise_work(inputs, outputs), saturating_multiply(pixels, 8));

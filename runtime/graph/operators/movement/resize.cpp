@@ -35,7 +35,7 @@ std::string print(const std::string_view (&names)[N], Enum value) {
 std::vector<size_t> chosen_axes(const std::optional<Ints>& axes, size_t rank) {
   std::vector<size_t> result;
   if (axes) {
-    normalize_axes(*axes, rank);  // refuses what is named twice
+    normalize_axes(*axes, rank);  // throws if an axis is named twice
     for (const int64_t axis : *axes) result.push_back(normalize_axis(axis, rank));
   } else {
     result.resize(rank);
@@ -101,10 +101,10 @@ void apply_roi(ResizeGeometry& g, const std::vector<size_t>& axes, const std::ve
   }
 }
 
-// The axis of the rows of a strip.
+// The axis of the rows, in which a strip is a part of the whole.
 constexpr size_t kRowAxis = 2;
 
-// An input that may be there but empty, ONNX's older form of omitting it.
+// Returns whether an input is present. An empty tensor is ONNX's older form of omitting an input.
 bool has_elements(Inputs inputs, size_t index) {
   return index != Resize::kNone && has_input(inputs, index) && element_count(inputs[index].type.shape) > 0;
 }
@@ -202,7 +202,7 @@ std::vector<TensorType> Resize::infer(Inputs inputs) const {
 
 namespace {
 
-// A place along an axis of the input: `x` elements after element `base`.
+// A position along an axis of the input: `x` elements after element `base`.
 struct Place {
   int64_t base = 0;
   float x = 0.0f;
@@ -223,9 +223,9 @@ std::optional<Ratio> small_ratio(float scale) {
   return std::nullopt;
 }
 
-// The ratio after which places repeat. With a scale of 3 : 1 every third place is the one before it, one
-// element further, so that the weights of the first places repeat. They are computed there: further on,
-// floats round more, and parts of a large picture would get other weights than the whole.
+// The period of the weights. With a scale of 3 : 1 every third output element has the weights of the element
+// three before it, one input element further. The weights are computed for the first period only: further on,
+// floats would round more, and parts of a large picture would get other weights than the whole.
 std::optional<Ratio> ratio_of_places(const Resize& op, const ResizeGeometry& g, size_t axis) {
   const bool repeats = op.mode != ResizeMode::nearest && op.coordinates != CoordinateMode::align_corners &&
                        op.coordinates != CoordinateMode::tf_crop_and_resize;
@@ -235,7 +235,7 @@ std::optional<Ratio> ratio_of_places(const Resize& op, const ResizeGeometry& g, 
 ResizeTaps interpolate(const Resize& op, const ResizeGeometry& g, size_t axis, const Place& place) {
   const int64_t last = g.input[axis] - 1;
   ResizeTaps result;
-  // Far outside, every tap is clamped to the border all the same.
+  // Far outside, every tap is clamped to the border, too.
   const float near_x = std::clamp(place.x, -4.0f - static_cast<float>(place.base),
                                   static_cast<float>(last - place.base) + 4.0f);
   const float before = std::floor(near_x);
@@ -260,7 +260,8 @@ ResizeTaps interpolate(const Resize& op, const ResizeGeometry& g, size_t axis, c
   return result;
 }
 
-// For a smaller output: the weights of interpolation, stretched over what an output element covers.
+// Returns the taps for a smaller output: the weights of interpolation, stretched over the input elements that
+// an output element covers.
 ResizeTaps average(const Resize& op, const ResizeGeometry& g, size_t axis, const Place& place) {
   const int64_t last = g.input[axis] - 1;
   const float scale = g.scales[axis], reach = (op.mode == ResizeMode::linear ? 1.0f : 2.0f) / scale;

@@ -231,8 +231,8 @@ float pool_bin(const RoiAlign& op, const Plane& plane, const Bin& bin) {
       for (size_t i = 0; i < 4; ++i) {
         const float value = c.weight[i] * plane.data[c.index[i]];
         sum += value;
-        // Mode max takes the largest weighted element, not the largest interpolated one: ONNX's reference
-        // does.
+        // Like ONNX's reference, mode max takes the largest weighted element, not the largest interpolated
+        // value.
         largest = largest ? std::max(*largest, value) : value;
       }
     }
@@ -295,7 +295,7 @@ uint64_t RoiAlign::work(Inputs inputs, Outputs outputs) const {
   uint64_t samples =
       saturating_multiply(static_cast<uint64_t>(sampling_ratio), static_cast<uint64_t>(sampling_ratio));
   if (sampling_ratio <= 0) {
-    // As many as the largest region has elements.
+    // As many samples as the largest region has elements.
     float most = 1.0f;
     const auto rois = inputs[1].constant ? inputs[1].constant->to_floats() : std::vector<float>();
     for (size_t r = 0; r + 3 < rois.size(); r += 4) {

@@ -202,7 +202,7 @@ std::vector<HostTensor> Trilu::evaluate(HostInputs inputs) const {
   const size_t rank = type.shape.size();
   const int64_t rows = type.shape[rank - 2], columns = type.shape[rank - 1];
   const bool has_k = inputs.size() > 1 && inputs[1] != nullptr;
-  // Diagonals beyond the matrix are all alike.
+  // All diagonals beyond the matrix have the same effect.
   const int64_t k = std::clamp<int64_t>(has_k ? inputs[1]->to_ints()[0] : 0, -rows - 1, columns + 1);
   HostTensor y = *inputs[0];
   visit_element_size(type.dtype, [&](auto tag) {
@@ -232,7 +232,7 @@ std::shared_ptr<const Operator> make_top_k(const NodeSpec& spec) {
   }
   if (spec.opset >= 11) {
     op->largest = get_flag(*spec.attributes, "largest", true);
-    get_flag(*spec.attributes, "sorted", true);  // unsorted allows any order, so also a sorted one
+    get_flag(*spec.attributes, "sorted", true);  // if false, any order is allowed, also the sorted one
   }
   return op;
 }

@@ -9,7 +9,7 @@
 namespace vellum {
 namespace {
 
-// x with its elements `by` places further along the axis, or back, and ones before them.
+// Returns x shifted by `by` elements along the axis, or backwards; the freed elements are ones.
 ValueId shifted(Body& body, ValueId x, int64_t axis, int64_t by, bool back) {
   const TensorType type = body.type(x);
   const int64_t length = type.shape[static_cast<size_t>(axis)];

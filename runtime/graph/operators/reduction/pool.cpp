@@ -72,7 +72,7 @@ struct TapRange {
   int64_t origin, begin = 0, end = 0;
 };
 
-// add(z, y, x, number in the window) for the elements of the window at `out`.
+// Calls add(z, y, x, index in the window) for the elements of the window at `out`.
 template <typename Add>
 void visit_window(const WindowPlacement& p, const std::array<int64_t, 3>& out, Add&& add) {
   const TapRange tz(p, 0, out[0]), ty(p, 1, out[1]), tx(p, 2, out[2]);

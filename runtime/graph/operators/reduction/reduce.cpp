@@ -25,7 +25,7 @@ Shape reduced_shape(const Shape& shape, const std::vector<size_t>& axes, bool ke
   return result;
 }
 
-// Double is exact for the sums of 32-bit types; 64-bit integers keep a path of their own.
+// Sums of 32-bit types are exact in double. 64-bit integers are reduced separately.
 double reduce_reals(ReduceKind kind, std::span<const double> values) {
   const auto fold = [&](double start, auto step) {
     return std::accumulate(values.begin(), values.end(), start, step);
@@ -86,8 +86,8 @@ int64_t reduce_integers(ReduceKind kind, std::span<const int64_t> values) {
   return kind == ReduceKind::mean ? sum / static_cast<int64_t>(values.size()) : sum;
 }
 
-// The result of a reduction over nothing: ONNX names the identity of the operation, and for extrema the least
-// and the greatest value of the type. A mean is not a number, which is 0 among integers.
+// Returns the result of a reduction over no elements: the identity of the operation, as ONNX says, which for
+// extrema is the least or the greatest value of the type. A mean is NaN, or 0 for integers.
 HostTensor reduce_nothing(ReduceKind kind, const TensorType& type) {
   HostTensor y(DType::f64, type.shape);
   double value = reduce_reals(kind, {});
@@ -163,7 +163,7 @@ FixedMean fixed_total(float x_step, float y_step, int64_t count) {
 FixedMean fixed_mean(float x_step, float y_step, int64_t count) {
   FixedMean mean = fixed_total(x_step, y_step, count);
   if (!mean) return {};
-  // At most 16, so that no bound of LiteRT's matters.
+  // The shift is at most 16, so that LiteRT's bounds on it have no effect.
   const int shift = static_cast<int>(std::bit_width(static_cast<uint64_t>(count))) - 1;
   mean.y.multiplier = static_cast<int32_t>((int64_t{mean.y.multiplier} << shift) / count);
   mean.y.shift -= shift;

@@ -31,7 +31,8 @@ std::vector<TensorType> Softmax::infer(Inputs inputs) const {
 
 namespace {
 
-// One row of `length` elements, `inner` apart. The largest element is taken off first: exp() cannot overflow.
+// Computes one row of `length` elements, `inner` apart. The largest element is subtracted first, so that
+// exp() cannot overflow.
 template <typename Real>
 void softmax_row(SoftmaxKind kind, const Real* in, Real* out, int64_t length, int64_t inner) {
   int64_t largest = 0;
