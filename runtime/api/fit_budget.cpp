@@ -16,7 +16,7 @@ namespace {
 // At least 1/64 of the weights stays on the device: with less, layers are split into very many parts.
 constexpr uint64_t kSmallestShare = 64;
 // The shares of the weights that stay on the device while others stream, in 64ths. They are the same for
-// every budget, so that a larger budget has all ways of a smaller one.
+// every budget, so that a larger budget has all configurations of a smaller one.
 constexpr uint64_t kShares[] = {63, 62, 60, 56, 52, 48, 44, 40, 36, 32, 28, 24, 20,
                                 16, 14, 12, 10, 8,  7,  6,  5,  4,  3,  2,  1};
 // Steps of the bisection between a sufficient and an insufficient weights budget; then steps of 1/256 of all
@@ -173,7 +173,7 @@ FittedModel BudgetFitter::assess(const Combination& combination,
   fitted.way.weights_bytes = memory.weights.allocated;
   fitted.way.activation_bytes = memory.lasting() - memory.weights.allocated;
   fitted.way.streamed_bytes = memory.weights.stream.streamed_bytes;
-  // A way that takes fewer bytes is never predicted to be quicker than the way that it changes.
+  // A configuration is never predicted to be faster than the one that it changes to save bytes.
   fitted.way.milliseconds =
       std::max({predicted_run(inputs, memory.weights).ms, asked_ms_, combination.least_ms});
   for (const TiledNodes& tiled : combination.tiling)
@@ -276,8 +276,8 @@ const FittedModel* BudgetFitter::quickest(uint64_t bytes) {
   return best;
 }
 
-// A larger budget considers all ways of a smaller one, and skips only ways that cannot be better than `best`.
-// Therefore the predicted time never increases with the budget.
+// A larger budget considers all configurations of a smaller one, and skips only those that cannot be better
+// than `best`. Therefore the predicted time never increases with the budget.
 const FittedModel* BudgetFitter::found_within(uint64_t bytes) {
   if (as_asked().way.bytes <= bytes) return &as_asked();
   const FittedModel* best = nullptr;

@@ -1,9 +1,9 @@
 // Finds the fastest configuration of a model that fits into a number of bytes of device memory. Sessions with
 // a memory budget and memory_frontier() use it. It needs no device.
 //
-// A configuration ("way") is the options of a session without a memory budget. Its bytes are exact where the
+// A configuration (Way) is the options of a session without a memory budget. Its bytes are exact where the
 // target is a device (estimate/device_footprint.hpp); its time is predicted (estimate/run_time.hpp). The
-// ways, from the smallest change of the caller's options to the largest:
+// changes of the caller's options that are tried, from the smallest to the largest:
 //
 //   as asked     the options unchanged
 //   planning     in_place, views and reorder all on; mode shared objects instead of naive, or mode offsets
@@ -48,9 +48,9 @@ class BudgetFitter {
   BudgetFitter(const Target& target, const Model& model, const SessionOptions& options,
                const Progress* progress = nullptr);
 
-  // Returns the fastest way that takes at most `bytes`, or null.
+  // Returns the fastest configuration that takes at most `bytes`, or null.
   const FittedModel* quickest(uint64_t bytes);
-  // Returns the way that takes the fewest bytes.
+  // Returns the configuration that takes the fewest bytes.
   const FittedModel& smallest();
   // Returns the caller's options unchanged, even if they exceed every budget.
   const FittedModel& as_asked() { return resident(0); }
@@ -73,15 +73,15 @@ class BudgetFitter {
   CompileOptions compile_options(const Combination& combination) const;
   FittedModel assess(const Combination& combination, std::shared_ptr<const CompiledModel> compiled) const;
   const FittedModel& resident(size_t index);
-  // Null if the weights cannot be streamed within this budget.
+  // Returns null if the weights cannot be streamed within this budget.
   const FittedModel* streamed(size_t index, uint64_t weights_budget);
-  // Returns the same as quickest(), but does not search for smallest().
+  // Returns what quickest() returns, but does not search for smallest().
   const FittedModel* found_within(uint64_t bytes);
   const FittedModel* quickest_streamed(size_t index, uint64_t bytes);
-  // Returns a way of this combination with the most weights on the device that fit, or null.
+  // Returns this combination with as many weights on the device as fit, the others streamed, or null.
   const FittedModel* streamed_within(size_t index, uint64_t bytes);
-  // Returns the smallest way with streamed weights that is found within `bytes`, a number that no way with
-  // resident weights reaches.
+  // Returns the smallest configuration with streamed weights that is found within `bytes`. Every
+  // configuration with resident weights takes more than `bytes`.
   const FittedModel* streamed_below(uint64_t bytes);
   const FittedModel* smallest_streamed(size_t index);
 
@@ -100,9 +100,9 @@ class BudgetFitter {
   const FittedModel* smallest_ = nullptr;
 };
 
-// Returns the fastest way within options.memory_budget. If there is none, throws Error(out_of_memory), which
-// states the smallest budget that suffices and its predicted time. Throws Error(invalid_argument) for options
-// that a memory budget excludes.
+// Returns the fastest configuration within options.memory_budget. If there is none, throws
+// Error(out_of_memory), which states the smallest budget that suffices and its predicted time. Throws
+// Error(invalid_argument) for options that a memory budget excludes.
 FittedModel fit_budget(const Target& target, const Model& model, const SessionOptions& options,
                        const Progress* progress = nullptr);
 

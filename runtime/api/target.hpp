@@ -7,7 +7,7 @@ namespace vellum {
 
 class Target {
  public:
-  // Null stands for a device with the minimum of the Android Baseline 2022 profile.
+  // device: null means the minimum of the Android Baseline 2022 profile.
   explicit Target(const Device* device);
   explicit Target(const Caps& caps);
 
@@ -18,7 +18,8 @@ class Target {
   CompiledModel compile(const Model& model, const SessionOptions& options,
                         Stage last = Stage::barriers) const;
 
-  // The steps of compile(), so that one graph can be compiled several times. A memory budget is ignored.
+  // These do the steps of compile() one by one, so that one graph can be compiled several times. A memory
+  // budget is ignored.
   CompileOptions compile_options(const SessionOptions& options) const;
   Graph prepare(const Model& model, const CompileOptions& options) const;
   CompiledModel compile(Graph prepared, const CompileOptions& options, Stage last = Stage::barriers) const;

@@ -118,7 +118,7 @@ struct DeviceCaps {
   // with device_traits().
   std::shared_ptr<const DeviceTraits> traits;
 
-  // The alignment of a tensor's offset in a buffer that suits all kinds of access.
+  // Returns the alignment that a tensor's offset in a buffer needs for storage and texel buffer access.
   uint64_t tensor_offset_alignment() const {
     return std::max(min_storage_buffer_offset_alignment, min_texel_buffer_offset_alignment);
   }

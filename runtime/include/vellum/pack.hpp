@@ -27,7 +27,7 @@ struct PackSummary {
 // these caps. Replaces `file` atomically. The bundle also works on other devices and with other options:
 // shaders and weights that it lacks are compiled and prepacked when the session is made. Vellum::runtime,
 // which compiles no shaders, uses the kernels of the bundle instead, if the device has everything that these
-// caps state. So a bundle for Caps::android_baseline_2022() runs on every Android phone of that profile, and
+// caps state. A bundle for Caps::android_baseline_2022() runs on every Android phone of that profile, and
 // a bundle for a phone's own caps has the kernels that are chosen there without tuning.
 // Throws the errors of Model::load() and Session, Error(io) if the file cannot be written or its folder does
 // not exist, and Error(invalid_argument) if `model` is already a bundle.

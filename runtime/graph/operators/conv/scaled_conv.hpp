@@ -11,8 +11,8 @@ namespace vellum {
 //
 //   y = activation(sum * (scale * factor[m]) + B[m])
 //
-// As in a file with ConvInteger, Cast, Mul and Add, the sum is exact, and each operation after it rounds to
-// fp32. Not an ONNX operator: the pass fuse_dynamic_quantization makes it.
+// The sum is exact, and each operation after it rounds to fp32, as with ConvInteger, Cast, Mul and Add in the
+// file. Not an ONNX operator: the pass fuse_dynamic_quantization makes it.
 struct ScaledConv : Operator {
   Conv conv;
   Activation activation;

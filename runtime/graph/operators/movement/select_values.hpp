@@ -6,8 +6,8 @@
 
 namespace vellum {
 
-// The k largest (or smallest) elements along `axis`, in order, and their indices (int64). Of equal elements
-// the one with the lower index is first.
+// The k largest (or smallest) elements along `axis`, in order, and their indices (int64). Equal elements are
+// in order of their index.
 struct TopK : Operator {
   int64_t axis = -1;
   std::optional<int64_t> k;  // known without input 1
