@@ -69,13 +69,13 @@ vec4 activation_gelu_tanh(vec4 x) {
   return 0.5 * x * (1.0 + activation_tanh(0.79788456 * (b + 0.044715 * b * b * b)));
 }
 
-// The value after QuantizeLinear and DequantizeLinear: the nearest integer multiple of the step, ties to
-// even, of at least `least` and at most `most` steps. The division is that of quantize.comp. The bounds are
-// integers, so rounding may be the last operation. A NaN becomes 0. It is detected by its bits; inf_nan.glsl
-// would make Metal optimise all kernels with an activation less.
+// Returns the value of x after QuantizeLinear and DequantizeLinear: the nearest multiple of `step`, ties to
+// even, clamped to least * step and most * step. It divides as quantize.comp does. The bounds are integers,
+// so rounding may be the last operation. A NaN becomes 0. It is detected by its bits, because inf_nan.glsl
+// would keep Metal from optimising every kernel with an activation.
 vec4 round_to_steps(vec4 x, float step, float least, float most) {
 #if (defined(FIXED_POINT) && (!defined(RESIDUAL) || defined(FIXED_PAIR))) || (defined(FIXED_PAIR) && !defined(RESIDUAL))
-  vec4 steps = x / step;  // results in fixed point are whole steps, which nothing moves to a tie
+  vec4 steps = x / step;  // fixed-point results are whole steps, so an inexact quotient still rounds correctly
 #else
   vec4 steps = exact_halves(x, vec4(step));
 #endif

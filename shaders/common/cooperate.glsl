@@ -1,6 +1,6 @@
-// Loops that are run by a single invocation, with COOPERATIVE by a workgroup, or with BY_SUBGROUPS by a
-// subgroup. Each invocation starts at FIRST_LANE and advances by LANES. gather_*() reduces their partial
-// results and returns the result to all of them. Every invocation of a workgroup must reach each gather.
+// Loops whose iterations a single invocation runs, with COOPERATIVE a workgroup, or with BY_SUBGROUPS a
+// subgroup. Each invocation starts at FIRST_LANE and advances by LANES. gather_*() reduces the partial
+// results of these invocations and returns the result to each. All invocations of a workgroup must call it.
 //
 // With SUBGROUP partial results are reduced by subgroup arithmetic within a subgroup (include subgroup_arithmetic.glsl
 // first), and through shared memory across subgroups.

@@ -1,12 +1,12 @@
-// Integers of one scale as integers of another, as LiteRT's reference kernels compute them
-// (graph/operators/elementwise/fixed_multiplier.hpp). With FIXED_PAIR, functions of two tensors of integers: the appended
-// parameters fixed_a, fixed_b and fixed_y are multipliers, fixed_shifts has their shifts, a byte each, and fixed_b_step is
-// the step of the second operand.
+// Converts quantised integers from one scale to another in fixed point, as LiteRT's reference kernels do
+// (graph/operators/elementwise/fixed_multiplier.hpp). With FIXED_PAIR it also defines functions of two tensors of integers.
+// Their parameters are appended to the kernel's: the multipliers fixed_a, fixed_b and fixed_y, their shifts in fixed_shifts (a
+// byte each), and the steps of the operands.
 #ifndef FIXED_POINT_GLSL
 #define FIXED_POINT_GLSL
 
-// LiteRT divides a product by 2^31 and rounds halves up, as an arithmetic shift of the product plus 2^30 does.
-// Then it divides by the shift and rounds halves away from zero.
+// Returns sum * multiplier * 2^(shift - 31), rounded twice as in LiteRT: after the division by 2^31 halves are rounded up,
+// after the shift to the right halves are rounded away from zero.
 ivec4 fixed_product(ivec4 sum, ivec4 multiplier, ivec4 shift) {
   ivec4 high, low;
   imulExtended(sum << max(shift, ivec4(0)), multiplier, high, low);
@@ -15,7 +15,7 @@ ivec4 fixed_product(ivec4 sum, ivec4 multiplier, ivec4 shift) {
   return (high + nudge + ((high >> 31) & -min(nudge, ivec4(1)))) >> right;
 }
 
-// Rounds once, halves up. Shifts are at most 0.
+// The same, rounded once, halves up. `shift` is at most 0.
 ivec4 fixed_product_once(ivec4 sum, ivec4 multiplier, ivec4 shift) {
   ivec4 high, low;
   imulExtended(sum, multiplier, high, low);

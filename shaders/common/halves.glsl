@@ -1,13 +1,13 @@
-// Conversion of floats to halves.
+// Conversion of fp32 numbers to fp16.
 #ifndef HALVES_GLSL
 #define HALVES_GLSL
 
-// With PACK_HALVES, which is defined where the device's packHalf2x16() is wrong (DeviceCaps::packs_halves), the bits are made
-// of integers: rounded to the nearest half, of two as near the even one, infinite from 65520 on.
+// PACK_HALVES is defined where the device's packHalf2x16() is wrong (DeviceCaps::packs_halves). The bits are then computed with
+// integers: rounded to the nearest half, ties to even; magnitudes from 65520 on become infinite.
 #ifdef PACK_HALVES
 uint half_bits(float v) {
   uint bits = floatBitsToUint(v), sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7fffffffu;
-  // The exponent is smaller by 112; what is carried into it is right, too.
+  // Changes the bias of the exponent from 127 to 15. Rounding may carry into the exponent, which is correct.
   uint normal = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
   // Halves below 2^-14 are multiples of 2^-24.
   uint small = uint(roundEven(uintBitsToFloat(magnitude) * 16777216.0));

@@ -5,8 +5,8 @@
 //   IMAGE2D  IMAGE3D  BUFFER                                              (channels4)
 //   IMAGE2D_SAMPLED  IMAGE3D_SAMPLED  TEXEL_BUFFER    of a tensor that is only read
 //   FOLDED_IMAGE2D  FOLDED_IMAGE2D_SAMPLED            slices in several columns
-//   ROWS_BUFFER  ROWS_TEXEL_BUFFER                    buffers whose rows come before their slices
-//   LINEAR  LINEAR_TEXEL: of a tensor that is only read                   (linear)
+//   ROWS_BUFFER  ROWS_TEXEL_BUFFER                    buffers in the order N, H, slice, W instead of N, slice, H, W
+//   LINEAR  LINEAR_TEXEL                              (linear) LINEAR_TEXEL: of a tensor that is only read
 // It also defines the size of the workgroup as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z.
 //
 // A kernel includes its parameters first (parameters.h), with a field `ivec4 <name>_shape` = (W, H, C, N) for each
@@ -15,29 +15,29 @@
 //   TENSOR_OUT(name)       void store_<name>(ivec4 p, vec4 v)  zeroes the unused channels of the last slice
 //   TENSOR_INOUT(name)     both
 //   TEXELS_IN(name)        vec4 load_<name>(int x, int y, int width)   a grid of prepacked weights, `width` texels wide;
-//                          in a loop vec4 load_in_row_<name>(int x, int row), where row_of_<name>(y, width) is before it
+//                          in a loop: int row = row_of_<name>(y, width) before it, vec4 load_in_row_<name>(x, row) inside
 //   WORDS_OF_TEXELS(name)  after TEXELS_IN of Q8: uint load_word_<name>(int x, int y, int width), the four bytes of a texel
 //   LINEAR_IN(name)        float load_<name>(int i)  and  vec4 load4_<name>(int i4): elements 4*i4 ... 4*i4+3
 //   LINEAR_WORDS_IN(name)  uint word_<name>(int i): four bytes of a linear tensor of U8, from byte 4*i on
-//   LINEAR_WORDS4_IN(name) uvec4 words_<name>(int i4): sixteen bytes of it, from byte 16*i4 on
-//   QUADS_IN(name)         load4_<name> alone, of floats: one load where LINEAR_IN may need four
+//   LINEAR_WORDS4_IN(name) uvec4 words_<name>(int i4): sixteen bytes of such a tensor, from byte 16*i4 on
+//   QUADS_IN(name)         only load4_<name>, of floats: one load where LINEAR_IN may need four
 //   LINEAR_OUT(name)       void store_<name>(int i4, vec4 v)   elements 4*i4 ... 4*i4+3
 //   LINEAR_INOUT(name)     load4_<name> and store_<name>
-//   SCALARS_OUT(name)      void set_<name>(int i, float v): one element; not of halves
+//   SCALARS_OUT(name)      void set_<name>(int i, float v): one element; not for halves
 //   LINEAR_ATOMIC(name)    the 32-bit words of a tensor, for atomic functions on <name>_data: element i is part of word
 //                          word_of_<name>(i); float part_<name>(uint word, int i); uint with_part_<name>(word, i, v)
-// For linear tensors of I32 the same functions have int and ivec4 in place of float and vec4; of U8, bytes, LINEAR_IN and
-// LINEAR_OUT have. A name that the dispatch does not bind is a compile error.
-// Tensors of Q8 are bytes that represent real numbers, (byte - zero) * step: loads return the numbers, stores round to the
-// nearest byte. The runtime defines <name>_grid_step and <name>_grid_zero, as fields of the parameters or as macros.
-// SCALARS_OUT, LINEAR_ATOMIC and the halves of HALF_PRODUCTS have no Q8.
+// For linear tensors of I32 these functions have int and ivec4 in place of float and vec4, and so do LINEAR_IN and LINEAR_OUT
+// for U8 (bytes). A name that the dispatch does not bind is a compile error.
+// A tensor of Q8 stores real numbers as bytes, (byte - zero) * step: loads return the numbers, stores round to the nearest
+// byte. The runtime defines <name>_grid_step and <name>_grid_zero, as fields of the parameters or as macros.
+// SCALARS_OUT, LINEAR_ATOMIC and the halves of HALF_PRODUCTS do not support Q8.
 // Coordinates and indices follow TensorDesc in runtime/program/program.hpp.
 
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
 
-// A declaration is the macro of its kind and storage: TENSOR_IN(x) is IN_IMAGE2D(x) with STORAGE_x IMAGE2D. What else depends
-// on the element type is one of the macros below.
+// BY_STORAGE_ selects the macro of a kind for a tensor's storage: TENSOR_IN(x) is IN_IMAGE2D(x) if STORAGE_x is IMAGE2D.
+// OF_ELEMENT_ selects a macro for its element type: OF_ELEMENT_(PACK_, x) is PACK_F16 if ELEMENT_x is F16.
 #define BY_STORAGE_(kind, name) CAT(kind, CAT(STORAGE_, name))(name)
 #define OF_ELEMENT_(what, name) CAT(what, CAT(ELEMENT_, name))
 
@@ -69,10 +69,11 @@ vec4 keep_channels(vec4 v, int channels) {
 
 #include "halves.glsl"
 vec4 unpack_half4(uvec2 bits) { return vec4(unpackHalf2x16(bits.x), unpackHalf2x16(bits.y)); }
-// Masks have the lowest number of floats, or -1e9, for minus infinity, and a row of infinities has no softmax. With
-// FINITE_HALVES, which elementwise kernels and kernels that move elements define, such a number becomes the lowest half, and
-// stays it where something is added to it. Other numbers beyond halves become infinite, so that they are seen. FINITE_HALVES
-// is 2 where elements are only chosen: there positive ones count too.
+// Attention masks represent minus infinity by the lowest float or by -1e9. As halves these would become infinite, and the
+// softmax of a row of infinities is NaN. FINITE_HALVES, which elementwise kernels and kernels that move elements define,
+// clamps numbers below -1e8 to the lowest finite half; a result with an operand of that value is clamped, too. Other numbers
+// beyond the range of halves become infinite, so that the overflow is seen. FINITE_HALVES 2 (where.comp, pad_linear.comp)
+// also clamps numbers above 1e8 to the largest finite half.
 #ifdef FINITE_HALVES
 #define LOWEST_HALF -65504.0
 bvec4 has_lowest_operand = bvec4(false);
@@ -101,14 +102,14 @@ uint pack_bytes4(ivec4 v) { return uint(v.x | v.y << 8 | v.z << 16 | v.w << 24);
 // nearest, so that the store does not round.
 vec4 nearest_half4(vec4 v) { return unpack_half4(pack_half4(v)); }
 
-// Returns a / b for 0 <= a < 2^20; reciprocal = 1.0 / b. a + 0.5 is at least half of b's part from a multiple of b, which is
-// more than all rounding.
+// Returns a / b for 0 <= a < 2^20; reciprocal = 1.0 / b. (a + 0.5) / b is at least 0.5 / b away from every integer, which is
+// more than all rounding errors.
 int quotient(int a, float reciprocal) { return int((float(a) + 0.5) * reciprocal); }
 
 // Texel coordinates of p = (w, h, slice, n) in a tensor of shape s = (W, H, C, N).
 ivec2 image2d_texel(ivec4 p, ivec4 s) { return ivec2(p.w * s.x + p.x, p.z * s.y + p.y); }
 ivec3 image3d_texel(ivec4 p, ivec4 s) { return ivec3(p.w * s.x + p.x, p.y, p.z); }
-// With `rows` slices in a column. `reciprocal`: 1.0 / rows.
+// The texel in a folded image, which holds `rows` slices in a column; reciprocal = 1.0 / rows.
 ivec2 folded_texel(ivec4 p, ivec4 s, int rows, float reciprocal) {
   int column = quotient(p.z, reciprocal);
   return ivec2((column * s.w + p.w) * s.x + p.x, (p.z - column * rows) * s.y + p.y);
@@ -119,21 +120,21 @@ int rows_buffer_texel(ivec4 p, ivec4 s) { return ((p.w * s.y + p.y) * slices(s.z
 #define LOAD_FN_(name) CAT(load_, name)
 #define STORE_FN_(name) CAT(store_, name)
 #define EXTENT_(name) CAT(name, _extent)
-// Push constants that are first read after a branch are read again after each branch, which on lavapipe is a load for each
-// lane; this reads them once, before main().
+// Reads the push constant once, before main(). A push constant that is first read after a branch is read again after each
+// branch, and on lavapipe each read is a load for each lane.
 #define EXTENT_DECL_(name) ivec4 EXTENT_(name) = CAT(name, _shape);
 #define DATA_(name) CAT(name, _data)
 #define KEEP_(name, p, v) keep_channels(v, EXTENT_(name).z - 4 * p.z)
 
-// Q8: x = step, y = zero.
+// Conversions of Q8; grid = (step, zero).
 vec4 from_bytes(uvec4 bytes, vec2 grid) { return (vec4(bytes) - grid.y) * grid.x; }
-// Half to even, as activation_steps() rounds.
+// Rounds halves to even, as activation_steps() does.
 uvec4 to_bytes(vec4 v, vec2 grid) { return uvec4(clamp(roundEven(v / grid.x) + grid.y, vec4(0), vec4(255))); }
 uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) & 255u; }
 #define GRID_(name) CAT(name, _grid)
 
-// Four elements: in an image, in a buffer, and in a kernel. Halves in buffers are accessed as uvec2: no 16-bit storage
-// feature is needed.
+// Types of four elements: FORMAT_ and IMAGE_TYPE_ in an image, QUAD_ in a buffer, VALUE_ in a kernel. Halves in buffers are
+// accessed as uvec2, so that no 16-bit storage feature is needed.
 #define FORMAT_F32 rgba32f
 #define FORMAT_F16 rgba16f
 #define FORMAT_Q8 rgba8ui
@@ -150,7 +151,7 @@ uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) &
 #define VALUE_I32 ivec4
 #define VALUE_U8 ivec4
 #define VALUE_Q8 vec4
-// Conversions between them. TEXEL_: of what is loaded from an image; ROUND_: of what is stored in one.
+// Conversions between these: UNPACK_ from a buffer, PACK_ to a buffer, TEXEL_ from an image, ROUND_ to an image.
 #define UNPACK_F32(name, quad) quad
 #define UNPACK_F16(name, quad) unpack_half4(quad)
 #define UNPACK_I32(name, quad) quad
@@ -204,8 +205,12 @@ uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) &
 #define INOUT_IMAGE3D(name) IMAGE_DECL_(name, , image3D) IMAGE_LOAD_STORE_(name, image3d_texel)
 #define IN_IMAGE3D_SAMPLED(name) SAMPLER_DECL_(name, sampler3D) SAMPLER_LOAD_(name, image3d_texel)
 
-// Images of slices in several columns. A column has as many slices as the height of the image has room for; other tensors,
-// which may be higher, share the image.
+// Folded images, which hold the slices of a tensor in several columns:
+//
+//   slice 0    slice 2    slice 4
+//   slice 1    slice 3    slice 5
+//
+// A column holds as many slices as fit in the height of the image, which depends on the other tensors that share the image.
 #define FOLDED_TEXEL_(name) CAT(name, _texel)
 #define FOLDED_(name, size)                                                          \
   int CAT(name, _rows) = quotient(size.y, 1.0 / float(EXTENT_(name).y));             \
@@ -241,7 +246,7 @@ uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) &
 #define INOUT_ROWS_BUFFER(name) \
   QUADS_DECL_(name, ) BUFFER_LOAD_(name, rows_buffer_texel) BUFFER_STORE_(name, rows_buffer_texel)
 
-// The same buffers read as texels, through a sampler where the device prefers that
+// Buffers of four-channel elements read as texels, through a sampler where the device prefers that
 // (DeviceTraits::samples_texel_buffers).
 #ifdef SAMPLED_TEXEL_BUFFERS
 #define TEXEL_BUFFER_DECL_(name) SAMPLER_DECL_(name, samplerBuffer)
@@ -255,7 +260,7 @@ uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) &
 #define IN_TEXEL_BUFFER(name) TEXEL_BUFFER_DECL_(name) TEXEL_BUFFER_LOAD_(name, buffer_texel)
 #define IN_ROWS_TEXEL_BUFFER(name) TEXEL_BUFFER_DECL_(name) TEXEL_BUFFER_LOAD_(name, rows_buffer_texel)
 
-// Prepacked weights: a grid of texels. `first`: the index of the first texel of row y. `texel`: the texel at (x, row).
+// Prepacked weights are a grid of texels. `first`: the index of the first texel of row y. `texel`: the texel at (x, row).
 #define TEXELS_(name, first, texel)                                    \
   int CAT(row_of_, name)(int y, int width) { return first; }           \
   vec4 CAT(load_in_row_, name)(int x, int row) { return texel; }       \
@@ -283,7 +288,7 @@ uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) &
 #define WORDS_TEXEL_BUFFER(name) WORDS_(name, pack_bytes4(ivec4(imageLoad(DATA_(name), row + x))))
 #endif
 
-// With HALF_PRODUCTS, halves without conversion to fp32, after the declaration of a tensor of halves:
+// With HALF_PRODUCTS, after the declaration of a tensor of halves, these load halves without conversion to fp32:
 //   HALVES_OF_TENSOR(name)  f16vec4 load_half_<name>(ivec4 p)
 //   HALVES_OF_TEXELS(name)  f16vec4 load_half_<name>(int x, int y, int width), load_half_in_row_<name>(int x, int row)
 #ifdef HALF_PRODUCTS
@@ -318,7 +323,7 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 #define HALF_TEXELS_BUFFER(name) HALF_TEXELS_(name, halves(DATA_(name)[row + x]))
 #endif
 
-// Texels as the bits of four halves, after the declaration of a tensor; those of halves in buffers without a conversion:
+// After the declaration of a tensor, these load texels as the bits of four halves. Halves in buffers are not converted.
 //   HALF_BITS_OF_TENSOR(name)  uvec2 half_bits_<name>(ivec4 p)
 //   HALF_BITS_OF_TEXELS(name)  uvec2 half_bits_<name>(int x, int y, int width)
 #define HALF_BITS_OF_TENSOR(name) BY_STORAGE_(HALF_BITS_, name)
@@ -354,7 +359,7 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 #define SET_FN_(name) CAT(set_, name)
 #define BY_ELEMENT_(kind, name) OF_ELEMENT_(kind, name)(name)
 
-// One element, where it is a word of its own.
+// One element of a type of 32 bits.
 #define SCALAR_F32 float
 #define SCALAR_I32 int
 #define SCALARS_DECL_(name, access) BUFFER_DECL_(name, access, OF_ELEMENT_(SCALAR_, name))
@@ -395,7 +400,7 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
   BUFFER_DECL_(name, readonly, uint) uint CAT(word_, name)(int i) { return DATA_(name)[i]; }
 #define LINEAR_WORDS4_IN(name) \
   BUFFER_DECL_(name, readonly, uvec4) uvec4 CAT(words_, name)(int i4) { return DATA_(name)[i4]; }
-// Buffers read as texels of four elements.
+// Linear buffers read as texels of four elements.
 #define IN_LINEAR_TEXEL(name)                                         \
   TEXEL_BUFFER_DECL_(name)                                            \
   vec4 LOAD4_FN_(name)(int i4) { return BUFFER_TEXEL_(name, i4); }    \

@@ -1,28 +1,35 @@
-// A walk over the slices of a channels4 tensor, after its declaration: positions are multiplied out once. The place of a texel
-// is its offset in a buffer, or its coordinates in an image.
-//   SLICES_OF_TENSOR(name)  PLACE_OF(name): the type of a place
-//                           place_of_<name>(ivec4 p), next_slice_of_<name>(inout place), vec4 fetch_<name>(place),
-//                           vec4 fetch_or_zero_<name>(place, bool inside), which loads in both cases
-//                           beside_<name>(place, int columns), below_<name>(place, int rows): the place so far from it
-//   HALF_SLICES_OF_TENSOR(name)  the same for halves, with HALF_PRODUCTS: f16vec4 fetch_half_<name>(place) and
-//                           fetch_half_or_zero_<name>(place, bool inside)
-//   PLACES_OF_OUTPUT(name)  the same for an output: void put_<name>(place, vec4 v), which stores unused channels too
+// Running addresses of texels. A place is the address of a texel of a channels4 tensor: its index in a buffer, or its
+// coordinates in an image. A kernel multiplies out a place once, and then only adds to it to reach the next slice.
+// After the declaration of the tensor:
+//   SLICES_OF_TENSOR(name)  for an input:
+//       PLACE_OF(name)                                   the type of a place
+//       place_of_<name>(ivec4 p)                         the place of the texel p = (w, h, slice, n)
+//       next_slice_of_<name>(inout place)                advances to the next slice of the pixel
+//       vec4 fetch_<name>(place)                         loads the texel
+//       vec4 fetch_or_zero_<name>(place, bool inside)    loads it always, and returns zero unless `inside`
+//       beside_<name>(place, int columns)                the place that many columns to the right
+//       below_<name>(place, int rows)                    the place that many rows below
+//   HALF_SLICES_OF_TENSOR(name)  for an input, with HALF_PRODUCTS: f16vec4 fetch_half_<name>(place) and
+//       fetch_half_or_zero_<name>(place, bool inside) in place of the two fetches
+//   PLACES_OF_OUTPUT(name)  for an output: void put_<name>(place, vec4 v) in place of the fetches; stores unused channels, too
 //
-// A linear tensor of CHANNELS, at most three, has its only slice in planes.
+// A linear tensor of CHANNELS channels, at most three, has one slice, whose channels are in separate planes.
 //
-// Slices of folded images are in several columns. next_slice_of_<name>() stays in one. in_column_of_<name>(place, int n) says
-// whether n slices from the place on are in its column, and next_column_of_<name>(inout place) walks from below the last slice
-// of a column to the first of the next. begins_column_of_<name>(int slice) tells it from the number of a slice. For other
-// tensors all this is constant, and folds_<name> is false. Loops over many slices have one loop for each column, so that these
-// do as much as those of other tensors:
+// A folded image holds its slices in several columns (tensor.glsl). next_slice_of_<name>() does not leave the column:
+//   in_column_of_<name>(place, int n)     whether the n slices from `place` on are in its column
+//   next_column_of_<name>(inout place)    moves from below the last slice of a column to the first slice of the next
+//   begins_column_of_<name>(int slice)    whether the slice is the first of a column
+// For other tensors these are constant, and folds_<name> is false. A loop over many slices has an inner loop for each column,
+// which does no more work than the loop over a tensor that is not folded:
 //   int k = begin;
 //   EACH_COLUMN_OF(name, k < end) {
 //     for (; k < end && in_column_of_<name>(place, 1); ++k) ...
 //     if (!in_column_of_<name>(place, 1)) next_column_of_<name>(place);
 //   }
 //
-// Offsets in buffers: the pixels of a tile keep theirs over a loop and share one running offset, which compilers hold in a
-// scalar register where the device has those. Coordinates of images move themselves: to add two takes an instruction more.
+// Returns whether places are offsets in a buffer. In a loop over the slices of a buffer, the pixels of a tile keep their places
+// and share one running offset, which compilers hold in a scalar register where the device has them. In an image each pixel
+// advances its own coordinates, because to add an offset to them would take one more instruction.
 bool is_buffer_offset(int place) { return true; }
 bool is_buffer_offset(ivec2 place) { return false; }
 bool is_buffer_offset(ivec3 place) { return false; }
@@ -80,7 +87,7 @@ bool is_buffer_offset(ivec3 place) { return false; }
 #define EACH_ONE_COLUMN(more)
 #define EACH_COLUMNS(more) while (more)
 
-// A load in a selection would be a branch.
+// Loads before it selects: a load inside the selection would be a branch.
 #define FETCH_OR_ZERO_(name, type)                                \
   vec4 CAT(fetch_or_zero_, name)(type place, bool inside) {       \
     vec4 v = FETCH_FN_(name)(place);                              \
@@ -128,7 +135,7 @@ bool is_buffer_offset(ivec3 place) { return false; }
 #define COLUMNS_OF_LINEAR ONE_COLUMN
 #define COLUMNS_OF_LINEAR_TEXEL ONE_COLUMN
 
-// The bits are selected, for they are half as many as the floats that are made of them.
+// Selects bits before they are unpacked: the bits of halves fill half as many registers as the floats.
 #define ZERO_QUAD_F32(name) vec4(0)
 #define ZERO_QUAD_F16(name) uvec2(0)
 #define ZERO_QUAD_Q8(name) (uint(GRID_(name).y) * 0x01010101u)

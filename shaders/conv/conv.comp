@@ -1,8 +1,8 @@
 // Convolution of any kernel size, stride, dilation, padding and group count.
 //
-// The groups of a block of output slices read a window of input slices, which starts with the first slice of
-// these groups. Channels of other groups in the window have zero weights. If groups are not whole slices,
-// windows differ in width (UNEVEN_WINDOWS).
+// A block of output slices reads a window of input slices, which starts with the first slice of the block's
+// groups. Channels of other groups in the window have zero weights. If groups are not whole slices, windows
+// differ in width (UNEVEN_WINDOWS).
 //
 // AHEAD: the texels of x of AHEAD slices are loaded together, before they are multiplied.
 //
@@ -26,7 +26,7 @@
 #include "conv_window.glsl"
 
 int first_input, image;  // input slice and image that this invocation multiplies
-ivec2 range;             // of input slices after the first: (from, to)
+ivec2 range;             // (first, one after the last) input slice that this invocation multiplies, counted from first_input
 int taps, grid_width;
 #ifdef POINTWISE_SLICES
 bool is_pointwise;
@@ -65,11 +65,10 @@ void add_row(int iy, int origin_x, int row) {
 }
 #elif KERNEL_X > 0
 #ifdef RUN_AT_ONCE
-// Returns a zero that compilers do not recognise as one, so that the first product of a run is a
-// multiply-add, too.
+// A zero that compilers do not recognise as one, so that the first product of a run is a multiply-add, too.
 float16_t half_zero = float16_t(min(x_shape.x, 0));
 
-// Adds the products of slice k run by run, so that no run is in registers between two loads.
+// Adds the products of slice k, one run (fp16 partial sum) after another, so that no run occupies registers during a load.
 void add_runs(FACTORS columns[COLUMNS], int k, int row) {
   [[unroll]] for (int s = 0; s < TILE_S; ++s) {
     f16vec4 w[4 * KERNEL_X], run[TILE_P];

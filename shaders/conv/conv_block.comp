@@ -1,10 +1,10 @@
 // The blocks of conv_matrix.glsl with sums in registers and operands in shared memory, for GPUs whose loads from memory cost
 // more than their products.
 //
-// An invocation computes TILE_P pixels of TILE_S slices, every INVOCATIONS_P-th and INVOCATIONS_S-th of the block. The
-// workgroup has PARTS times as many invocations as the block needs: each part of them sums up its own input channels of a
-// step, so that blocks of few pixels and slices keep a unit busy. The next step's operands are loaded while this step's are
-// multiplied.
+// An invocation computes TILE_P pixels of TILE_S slices, every INVOCATIONS_P-th and INVOCATIONS_S-th of the block. Split-K: the
+// workgroup has PARTS times as many invocations as the block needs, and each part of them sums up its own input channels of a
+// step, so that a block of few pixels and slices still occupies a compute unit. The next step's operands are loaded while this
+// step's are multiplied.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -19,12 +19,12 @@ const int ROW_B = BLOCK_SLICES + 1;  // an unused texel between rows avoids bank
 shared vec4 a_texels[TEXELS_A];        // rows of the block for each slice of x
 shared vec4 b_texels[STEP_K * ROW_B];  // output slices for each channel of x
 
-// (row of the block, slice of the step) of load i. Neighbouring invocations load neighbouring pixels.
+// Returns (row of the block, slice of the step) of load i. Neighbouring invocations load neighbouring pixels.
 ivec2 place_a(int i) {
   int texel = (int(gl_LocalInvocationIndex) + i * WORKGROUP_X) % TEXELS_A;
   return ivec2(texel % BLOCK_M, texel / BLOCK_M);
 }
-// (channel of the step, output slice of the block) of load i.
+// Returns (channel of the step, output slice of the block) of load i.
 ivec2 place_b(int i) {
   int texel = (int(gl_LocalInvocationIndex) + i * WORKGROUP_X) % TEXELS_B;
   return ivec2(texel % STEP_K, texel / STEP_K);

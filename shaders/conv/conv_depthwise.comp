@@ -1,11 +1,14 @@
 // Depthwise convolution: every channel has its own filter.
 //
-// An invocation computes TILE_P neighbouring pixels of a row of one slice (TILE_S is 1). Weights: row =
-// slice, column = tap. After the last tap there is the bias, and with HALF_PRODUCTS (whose runs are the taps
-// of a row) two scales as in conv_tile.glsl; with BYTE_WEIGHTS four words of bias and four of scale. With
-// UNIFORM_SLICES all invocations of a workgroup compute the same slice of the same image: slice and image are
-// the workgroup's y and z. If KERNEL_X and STRIDE_X are not 0, they are constants (and the dilation is 1), and
-// the columns of a row are loaded once for all taps.
+// An invocation computes TILE_P neighbouring pixels of a row of one slice (TILE_S is 1).
+//
+// Weights are a grid of texels: row = slice, column = tap. After the last tap there is the bias. With
+// HALF_PRODUCTS, whose runs are the taps of a row, two scales follow it (conv_tile.glsl). With BYTE_WEIGHTS
+// there are four words of bias and four words of scale instead.
+//
+// With UNIFORM_SLICES all invocations of a workgroup compute the same slice of the same image: slice and image
+// are the workgroup's y and z. If KERNEL_X and STRIDE_X are not 0, they are constants (and the dilation is 1),
+// and the columns of a row are loaded once for all taps.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -33,7 +36,7 @@ TENSOR_IN(residual)
 #endif
 #include "conv_tile.glsl"
 
-// `row`: the place of column 0 in x.
+// `row`: the place (walk.glsl) of column 0 in x.
 FACTORS load_column(int column, bool inside, PLACE_OF(x) row) {
   FACTORS v = FETCH_X(beside_x(row, column));
   return inside ? v : FACTORS(0);

@@ -2,9 +2,9 @@
 // each loaded row of x is used for several rows of y.
 //
 // An invocation computes TILE_P pixels of TILE_Q rows of one slice. y has at least that size. The last tile
-// of a row or column of tiles begins earlier, so that it ends with y; the overlap is stored once. So only the
-// outermost columns and rows that a tile reads can be padding, and only these are checked: LEFT and RIGHT
-// columns, TOP and BOTTOM rows.
+// of a row or column of tiles begins earlier, so that it ends with y; the overlap is stored once. Therefore
+// only the outermost columns and rows that a tile reads can be padding, and only these are checked: LEFT and
+// RIGHT columns, TOP and BOTTOM rows.
 //
 // Weights are those of conv_depthwise.comp. With HALF_PRODUCTS the products of a row of taps are summed in
 // fp16, and each such sum is added to an fp32 sum. With UNIFORM_SLICES all invocations of a workgroup compute
@@ -76,7 +76,7 @@ const int WIDTH = TAPS + 1;
 
 vec4 sum[TILE_Q][TILE_P];
 #ifdef HALF_PRODUCTS
-vec4 scale;  // of runs
+vec4 scale;  // of the fp16 partial sums
 #endif
 
 // Adds the products of a row of x with row ky of the window.

@@ -1,10 +1,12 @@
-// A convolution without groups, or a matrix product, as the product of two matrices of which workgroups compute blocks: rows
-// are pixels, columns are output channels, and for each tap of the window sums run over input channels, STEP_K at a time.
-// Weights as in conv_tile.glsl. With TAPS_IN_STEP, for few channels, sums run over the slices of all taps, and a step may have
+// A convolution without groups, or a matrix product, as a product of matrices: a row of A is a pixel, a column of B is an
+// output channel, and the products are summed over the input channels of each tap, STEP_K channels at a time. A workgroup
+// computes a block of the result. Weights are as in conv_tile.glsl. With TAPS_IN_STEP, for few channels, a step may contain
 // slices of several taps.
 //
-// Before including this file a kernel defines BLOCK_M pixels and BLOCK_N outputs of a workgroup, LOADS_A loads of x of an
-// invocation in a step, and place_a(i), whose x is the row of the block.
+// Before it includes this file a kernel defines
+//   BLOCK_M, BLOCK_N   pixels and output channels of a workgroup
+//   LOADS_A            loads of x of an invocation in a step
+//   place_a(i)         the x of its result is the row of the block that load i fills
 
 #include "conv_matrix.h"
 #include "tensor.glsl"
@@ -20,15 +22,15 @@ TENSOR_IN(residual)
 #include "residual.glsl"
 #include "scale.glsl"
 
-int first_pixel, first_output;  // of the workgroup; outputs in slices
+int first_pixel, first_output;  // first pixel and first output slice of the workgroup
 int pixels, input_slices, output_slices, taps;
-int tap = 0, slice = 0;  // of the next step
+int tap = 0, slice = 0;  // the next step begins at this slice of this tap
 float slices_reciprocal, width_reciprocal;
 
 ivec3 pixel_a[LOADS_A];  // for each of this invocation's loads of A: (x, y) of the first tap, batch
 bool wanted_a[LOADS_A];
 
-// (x, y, batch) of an output pixel.
+// Returns (x, y, batch) of an output pixel.
 ivec3 pixel_at(int pixel) {
   ivec2 row_column = divide(pixel, y_shape.x);
   ivec2 batch_row = divide(row_column.x, y_shape.y);
@@ -57,7 +59,7 @@ bool start() {
   return true;
 }
 
-// Goes on to the next tap where the slices of this one end. Returns false after the last step.
+// Advances to the next tap after the last slice of a tap. Returns false after the last step.
 bool begins_step() {
 #ifdef TAPS_IN_STEP
   return slice < taps * input_slices;
@@ -69,7 +71,7 @@ bool begins_step() {
   return tap < taps;
 #endif
 }
-// (slice, tap) of a slice of this step; after the last tap there are none.
+// Returns (slice, tap) of slice `of_step` of this step. It may be beyond the last slice or tap.
 ivec2 slice_and_tap(int of_step) {
 #ifdef TAPS_IN_STEP
   int whole = slice + of_step, tap = quotient(whole, slices_reciprocal);
@@ -83,19 +85,20 @@ ivec2 shift_of(int tap) {
   return ivec2(tap - row * kernel_size.x, row) * dilation;
 }
 
-// Texels outside are loaded from inside and replaced by zeros: loads behind branches would wait for one another.
+// A texel to load. If the wanted texel is outside of x, `there` is one inside, and zeros replace it: loads in branches would
+// wait for one another.
 struct TexelOfX {
   ivec4 there;
   bool wanted;
 };
-// A slice of this step for load i of A.
+// Returns the texel of slice `of_step` of this step for load i of A.
 TexelOfX texel_of_x(int i, int of_step) {
   ivec2 at = slice_and_tap(of_step);
   ivec3 wanted = ivec3(pixel_a[i].xy + shift_of(at.y), at.x);
   ivec3 there = ivec3(clamp(wanted.xy, ivec2(0), x_shape.xy - 1), min(wanted.z, input_slices - 1));
   return TexelOfX(ivec4(there, pixel_a[i].z), wanted_a[i] && there == wanted && at.y < taps);
 }
-// (channel, output slice, tap) of a channel of this step.
+// Returns (channel, output slice, tap) of channel `of_step` of this step.
 ivec3 texel_of_w(int of_step, int output_slice) {
   ivec2 at = slice_and_tap(of_step >> 2);
   return min(ivec3(4 * at.x + (of_step & 3), output_slice, at.y), ivec3(4 * input_slices, output_slices, taps) - 1);

@@ -5,7 +5,7 @@
 // UNIFORM_SLICES: all invocations of a workgroup compute the same block of slices, gl_WorkGroupID.y.
 // Compilers then recognise that the workgroup loads the same weights, and use scalar loads.
 //
-// PARTS: invocations of a workgroup share sums (split_k.glsl).
+// PARTS: split-K over PARTS invocations of a workgroup (split_k.glsl).
 //
 // AHEAD: the texels of x of AHEAD slices are loaded together, before they are multiplied.
 //
@@ -98,7 +98,7 @@ ivec4 position_of_pixel(int number) {
 const int INVOCATIONS = WORKGROUP_X * WORKGROUP_Y;
 shared vec4 invocation_sums[INVOCATIONS];
 
-// All invocations must call it.
+// Stores the mean over `pixels` of what all invocations stored of a slice. All invocations must call it.
 void store_mean(vec4 stored, int slice, int pixels) {
   int invocation = int(gl_LocalInvocationIndex);
   barrier();

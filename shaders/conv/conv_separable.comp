@@ -10,7 +10,7 @@
 // SPLIT_K invocations along y share each sum: each multiplies some of the input slices, and their partial
 // sums are reduced in the same shared memory of HELD texels of 16 bytes.
 //
-// With POOLED step 1 is a max pool instead of the depthwise convolution.
+// With POOLED, step 1 is a max pool instead of the depthwise convolution.
 //
 // Filters are as in conv_depthwise.comp, weights w as in conv_tile.glsl. Values between the steps are rounded
 // as the tensor that they replace would be; for a tensor of halves a texel of shared memory holds two pixels.

@@ -4,28 +4,28 @@
 // input channel. A texel holds the weights of four output channels. After the last row of weights there is
 // one texel of bias for each output slice, in row-major order. Include this file after TEXELS_IN(w).
 //
-// With HALF_PRODUCTS factors are halves, and runs of products are accumulated in fp16: the products of
-// HALF_PRODUCTS input slices, or of one slice and the taps of a row. Each partial sum is then added to an
-// fp32 accumulator. Weights are scaled so that no run overflows (kernels/conv/product_run.hpp); the texels
+// With HALF_PRODUCTS factors are halves, and a run of products is accumulated in fp16: the products of
+// HALF_PRODUCTS input slices, or of one slice and the taps of a row. Each such partial sum is then added to
+// an fp32 accumulator. Weights are scaled so that no run overflows (kernels/conv/product_run.hpp). The texels
 // after the bias hold the scale of the runs of each output slice, as the product of two powers of two.
 //
 // With SCALE_LAST the sums start at zero, and finished() scales the results and adds the bias at the end, so
 // that no registers hold the scale in the loop.
 //
-// With BYTE_WEIGHTS, weights are integers in bytes (Q8, with a step of 1), and the sums and the bias are
-// divided by the scale of their output channel, which the results are multiplied by. The texels after the
-// weights are words: four of bias for each output slice, then four of scale for each.
+// With BYTE_WEIGHTS, weights are integers in bytes (Q8, with a step of 1). The accumulator holds the sum
+// divided by the scale of its output channel, and so does the bias; results are multiplied by the scale. The
+// texels after the weights are words: four of bias for each output slice, then four of scale for each.
 //
-// With SUM_SCALE, factors are integers, so that sums are exact, and the bias is not divided: results are
-// sum * (scale * the number whose bits `sum_scale` has) + bias, each step rounded. With INTEGER_SUMS sums may
-// have more bits than a float: those of INTEGER_SUMS input slices, or of one slice and the taps of a row, are
-// added up as integers.
+// With SUM_SCALE, factors are integers, so that sums are exact, and the bias is not divided by the scale. The
+// result is sum * (scale * S) + bias, each operation rounded; the tensor `sum_scale` holds the bits of S. With
+// INTEGER_SUMS sums may have more bits than a float: partial sums over INTEGER_SUMS input slices, or over one
+// slice and the taps of a row, are accumulated as integers.
 //
-// With FIXED_POINT, x and weights are integers, and results are integers times the step that the activation
-// rounds to: the product of the sum, with a bias, and a number in fixed point, as LiteRT's reference kernels
-// round it (MultiplyByQuantizedMultiplier() in tensorflow/lite/kernels/internal/common.cc). The words after
-// the weights are integers: four of bias for each output slice, then of multiplier, then of shift. With ROUNDS_ONCE the
-// product is rounded once.
+// With FIXED_POINT, x and weights are integers. (sum + bias) is multiplied by a fixed-point number and rounded
+// as in LiteRT's reference kernels (MultiplyByQuantizedMultiplier() in
+// tensorflow/lite/kernels/internal/common.cc), with ROUNDS_ONCE once. The result is that integer times the
+// step to which the activation rounds. The words after the weights are integers: four of bias for each output
+// slice, then four of multiplier for each, then four of shift for each.
 //
 // With BROADCAST, the lanes of a subgroup compute the same output channels of different pixels: each lane loads some of the
 // weights and broadcasts them to the others. All lanes must reach the broadcast.
@@ -91,8 +91,8 @@ vec4 scaled(int s, vec4 v) {
 vec4 scaled(int s, vec4 v) { return v; }
 #endif
 
-// Returns sum[s][i], where s is the counter of a loop that is not unrolled. Storing results is half of the
-// code; compiling it once for all slices saves a fifth of LLVM's compile time.
+// Returns sum[s][i], scaled, where s is the counter of a loop that is not unrolled. Storing results is half of
+// the code; compiling it once for all slices saves a fifth of LLVM's compile time.
 vec4 bare_sum_of(int s, int i) {
 #ifdef INTEGER_SUMS
   ivec4 v = integer_sum[0][i];
@@ -107,11 +107,11 @@ vec4 bare_sum_of(int s, int i) {
   return scaled(s, vec4(v));
 #endif
 }
-// Returns sum[s][i] with the residual at p.
+// Returns sum[s][i], scaled, with the residual at p.
 vec4 sum_of(int s, int i, ivec4 p) { return with_residual(bare_sum_of(s, i), p); }
 
 #ifdef BYTE_WEIGHTS
-// Returns the four words of texel i after the weights. They are in one row, for rows are whole slices.
+// Returns the four words of texel i after the weights. All four are in one row, because rows are whole slices.
 uvec4 load_words(int i, int bias_row, int grid_width) {
   ivec2 at = divide(4 * i, grid_width);
   uvec4 words;
@@ -152,8 +152,7 @@ void end_run() {
       run_sum[s][i] = f16vec4(0);
     }
 }
-// A loop over runs of input slices, each from `run` to `run`_end. The first begins at a multiple of their
-// length.
+// A loop over runs of input slices, each from `run` to `run`_end. `begin` is a multiple of the length of a run.
 #define FOR_EACH_RUN(run, begin, end)                          \
   for (int run = begin; run < end; run += HALF_PRODUCTS) {     \
     int CAT(run, _end) = min(run + HALF_PRODUCTS, end);
@@ -214,8 +213,8 @@ vec4 scale_of_runs(int slice, int bias_row, int slices_held, int grid_width) {
   return load_bias_or_scale(slice + slices_held, bias_row, grid_width) * load_bias_or_scale(slice + 2 * slices_held, bias_row, grid_width);
 }
 
-// Initialises all sums with the bias. `slices_held`: the slices of the grid, including padding after the last
-// output slice.
+// Initialises all sums with the bias. `slices_held`: the output slices of the grid of weights, with the padding
+// after the last.
 void start_with_bias(int first_slice, int bias_row, int slices_held, int grid_width) {
 #ifdef SCALE_LAST
   [[unroll]] for (int s = 0; s < TILE_S; ++s) start_sums(s, vec4(0), vec4(0));
@@ -301,8 +300,8 @@ ivec2 block_of_invocation(int blocks_p) {
 }
 
 #ifdef BROADCAST
-// The number of weight texels of an input slice, of input slices whose weights a subgroup loads at once, and
-// of these texels that each lane loads.
+// SLICE_WEIGHTS: weight texels of an input slice. STEP: input slices whose weights a subgroup loads at once.
+// LOADS: weight texels of a step that each lane loads.
 #define SLICE_WEIGHTS (4 * TILE_S)
 #if SUBGROUP > SLICE_WEIGHTS
 #define STEP (SUBGROUP / SLICE_WEIGHTS)

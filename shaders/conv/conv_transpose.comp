@@ -1,8 +1,8 @@
 // Transposed convolution by gathering: an output pixel sums the products of the taps that contribute to it.
 //
 // The TILE_P pixels of an invocation are one stride apart in a row, so that the same taps of neighbouring
-// input pixels contribute to all of them. So do neighbouring invocations' pixels, which makes these run the
-// same loops. Groups and weights are as in conv.comp.
+// input pixels contribute to all of them. The pixels of neighbouring invocations are spaced alike, so that
+// these invocations run the same loops. Groups and weights are as in conv.comp.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

@@ -39,8 +39,8 @@ const int COLUMNS = TILE_P;
 int column[COLUMNS];
 bool inside[COLUMNS];
 
-// The columns of x that the taps of one row multiply; columns in the padding are zero. UNPADDED: no column is
-// in the padding, except for pixels beyond the row, which are not stored.
+// Computes the columns of x that the taps of one row multiply, and which are `inside` of x; columns in the
+// padding are zero. UNPADDED: no column is in the padding, except for pixels beyond the row, which are not stored.
 void locate_columns(int first, int step) {
   [[unroll]] for (int i = 0; i < COLUMNS; ++i) {
     int at = first + i * step;
@@ -48,7 +48,7 @@ void locate_columns(int first, int step) {
     column[i] = clamp(at, 0, x_shape.x - 1);
   }
 }
-// Without branches, because lavapipe reads their results from memory at each use.
+// Has no branches, because lavapipe would read their results from memory at each use.
 FACTORS load_column(int i, PLACE_OF(x) place) {
 #ifdef UNPADDED
   return FETCH_X(place);
@@ -60,21 +60,21 @@ FACTORS load_column(int i, PLACE_OF(x) place) {
 #endif
 }
 
-// A walk over the slices of the columns of row p.y.
+// The running addresses (walk.glsl) of the columns of a row of x.
 struct ColumnWalk {
   PLACE_OF(x) row, walked, of_column[COLUMNS];
 };
 
-// Call it after locate_columns(first, step). It clamps places instead of adding clamped columns, which AMD's
-// compiler would do in the loop.
+// Returns the addresses of the columns first, first + step, ... of row p.y. Call it after locate_columns(first, step).
+// It clamps places instead of adding clamped columns, which AMD's compiler would do in the loop.
 ColumnWalk walk_of_columns(ivec4 p, int first, int step) {
   ColumnWalk walk;
   walk.row = place_of_x(p);
   walk.walked = PLACE_OF(x)(0);
   [[unroll]] for (int i = 0; i < COLUMNS; ++i)
     walk.of_column[i] = clamp(beside_x(walk.row, first + i * step), walk.row, beside_x(walk.row, x_shape.x - 1));
-  // In folded images columns advance instead of the row; otherwise columns and their sums with the row would
-  // both be in registers.
+  // In folded images the columns advance instead of the row. Otherwise the columns and their sums with the row
+  // would both occupy registers.
   if (folds_x) {
     [[unroll]] for (int i = 0; i < COLUMNS; ++i) column[i] += int(walk.row);
     walk.row = beside_x(walk.row, -int(walk.row));
@@ -85,8 +85,8 @@ ColumnWalk walk_of_columns(ivec4 p, int first, int step) {
 FACTORS[COLUMNS] next_columns(inout ColumnWalk walk) {
   FACTORS x[COLUMNS];
 #ifdef OVERLAP
-  // A single place suffices, because columns are contiguous. For a column in the padding the first column
-  // that is never padding is loaded instead.
+  // Columns are contiguous, so one place suffices. For a column in the padding the first column that is never
+  // padding is loaded instead.
   PLACE_OF(x) sure = is_buffer_offset(walk.row) ? walk.of_column[SURE_BEGIN] : beside_x(walk.row, column[SURE_BEGIN]);
   [[unroll]] for (int i = 0; i < COLUMNS; ++i) {
     bool loads = i >= SURE_BEGIN && i < SURE_END || inside[i];
@@ -157,7 +157,7 @@ bool is_stored(int x, int first) {
 #endif
 }
 
-// `taps`: number of taps of the window. `grid_width`: width of the grid of weights.
+// Stores the tile that begins at texel `first`. `taps`: taps of the window. `grid_width`: texels of a row of weights.
 void store_tile(ivec4 first, int taps, int grid_width) {
   int slices_held = TILE_S * blocks_of_slices();
 #ifdef PARTS

@@ -1,5 +1,5 @@
-// Prepacks weights that are computed at run time: element i of the grid is element table[i] of w and bias, counted from 1,
-// or zero if table[i] is 0.
+// Prepacks weights that are computed at run time. Element i of the grid is element table[i] - 1 of w followed by bias, or zero
+// if table[i] is 0.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

@@ -1,7 +1,8 @@
 // vec4 with_residual(vec4 v, ivec4 p) returns v, with RESIDUAL plus the residual's texel at p. The residual
 // may have fewer channels; missing channels count as zero. With SUM_BOUNDS v is first clamped to the bounds
 // in activation_params.zw; with SUM_ROUNDED it is first rounded by the appended parameters sum_step, sum_least
-// and sum_most. With FIXED_PAIR, too, both are added in integers (fixed_point.glsl). Include it after TENSOR_IN(residual) and activation.glsl.
+// and sum_most. With FIXED_PAIR in addition, v and the residual are added as integers (fixed_point.glsl).
+// Include this file after TENSOR_IN(residual) and activation.glsl.
 #include "fixed_point.glsl"
 
 vec4 with_residual(vec4 v, ivec4 p) {

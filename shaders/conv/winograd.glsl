@@ -51,7 +51,8 @@ void transform_output(vec4 m[SPAN], out vec4 line[SIDE]) {
 
 #endif
 
-// The slice and the tile that an invocation transforms: tiles are counted along rows, over the images of a batch.
+// The slice and the tile that an invocation transforms. Tiles are counted along rows, then down, then over the images of a
+// batch.
 struct TilePlace {
   int tile, slice, n;
   ivec2 pixel;  // first output pixel of the tile

@@ -1,4 +1,5 @@
-// The last step of a Winograd convolution: Y = A^T M A of each tile, bias, residual and activation.
+// The last of three steps of a Winograd convolution (winograd.glsl): Y = A^T M A of each tile, plus bias, residual and
+// activation.
 //
 // An invocation computes one slice of the pixels of a tile.
 #version 450

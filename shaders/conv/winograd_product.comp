@@ -1,6 +1,7 @@
-// The second step of a Winograd convolution: at each place the product of transformed input and weights.
+// The second of three steps of a Winograd convolution (winograd.glsl): at each place of the transformed tiles, the product of
+// the transformed input v and the transformed weights w, summed over input channels.
 //
-// An invocation computes TILE_P tiles of one place. Weights as in conv_tile.glsl, with the places as taps. With AHEAD the
+// An invocation computes TILE_P tiles of one place. Weights are as in conv_tile.glsl, with the places as taps. With AHEAD the
 // texels of v of AHEAD slices are loaded together, before they are multiplied.
 #version 450
 #extension GL_GOOGLE_include_directive : require

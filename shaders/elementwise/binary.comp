@@ -27,7 +27,8 @@ vec4 combined(vec4 a, vec4 b) {
 #define combined FUNCTION
 #endif
 
-// Without a loop, which compilers keep where nothing reads its results.
+// Notes which elements have an operand that is the lowest half (FINITE_HALVES in tensor.glsl). It has no loop: compilers
+// would keep one even where nothing reads its results.
 void note_lowest(vec4 a, vec4 b) {
   vec4 lowest = vec4(LOWEST_HALF);
   has_lowest_operand = notEqual(ivec4(equal(a, lowest)) + ivec4(equal(b, lowest)), ivec4(0));
@@ -39,7 +40,7 @@ LINEAR_IN(a)
 LINEAR_IN(b)
 LINEAR_OUT(y)
 
-// Offsets in a and in b of element i of y.
+// Returns the offsets in a and in b of element i of y.
 ivec2 offsets(int i) {
   ivec2 at = ivec2(0);
   for (int d = rank - 1; d > 0; --d) {

@@ -1,4 +1,5 @@
-// A function of one tensor of a quantised model: entry i of 64 texels of four is that of elements (first + i) * x_step.
+// A function of one quantised tensor, by a table of its 256 values: entry i is the value of an element (first + i) * x_step.
+// The table is a row of 64 texels.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

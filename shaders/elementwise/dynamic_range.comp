@@ -1,6 +1,6 @@
-// The range of a tensor, extended to contain 0: the largest element and the negated least one, as the bits of
-// floats in two counters that begin with 0. Floats from 0 on are ordered as their bits are. A NaN does not
-// count. With LINEAR_LAYOUT the tensor is linear. With CONTIGUOUS texels are counted in their order in memory:
+// Computes the range of a tensor, extended to contain 0: the largest element and the negated smallest one, as the
+// bits of floats in two counters that begin with 0. Floats from 0 on are ordered as their bits are. A NaN is
+// ignored. With LINEAR_LAYOUT the tensor is linear. With CONTIGUOUS texels are read in their order in memory, and
 // x_shape is a row of them.
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -35,7 +35,7 @@ void main() {
     include(keep_channels(load4_x(i4), count - 4 * i4));
 #else
 #ifdef CONTIGUOUS
-  // Several texels for each round of the loop, which on CPUs takes longer than a load.
+  // Four texels in each iteration, because on CPUs an iteration takes longer than a load.
   for (int i = flat_index(); i < count; i += 4 * invocations)
     [[unroll]] for (int k = 0; k < 4; ++k) include(load_x(ivec4(min(i + k * invocations, count - 1), 0, 0, 0)));
 #else

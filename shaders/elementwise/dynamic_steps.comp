@@ -1,11 +1,12 @@
 // DynamicQuantizeLinear, after dynamic_range.comp found the range.
 // https://onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html
 //
-// y has the integers less their zero point, as floats, and `scale` the bits of the scale. With INTEGERS x and
-// y are linear, and y has the integers. With SCALE_ALONE there are only `scale`, which has the scale itself,
-// and `zero`, the zero point. With CONTIGUOUS texels are counted in their order in memory, the same in x and
-// y: y_shape is a row of them, of which an invocation computes every count4-th. With SYMMETRIC or SIGNED_BYTES the integers
-// are those of LiteRT (StepsForm in graph/operators/elementwise/dynamic_steps.hpp).
+// y gets the integers less their zero point, as floats, and `scale` the bits of the scale.
+//   INTEGERS      x and y are linear, and y gets the integers
+//   SCALE_ALONE   the only outputs are `scale`, which gets the scale itself, and `zero`, the zero point
+//   CONTIGUOUS    texels are read in their order in memory, the same in x and y: y_shape is a row of them, and an invocation
+//                 computes every count4-th
+//   SYMMETRIC, SIGNED_BYTES   the integers of LiteRT (StepsForm in graph/operators/elementwise/dynamic_steps.hpp)
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -28,9 +29,9 @@ TENSOR_IN(x)
 TENSOR_OUT(y)
 #endif
 
-// Returns (range + rest_of_range) / count, rounded to nearest, of a range with a rest that its rounding left out: a quotient
-// that is wrong by a few units in the last place, and what its exact product leaves out (halves of its bits have exact
-// products with numbers of 8 bits).
+// Returns (range + rest_of_range) / count, rounded to nearest; rest_of_range is the rounding error of range. The device's
+// quotient may be wrong by a few units in the last place, so its exact remainder corrects it: halves of its bits have exact
+// products with a count of 8 bits.
 float step_of(float range, float rest_of_range, float count) {
   float quotient = range / count;
   float high = uintBitsToFloat(floatBitsToUint(quotient) & 0xfffff000u);
@@ -40,7 +41,7 @@ float step_of(float range, float rest_of_range, float count) {
   return abs(nearest) < 1e-30 || abs(nearest) > 1e30 ? quotient : nearest;
 }
 
-// By the bits, as round_to_steps() in activation.glsl does.
+// Replaces NaN by 0. Tests the bits, as round_to_steps() in activation.glsl does.
 vec4 without_nan(vec4 v) {
   return mix(v, vec4(0), greaterThan(floatBitsToUint(v) & 0x7fffffffu, uvec4(0x7f800000u)));
 }
@@ -48,13 +49,16 @@ vec4 without_nan(vec4 v) {
 float step, zero_point;
 float step_high, step_low;  // the upper and the lower half of the bits of step
 
-// Returns the integers next to v / step, rounded to a float first, ties to even. Quotients are at most 255. One may be wrong
-// by a few units in the last place, so what is left beside the multiple of one half next to it decides: that has few bits, and
-// exact products with both halves of the step. Nothing is decided beside a whole number, which a quarter more does not change.
+// Returns the integers nearest to v / step, ties to even, where v / step is first rounded to a float. |v / step| is at most
+// 255. The device's quotient may be wrong by a few units in the last place, so it only selects the nearest multiple of one
+// half, half_steps. The remainder v - half_steps * step is exact, because half_steps has few bits and exact products with both
+// halves of the step. Its sign says on which side of half_steps the quotient is. A quarter added on that side decides a tie
+// and leaves an integer as it is.
 vec4 nearest_steps(vec4 v) {
   vec4 half_steps = 0.5 * roundEven(v / (0.5 * step));
   precise vec4 left = (v - half_steps * step_high) - half_steps * step_low;
-  // Half of a unit in the last place, below one half twice as much, where ties and what is beside them round to zero alike.
+  // Half a unit in the last place of half_steps, times step: a smaller remainder is rounded away. Just below 0.5 the unit is
+  // half as large, which makes no difference, because 0.5 and the floats below it all round to 0.
   vec4 close = uintBitsToFloat(floatBitsToUint(half_steps) & 0x7f800000u) * (step * exp2(-24.0));
   precise vec4 beside = left - clamp(left, -close, close);
   return roundEven(without_nan(half_steps + 0.25 * sign(beside)));
@@ -69,7 +73,8 @@ vec4 nearest_steps(vec4 v) {
 
 float inverse;
 
-// Returns a / b, rounded to nearest, from products of halves of the bits (Dekker 1971).
+// Returns a / b, rounded to nearest: the exact remainder, from products of halves of the bits (Dekker 1971), corrects the
+// device's quotient.
 float quotient_of(float a, float b) {
   float quotient = a / b;
   float high = uintBitsToFloat(floatBitsToUint(quotient) & 0xfffff000u), b_high = uintBitsToFloat(floatBitsToUint(b) & 0xfffff000u);
@@ -79,7 +84,7 @@ float quotient_of(float a, float b) {
   return abs(nearest) < 1e-30 || abs(nearest) > 1e30 ? quotient : nearest;
 }
 
-// Halves away from zero.
+// Returns the nearest integers, halves rounded away from zero.
 vec4 nearest_whole(vec4 v) {
   vec4 whole = trunc(v);
   return whole + sign(v) * vec4(greaterThanEqual(abs(v - whole), vec4(0.5)));

@@ -1,6 +1,5 @@
-// Functions with an integer result, named after their ONNX operators. Floats can be compared. Integers can be
-// compared, combined by logic (a bool is 0 or 1) and by arithmetic, which wraps around. With UNSIGNED
-// integers are unsigned.
+// Functions with an integer result, named after their ONNX operators: comparisons of floats and of integers, logic
+// (a bool is 0 or 1), and arithmetic of integers, which wraps around. With UNSIGNED integers are unsigned.
 
 #include "inf_nan.glsl"
 
@@ -103,7 +102,7 @@ ivec4 Pow(ivec4 a, vec4 b) {
   return ivec4(real_power(a.x, b.x), real_power(a.y, b.y), real_power(a.z, b.z), real_power(a.w, b.w));
 }
 
-// Functions of one element: logic, arithmetic, and classes of floats. Identity serves to wrap() its operand.
+// Functions of one element: logic, arithmetic, and classes of floats. Identity exists for the wrap() that follows it.
 ivec4 Identity(ivec4 x) { return x; }
 ivec4 Not(ivec4 x) { return ivec4(equal(x, ivec4(0))); }
 ivec4 BitwiseNot(ivec4 x) { return ~x; }

@@ -29,7 +29,7 @@ int convert(float v, int k) {
   int zero = load_zero(k);
   float q = roundEven(exact_halves(v, load_scale(k)));
   if (is_nan(q)) return zero;
-  // Clamped to the range of int before the conversion.
+  // The first clamp keeps the conversion to int defined.
   return clamp(int(clamp(q, -65536.0, 65536.0)) + zero, low, high);
 }
 #endif

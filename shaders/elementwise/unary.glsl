@@ -38,8 +38,8 @@ vec4 Cos(vec4 x) {
 }
 vec4 Tan(vec4 x) { return Sin(x) / Cos(x); }
 
-// The built-in asin and acos are as inexact; computed by atan they have its error of 4096 ULP. The clamp
-// keeps the root real where |x| rounds above 1.
+// The built-in asin and acos are as inexact as sin and cos; computed by atan they have its error of 4096 ULP. The
+// clamp keeps the root real where |x| rounds above 1.
 vec4 Asin(vec4 x) {
   vec4 y = atan(x, sqrt(max((1.0 - x) * (1.0 + x), vec4(0))));
   return mix(y, sqrt(vec4(-1)), greaterThan(abs(x), vec4(1)));

@@ -1,31 +1,32 @@
-// Computes softmax(scale * Q K^T + mask) V without the scores in memory. The softmax is computed online, over the keys in
-// turn, and the sums so far are rescaled whenever a larger score occurs (Milakov and Gimelshein, Online normalizer
-// calculation for softmax, 2018, algorithm 3; Dao et al., FlashAttention, 2022, section 3.1).
+// Computes softmax(scale * Q K^T + mask) V without storing the scores in memory. The softmax is computed online: the keys are
+// read one after another, and the sums so far are rescaled whenever a larger score occurs (Milakov and Gimelshein, Online
+// normalizer calculation for softmax, 2018, algorithm 3; Dao et al., FlashAttention, 2022, section 3.1).
 //
 // An invocation computes TILE_Q tokens of one head with V_SLICES slices of four channels each (the last has
-// LAST_CHANNELS), and reads four keys at a time. Q, K and V are rows of one grid of texels
-// (attention_pack.comp). With MATRICES they are columns of matrices in channels4, all in one tensor or with
-// SEPARATE in three.
+// LAST_CHANNELS), and reads four keys at a time. Q, K and V are stored in one of three ways:
+//   by default   rows of one grid of texels (attention_pack.comp)
+//   MATRICES     columns of matrices in channels4, all in one tensor or with SEPARATE in three
+//   CACHE        three linear tensors, whose heads are whole slices of channels
 //
 // With SPLIT_KEYS an invocation reads one of key_parts parts of the keys. For each token it stores V_SLICES
 // sums that are not normalised yet, and a texel with the largest score and the sum of weights;
 // attention_merge.comp merges the parts.
 //
-// With SHARE_KEYS that many invocations of a workgroup read a part of the keys each, and merge their sums in shared memory.
+// With SHARE_KEYS a workgroup computes fewer tokens: SHARE_KEYS of its invocations read a part of the keys each, and merge
+// their sums in shared memory.
 //
 // With AHEAD the texels of Q and K of AHEAD slices are loaded together, before they are multiplied.
 //
 // With KEY_BY_KEY a loop multiplies the values of one key after another, for compilers that would otherwise
 // load the values of all four keys at once and run out of registers.
 //
-// With CACHE they are linear tensors of their own, whose heads are whole slices of channels.
-//
-// With LENGTHS K and V have `lengths` valid tokens for each image, of which those of Q are the last. The loop over keys ends
-// there. With WINDOW a token of Q attends to that many tokens, its own included.
+// With LENGTHS only the first `lengths` tokens of K and V are valid in each image, and the tokens of Q are the last of these.
+// The loop over keys ends after them. With WINDOW a token of Q attends to the WINDOW tokens that end with its own.
 //
 // With HALF_PRODUCTS the products with values are accumulated in fp16 over HALF_PRODUCTS times four keys, and each partial
 // sum is added to an fp32 accumulator. No partial sum of finite halves overflows: weights are at most 1, and are divided by
-// the number of terms, and again by two for rounding. Scores remain fp32, because Q and K are unbounded.
+// twice the number of terms; the factor of two leaves space for rounding errors. Scores remain fp32, because Q and K are
+// unbounded.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -87,7 +88,7 @@ ivec2 locate_q(int column, int row) { return ivec2(column, row); }
 vec4 next_q(inout ivec2 place, int row) { return load_grid(place.x, place.y++, grid_width); }
 #define PLACE_Q ivec2
 #endif
-// All three in one tensor.
+// Q, K and V are in one tensor.
 #if !defined(SEPARATE) && !defined(CACHE)
 #define locate_k locate_q
 #define locate_v locate_q
@@ -101,8 +102,8 @@ LINEAR_IN(mask)
 #endif
 #ifdef LENGTHS
 LINEAR_IN(lengths)
-int valid_keys;  // of the image
-int first_place;  // of the first token of Q among the keys
+int valid_keys;  // valid tokens of K and V in the image
+int first_place;  // position of the first token of Q among the keys
 #define PLACE(query) (query + first_place)
 #else
 #define valid_keys keys
@@ -144,9 +145,8 @@ const int RUN_KEYS = 4 * HALF_PRODUCTS;
 const bool mask_is_half = CAT(MASK_IS_HALF_, ELEMENT_mask);
 #endif
 
-// Returns the scores of a token of Q and four keys with the mask added; minus infinity excludes a key, and
-// `end_mask` excludes keys after the last one. Uses selects instead of branches, because unrolling would make
-// dozens of them.
+// Returns the scores of a token of Q and four keys with the mask added. Minus infinity excludes a key; `end_mask`
+// excludes keys after the last one. Uses selects, because unrolling would multiply branches to dozens.
 vec4 masked(vec4 scores, int query, ivec4 key, int mask_base, vec4 end_mask) {
 #if defined(MASK)
   ivec4 at = mask_base + query * mask_query_stride + min(key, ivec4(keys - 1)) * mask_key_stride;
@@ -155,7 +155,7 @@ vec4 masked(vec4 scores, int query, ivec4 key, int mask_base, vec4 end_mask) {
   scores = mix(scores, vec4(MINUS_INFINITY), equal(sees, ivec4(0)));
 #else
   vec4 mask = vec4(load_mask(at.x), load_mask(at.y), load_mask(at.z), load_mask(at.w));
-  // The lowest half represents the lowest float, to which scores are negligible.
+  // The lowest half represents the lowest float (FINITE_HALVES in tensor.glsl), beside which scores are negligible.
   if (mask_is_half) mask = mix(mask, vec4(0.5 * LOWEST), equal(mask, vec4(-65504)));
   scores += mask;
 #endif
@@ -170,7 +170,7 @@ vec4 masked(vec4 scores, int query, ivec4 key, int mask_base, vec4 end_mask) {
 }
 
 #ifdef SHARE_KEYS
-const int TOKENS = WORKGROUP_X / SHARE_KEYS;  // of a workgroup
+const int TOKENS = WORKGROUP_X / SHARE_KEYS;  // tiles of TILE_Q tokens of a workgroup
 shared vec2 part_scores[WORKGROUP_X];         // the largest score and the sum of weights
 shared vec4 part_sums[SHARE_KEYS * WORKGROUP_X];
 #endif

@@ -14,7 +14,7 @@ BEGIN_PARAMETERS(AttentionPackParameters)
   int32 channel_stride;
   int32 image_stride;
   int32 base;  // position in x of the first element
-  int32 operands;  // of Q, K and V, packed one after the other
+  int32 operands;  // how many of Q, K and V this dispatch gathers, one after the other
   int32 operand_stride;  // in elements of x
-  int32 first_row;  // of the grid
+  int32 first_row;  // the row of the grid that gets the first slice
 END_PARAMETERS

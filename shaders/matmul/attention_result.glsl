@@ -11,9 +11,9 @@ SCALARS_OUT(y)
 LINEAR_OUT(y)
 #endif
 
-// A token that attends to no key has a total and a sum of 0, and the result is 0. Otherwise the total is at
-// least 1, because the largest score contributes 1. Uses no branch: SwiftShader takes gigabytes of memory to
-// compile one for each slice.
+// Returns sum / total. A token that attends to no key has a total and a sum of 0, and the result is 0. Otherwise
+// the total is at least 1, because the largest score contributes 1. There is no branch, because SwiftShader takes
+// gigabytes of memory to compile one for each slice.
 vec4 weighted_mean(vec4 sum, float total) { return sum / max(total, 0.5); }
 
 void store_result(int image, int head, int query, int slice, vec4 v) {

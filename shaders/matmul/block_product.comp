@@ -1,13 +1,16 @@
-// Matrix product of rows with weights of BITS bits, which are expanded in registers: (integer - zero point) * scale. A column
-// of the weights is a row of words, the lowest bits first, in blocks with a scale and a zero point each (MatMulNBits of ONNX
-// Runtime, docs/ContribOperators.md). An invocation, with COOPERATIVE or BY_SUBGROUPS a workgroup or subgroup, computes
-// TILE_P rows of TILE_S times four columns.
+// Matrix product of linear rows with weights of BITS bits, which are expanded in registers: (integer - zero point) * scale. A
+// column of the weights is a sequence of words, the lowest bits first, in blocks that have a scale and a zero point each
+// (MatMulNBits of ONNX Runtime, docs/ContribOperators.md). An invocation, with COOPERATIVE a workgroup, or with BY_SUBGROUPS a
+// subgroup computes TILE_P rows of TILE_S times four columns.
 //
-// A unit is UNIT_WORDS words of a column that are in one block. PARTIAL: the last unit has weights beyond the rows of A, which
-// are any numbers. QUADS: rows of x are whole texels. SCALED_WEIGHTS: weights
-// are scaled before they are multiplied, which is less work for several rows; otherwise the sum over a unit is. WIDE_LOADS: units
-// are whole groups of four words, which are loaded together, and their loop is unrolled; for small tiles, whose code is short.
-// ZEROS: 0 one zero point for all, 2^(BITS - 1); 1 packed; 2 floats.
+// A unit is UNIT_WORDS words of a column that are in one block.
+//   PARTIAL          the last unit has weights beyond the rows of A, which have arbitrary values
+//   QUADS            rows of x are whole texels
+//   SCALED_WEIGHTS   weights are scaled before they are multiplied, which is less work for several rows; otherwise the sum over
+//                    a unit is scaled
+//   WIDE_LOADS       units are whole groups of four words, which are loaded together, and the loop over them is unrolled; for
+//                    small tiles, whose code is short
+//   ZEROS            zero points: 0, all are 2^(BITS - 1); 1, packed integers of BITS bits; 2, floats
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -59,7 +62,7 @@ float zero_point(int column, int block) {
 #endif
 }
 
-// Four elements of row `row` from k on, which is a multiple of four; zero beyond the row.
+// Returns elements k ... k + 3 of a row of x, zero beyond its end. k is a multiple of four.
 vec4 factors(int row, int k) {
 #ifdef PARTIAL
   if (k >= depth) return vec4(0);
@@ -81,7 +84,7 @@ vec4 unit_sum[TILE_S][TILE_P];
 uvec4 words[TILE_S][4][UNIT_WORDS / 4];
 #endif
 
-// Returns word n of the unit at `first` of four columns.
+// Returns word n of a unit of four columns, whose words begin at `first`.
 uvec4 words_of_unit(int s, ivec4 first, int n) {
 #ifdef WIDE_LOADS
   uvec4 word;
@@ -92,8 +95,9 @@ uvec4 words_of_unit(int s, ivec4 first, int n) {
 #endif
 }
 
-// Adds the products of the integers of one word of each column. An integer of a half word is not shifted down: it and its
-// zero point are 2^(BITS * j) times as large, and the scale or the factor is that much smaller, which is exact.
+// Adds the products of the integers of word n of each column with the elements of x from k on. Integers are masked and not
+// shifted down within a half word: an integer and its zero point are 2^(BITS * at) times as large, and the scale or the factor
+// is that much smaller, which is exact.
 void add_words(ivec4 first[TILE_S], int n, int row[TILE_P], int k) {
   uvec4 word[TILE_S];
   [[unroll]] for (int s = 0; s < TILE_S; ++s) word[s] = words_of_unit(s, first[s], n);

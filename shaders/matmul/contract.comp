@@ -1,7 +1,7 @@
-// y[i] = sum over the summed loops of a[...] * b[...] of linear tensors with strides; without PAIR the sum of
-// a[...]. An invocation, or with COOPERATIVE a workgroup, computes four consecutive elements of y. Used for
-// operators without a specialised kernel: Einsum, products and convolutions of integers, convolutions of
-// volumes.
+// A tensor contraction of linear tensors with strides: y[i] = the sum of a[...] * b[...] over the summed loops,
+// or without PAIR the sum of a[...]. An invocation, or with COOPERATIVE a workgroup, computes four consecutive
+// elements of y. Used for operators without a specialised kernel: Einsum, products and convolutions of
+// integers, convolutions of volumes.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

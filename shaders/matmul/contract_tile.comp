@@ -1,7 +1,7 @@
-// contract.comp for integers, if one loop of y moves only in b and another only in a, as in matrix products
+// contract.comp for integers, if one loop of y advances only in b and another only in a, as in matrix products
 // and convolutions. An invocation computes TILE_ROWS x 4 elements of y, so that each loaded element is used
-// in several products. With ADD the sums are added to y. The order of the terms does not affect integers,
-// which wrap around.
+// in several products. With ADD the tensor `before` is added to the sums. Integers wrap around, so the order of
+// the terms does not matter.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

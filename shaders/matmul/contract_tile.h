@@ -5,9 +5,10 @@
 
 BEGIN_PARAMETERS(ContractTileParameters)
   int32 count;  // tiles
-  // Four bytes: kept, rank, and the loops of the tile's columns (of b alone) and rows (of a alone).
+  // Four bytes: kept, rank, the index of the loop of the tile's columns (which advances only in b), and that of its rows (only
+  // in a).
   int32 loops;
-  int32 a_first;  // of the summed loops
+  int32 a_first;  // offset in a at which the summed loops begin
   int32 b_first;
   INTS(9) dims;            // the first `kept` are those of y, the others are summed
   INTS(9) a_strides;

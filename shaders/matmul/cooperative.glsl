@@ -8,7 +8,7 @@
 //   LOAD_COLUMNS(matrix, array, first, stride)
 //                                       loads columns of the matrix
 //   MULTIPLY(a, b, c)                   a * b + c
-// Include it before anything but directives.
+// An #extension must precede all code, so include this file first.
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require

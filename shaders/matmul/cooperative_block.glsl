@@ -1,8 +1,8 @@
 // Computes BLOCK_M x BLOCK_N sums in a workgroup with cooperative matrices (include cooperative.glsl first).
 // Each of its SUBGROUPS_M x SUBGROUPS_N subgroups has TILE_M x TILE_N matrices. The sum index advances by
 // STEP_K at a time through shared memory; the next step's operands are loaded while this step's are
-// multiplied. There are PARTS times as many subgroups, each with a part of the sums of a step, so that a
-// workgroup takes few steps, which wait for their loads one after another.
+// multiplied. Split-K: there are PARTS times as many subgroups, and each computes a part of the sums of a step.
+// Steps are then long and few, which is faster because each waits for its loads.
 //
 // Rows of A and B in shared memory are rows of the operand, or with A_COLUMNS, B_COLUMNS its columns.
 // Neighbouring invocations load and store neighbouring rows of the same columns, or with ALONG_ROWS
@@ -11,8 +11,8 @@
 // After including this file, a kernel defines these and includes cooperative_main.glsl:
 //   bool start()                           returns false if the workgroup has no work
 //   bool fetch()                           loads this invocation's operands of the next step, eight halves at place_a(i) and
-//                                          place_b(i), into next_a[i] and next_b[i]; returns false after the last step, in
-//                                          all invocations of a workgroup alike
+//                                          place_b(i), into next_a[i] and next_b[i]; returns false after the last step, the
+//                                          same in all invocations of a workgroup
 //   void finish(int row, int quad, vec4 v) receives four sums of the block, which may be beyond the result
 
 const int BLOCK_M = MATRIX_M * TILE_M * SUBGROUPS_M, BLOCK_N = MATRIX_N * TILE_N * SUBGROUPS_N;

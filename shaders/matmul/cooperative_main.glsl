@@ -1,4 +1,4 @@
-// The main function of a kernel with the functions that cooperative_block.glsl lists.
+// The main function of a kernel that defines the functions listed in cooperative_block.glsl.
 
 void store_to_shared() {
   int lane = int(gl_LocalInvocationIndex);

@@ -15,7 +15,8 @@ ivec2 first;        // texels of A and B
 int a_rows_held, a_width, b_rows_held, b_width;  // in memory; widths in texels
 int next_k = 0;
 
-// What is outside is loaded from inside and left out: loads behind branches would wait for one another.
+// Returns four halves of A, zero outside of it. A load outside is moved inside and its result dropped: loads in branches would
+// wait for one another.
 uvec2 halves_of_a(int row, int texel) {
   ivec2 there = min(ivec2(row, texel), ivec2(a_rows_held, a_width) - 1);
   vec4 v = load4_a(first.x + there.x * a_width + there.y);

@@ -1,7 +1,7 @@
-// Matrix product of linear rows with constant, packed weights: an invocation computes TILE_P rows of TILE_S
-// times four columns. The columns of y are a multiple of four. Weights as in conv_tile.glsl with one tap: row
-// = four columns of the result, column = k. QUADS: K is a multiple of four, so that rows of x are whole
-// texels. BROADCAST requires that, too.
+// Matrix product of linear rows with constant, prepacked weights: an invocation computes TILE_P rows of TILE_S
+// times four columns. The number of columns of y is a multiple of four. Weights are as in conv_tile.glsl with
+// one tap: row = four columns of the result, column = k. QUADS: K is a multiple of four, so that rows of x are
+// whole texels. BROADCAST requires QUADS.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

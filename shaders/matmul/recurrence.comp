@@ -1,4 +1,4 @@
-// The sequential part of an RNN, GRU or LSTM, after the products with its inputs
+// The sequential part of an RNN, GRU or LSTM; x holds the products of its inputs and weights, which are computed before
 // (runtime/graph/operators/matmul/recurrence.hpp). https://onnx.ai/onnx/operators/onnx__LSTM.html,
 // onnx__GRU.html, onnx__RNN.html
 //

@@ -1,4 +1,5 @@
-// Channel c of a head of y is channel c of x times a cosine plus channel partner[c] times a sine. All tensors are linear.
+// Rotary position embedding: channel c of a head of y is channel c of x times a cosine plus channel partner[c] of x times a
+// sine. All tensors are linear.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

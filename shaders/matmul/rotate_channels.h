@@ -10,7 +10,7 @@ BEGIN_PARAMETERS(RotateChannelsParameters)
   int32 tokens;
   int32 channels4;  // groups of four channels of a head
   int32 base;  // position in x of the first element
-  int32 head_step;  // of the table, in groups of four
+  int32 head_step;  // from one head to the next in the table, in groups of four
   int32 token_step;
-  int32 sines;  // where they begin in the table, in groups of four
+  int32 sines;  // where the sines begin in the table, in groups of four; the cosines begin at 0
 END_PARAMETERS

@@ -1,5 +1,6 @@
-// Gathers rows of a table of integers of BITS bits in blocks and expands them: (integer - zero point) * scale. Negative
-// indices count from the end. SIGNED_BITS: the integers and zero points are signed. HAS_ZEROS: each block has a zero point.
+// Gathers rows of a quantised table and dequantises them: (integer - zero point) * scale. Integers have BITS bits; each block
+// of a row has its own scale. Negative indices count from the end. SIGNED_BITS: the integers and zero points are signed.
+// HAS_ZEROS: each block has its own zero point.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -16,7 +17,7 @@ LINEAR_WORDS_IN(zeros)
 #endif
 LINEAR_OUT(y)
 
-// The integer of a word whose byte `byte` begins with it, `shift` bits on.
+// Returns the integer that begins `shift` bits into byte `byte` of the tensor, which is a byte of `word`.
 int integer_of(uint word, int byte, int shift) {
 #ifdef SIGNED_BITS
   return bitfieldExtract(int(word), 8 * (byte & 3) + shift, BITS);

@@ -11,5 +11,5 @@ BEGIN_PARAMETERS(BlockGatherParameters)
   int32 blocks;  // of a row
   int32 zero_bytes;  // packed zero points of a row
   int32 block;  // columns of a block
-  int32 default_zero;  // the zero point where there are no others
+  int32 default_zero;  // without HAS_ZEROS: the zero point of all blocks
 END_PARAMETERS

@@ -1,5 +1,5 @@
 // Copies the rows of the linear tensor x into the rows of y, from column `begin` on. ALIGNED: begin, x_length
-// and y_length are multiples of four. Otherwise a group of four elements of y that x only fills partly is
+// and y_length are multiples of four. Otherwise a group of four elements of y that x fills only in part is
 // read, modified and written.
 #version 450
 #extension GL_GOOGLE_include_directive : require

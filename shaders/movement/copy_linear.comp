@@ -1,4 +1,4 @@
-// linear -> linear, possibly in another precision. An invocation copies four elements.
+// Copies a linear tensor to a linear one, possibly of another precision. An invocation copies four elements.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define FINITE_HALVES 1

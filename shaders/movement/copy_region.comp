@@ -1,7 +1,8 @@
 // Copies a box of x into y (both channels4): Pad, Slice, Split, Concat.
 //
-// Element (w, h, c, n) of y is element step * (w, h, c, n) + offset of x (no step along c). Outside of x it is `fill`, or
-// by `mode` the edge, the reflection or the opposite side of x (along w, h, n only); with KEEP, y is unchanged there.
+// Element (w, h, c, n) of y is element step * (w, h, c, n) + offset of x (the step along c is 1). Where that is outside of x,
+// y gets `fill`, or by `mode` the edge, the reflection or the opposite side of x (along w, h and n only). With KEEP, y is
+// unchanged there.
 // UNALIGNED: offset.z is not a multiple of four, or a channel outside of x must not become zero.
 #version 450
 #extension GL_GOOGLE_include_directive : require

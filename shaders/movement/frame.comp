@@ -25,7 +25,7 @@ const float MOST_AVERAGED = 64.0;
 int first_pixel(float centre, float extent) { return int(floor(centre - (extent > 0.0 ? extent / 2.0 : 0.5))); }
 int pixel_count(float centre, float extent, int first) {
   if (extent <= 0.0) return 2;
-  return clamp(int(ceil(centre + extent / 2.0)) - first, 1, int(MOST_AVERAGED) + 2);  // of a NaN it would be anything
+  return clamp(int(ceil(centre + extent / 2.0)) - first, 1, int(MOST_AVERAGED) + 2);  // int() of a NaN is undefined
 }
 float weight(float centre, float extent, int at) {
   float begin = float(at);

@@ -5,7 +5,9 @@
 
 BEGIN_PARAMETERS(FrameParameters)
   ivec4 y_shape;
-  ivec4 plane;    // WITH_CHROMA: offsets of first U and V, strides of rows and columns; else bytes of a pixel, offsets of R, G, B in it
+  // With WITH_CHROMA: offsets of the first U and the first V, strides of their rows and columns. Otherwise: bytes of a pixel,
+  // and the offsets of R, G and B in it.
+  ivec4 plane;
   vec4 mean;      // of the network's channels
   vec4 scale;
   vec4 fill;      // with FILL; red, green, blue, alpha

@@ -1,12 +1,12 @@
-// Reads the pixels of a frame from bytes or from an image. Before including it, a shader includes
-// frame_image.glsl and declares LINEAR_IN(frame) (unless FROM_IMAGE) and LINEAR_IN(transform). It needs the
+// Reads the pixels of a frame from bytes or from an image. Before including this file, a shader includes
+// frame_image.glsl and declares LINEAR_IN(frame) (unless FROM_IMAGE) and LINEAR_IN(transform). The file reads the
 // parameters plane, size, row and those of ColorConversion (frame.h).
 // runtime/kernels/movement/frame_pixels.hpp and frame_image.hpp define the macros.
 
 #if defined(FROM_IMAGE)
-// No bytes.
+// Pixels come from the image; there is no function of bytes.
 #elif defined(CHROMA_PAIRS)
-// 1: U before V; 2: V before U. Both are in the same 32-bit word.
+// Returns U and V. CHROMA_PAIRS: 1, U is before V; 2, V is before U. Both are in the same 32-bit word.
 vec2 chroma_at(int offset) {
   int first = (CHROMA_PAIRS == 1 ? plane.x : plane.y) + offset;
   ivec4 word = load4_frame(first >> 2);

@@ -5,7 +5,7 @@
 
 BEGIN_PARAMETERS(PictureParameters)
   ivec4 x_shape;  // shape of the values
-  ivec4 plane;    // with OVER: as in frame.h, like row and the six members of ColorConversion
+  ivec4 plane;    // with OVER: plane, row and the six members of ColorConversion are as in frame.h
   ivec2 picture;  // pixels
   ivec2 size;     // with OVER: pixels of the frame
   ivec2 network;  // with OVER: size of the network's input
@@ -16,7 +16,7 @@ BEGIN_PARAMETERS(PictureParameters)
   float32 green_u;
   float32 green_v;
   float32 blue_u;
-  float32 low;     // value
+  float32 low;     // the value that gets the first colour
   float32 scale;   // 1 / (high - low)
   int32 colors;    // of the palette
 END_PARAMETERS

@@ -5,8 +5,8 @@
 // taps, negative for the extrapolation value; its row 1 holds their weights. The host computes the table
 // (runtime/kernels/movement/resize.cpp), so that coordinates round as in the host reference.
 //
-// With FIXED_RESIZE or FIXED_IN_FLOATS, of integers with the zero point `fixed_zero`, as LiteRT interpolates them (FixedResize
-// in graph/operators/movement/resize.hpp).
+// With FIXED_RESIZE or FIXED_IN_FLOATS elements are quantised integers with the zero point `fixed_zero`, which are interpolated
+// as in LiteRT (FixedResize in graph/operators/movement/resize.hpp).
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

@@ -1,5 +1,5 @@
 // RoiAlign: each bin of a region is the average (or with MAX the largest weighted element) of samples.
-// AT_ONCE: samples of a row per iteration. https://onnx.ai/onnx/operators/onnx__RoiAlign.html
+// AT_ONCE: how many samples of a row one iteration computes. https://onnx.ai/onnx/operators/onnx__RoiAlign.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -18,8 +18,8 @@ TENSOR_OUT(y)
 // The host refuses regions with more samples per axis.
 const float kMostSamples = 65536.0;
 
-// Returns the range first ... end - 1 of the `count` samples of an axis that may be within the `size`
-// elements of x. The first sample is at start + step / 2. So a region of any size takes no more iterations
+// Returns (first, end) of the samples of an axis that may be within the `size` elements of x, of `count` samples in
+// all. The first sample is at start + step / 2. With this range a region of any size takes no more iterations
 // than x has elements.
 ivec2 samples_inside(float start, float step, int count, float size) {
   vec2 bounds = (vec2(-1, size) - start) / step - 0.5;

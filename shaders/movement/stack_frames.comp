@@ -1,5 +1,5 @@
-// Slice k * S + s of picture f of y is slice s of picture f * stride + k * dilation - padding of x, which has
-// S slices, or zero if x has no such picture.
+// Stacks the pictures of a temporal convolution's window as slices: slice k * S + s of picture f of y is slice s of
+// picture f * stride + k * dilation - padding of x, or zero if x has no such picture. x has S slices.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

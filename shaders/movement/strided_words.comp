@@ -1,5 +1,5 @@
-// Copies 32-bit words from a strided array to a dense one, or with SCATTER from a dense to a strided one: for
-// the application's buffers whose rows have padding, or whose elements are in another order.
+// Copies 32-bit words from a strided array to a dense one, or with SCATTER from a dense to a strided one. Used for
+// buffers of the application whose rows have padding, or whose elements are in another order.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

@@ -1,4 +1,4 @@
-// linear -> channels4: an invocation computes one texel.
+// Converts a linear tensor to channels4. An invocation computes one texel.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define FINITE_HALVES 1

@@ -1,4 +1,4 @@
-// channels4 -> linear: an invocation gathers four consecutive elements of the row-major order.
+// Converts a channels4 tensor to linear. An invocation gathers four elements that are consecutive in row-major order.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define FINITE_HALVES 1

@@ -1,5 +1,5 @@
-// Transpose if x, y or both are channels4 (X_LINEAR: x is linear; Y_LINEAR: y is linear). Positions are (w,
-// h, c, n); dimensions that a tensor of lower rank does not have are 1.
+// Transpose where x, y or both are channels4 (X_LINEAR: x is linear; Y_LINEAR: y is linear). Positions are (w,
+// h, c, n); a tensor of lower rank has sizes of 1 for the missing dimensions.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define FINITE_HALVES 1

@@ -1,5 +1,5 @@
-// The order of ArgMax, or with MIN of ArgMin. Include it after the parameter `last`: 1 selects the last of
-// equal extrema, 0 the first. SEGMENTED: `best` may begin after the first element.
+// The order of elements in ArgMax, or with MIN in ArgMin. Include this file after the parameter `last`: 1 selects
+// the last of equal extrema, 0 the first. SEGMENTED: `best` may be from a segment after the first.
 
 struct Extremum {
   float value;

@@ -1,8 +1,9 @@
 // The two products of squeeze-and-excitation, by one workgroup for each image:
 //   gates = gate(W2 activate_hidden(W1 means + B1) + B2)
 //
-// In each step every texel of the result is a row; one or more invocations compute partial sums of it. Shared
-// memory holds the inputs of the next step. W1 and W2 are as in conv_tile.glsl, with one tap.
+// Each product is a step, and each texel of its result is a row of the matrix. One or more invocations compute
+// partial sums of a row. Shared memory holds the inputs of the next step. W1 and W2 are as in conv_tile.glsl, with
+// one tap.
 //
 // Include it after TEXELS_IN(w1), TEXELS_IN(w2), the parameter gate_params, activation.glsl, `int lane` (the
 // index of an invocation) and the function activate_hidden(). The workgroup must store the means in `values`

@@ -1,6 +1,6 @@
 // Squeeze-and-excitation in the kernel that computes its input. Each workgroup stores the sums of its
-// results, and the last workgroup of an image to do so computes the gates from these sums. A counter, which
-// an earlier dispatch has set to zero, identifies the last workgroup.
+// results; the last workgroup of an image to do so computes the gates from these sums. It is identified by an
+// atomic counter, which an earlier dispatch has set to zero.
 //
 // Include it after the parameters hidden_params, gate_params, hidden_channels and counter, activation.glsl, and `int lane`.
 // GATES: the gates' activation functions are HIDDEN and GATE.

@@ -1,6 +1,7 @@
-// Scale and bias of each plane of a normalised channels4 tensor, from its mean and variance and the scale and bias of its
-// channel. An invocation computes those of one slice of one image. GROUPED: the mean and variance are those of the planes of a
-// group of channels, combined as in Chan, Golub, LeVeque, Algorithms for computing the sample variance, 1983.
+// Computes the scale and bias that normalise each plane of a channels4 tensor, from the plane's mean and variance and from the
+// scale and bias of its channel. An invocation computes one slice of one image; scale_bias.comp applies the result. GROUPED:
+// the mean and variance are those of the planes of a group of channels, combined as in Chan, Golub, LeVeque, Algorithms for
+// computing the sample variance, 1983.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

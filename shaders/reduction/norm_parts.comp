@@ -1,6 +1,6 @@
-// Mean and 1 / standard deviation of each row of a linear tensor, as (mean, 1 / deviation, 0, 0), from the means and the
-// sums of squared deviations of its segments (norm_statistics.comp), combined as in Chan, Golub, LeVeque, Algorithms for
-// computing the sample variance, 1983. An invocation, or several (cooperate.glsl), computes one row.
+// Combines the statistics of the segments of each row of a linear tensor (norm_statistics.comp) to (mean, 1 / standard
+// deviation, 0, 0) of the row, as in Chan, Golub, LeVeque, Algorithms for computing the sample variance, 1983. An invocation,
+// or several (cooperate.glsl), computes one row.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "subgroup_arithmetic.glsl"

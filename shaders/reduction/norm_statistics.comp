@@ -1,8 +1,8 @@
 // Mean and 1 / standard deviation of each row of `length` elements of a linear tensor, as (mean, 1 /
 // deviation, 0, 0). An invocation, or several (cooperate.glsl), computes one row. First half of layer, group
 // and instance normalisation; norm_linear.comp is the second. UNCENTRED: uses a mean of 0 (RMSNormalization).
-// SEGMENTED: (mean, sum of squared deviations, elements, 0) of each segment of each row; norm_parts.comp is
-// next.
+// SEGMENTED: the results are (mean, sum of squared deviations, elements, 0) of each segment of each row;
+// norm_parts.comp then combines the segments.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "subgroup_arithmetic.glsl"

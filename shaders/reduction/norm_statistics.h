@@ -4,7 +4,7 @@
 #include "shaders/common/parameters.h"
 
 BEGIN_PARAMETERS(NormStatisticsParameters)
-  int32 rows;  // SEGMENTED: times segments
+  int32 rows;  // results; SEGMENTED: rows times segments
   int32 length;
   int32 segments;  // SEGMENTED: of a row
   int32 segment;  // SEGMENTED: elements of one

@@ -1,7 +1,8 @@
-// Pooling over windows of a channels4 tensor: MAX, AVERAGE or LP (the norm of order p). LP along one axis
-// after the other has two steps: TO_POWERS sums the powers of elements, OF_POWERS sums these and takes the
-// root. With FIXED_AVERAGE, of integers with the zero point `fixed_zero` (FixedAverage in
-// graph/operators/reduction/pool.hpp). https://onnx.ai/onnx/operators/onnx__MaxPool.html, onnx__AveragePool.html, onnx__LpPool.html
+// Pooling over windows of a channels4 tensor: MAX, AVERAGE or LP (the norm of order p). LP may be computed along
+// one axis after the other, in two steps: TO_POWERS sums the powers of elements, OF_POWERS sums these and takes
+// the root. With FIXED_AVERAGE elements are quantised integers with the zero point `fixed_zero` (FixedAverage in
+// graph/operators/reduction/pool.hpp).
+// https://onnx.ai/onnx/operators/onnx__MaxPool.html, onnx__AveragePool.html, onnx__LpPool.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

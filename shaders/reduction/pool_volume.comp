@@ -1,7 +1,7 @@
 // Pooling over windows of volumes: MAX, AVERAGE or LP (the norm of order p). An invocation computes four
-// elements. LP along one axis after the other has two steps: TO_POWERS sums the powers of elements, OF_POWERS
-// sums these and takes the root. https://onnx.ai/onnx/operators/onnx__MaxPool.html, onnx__AveragePool.html,
-// onnx__LpPool.html
+// elements. LP may be computed along one axis after the other, in two steps: TO_POWERS sums the powers of
+// elements, OF_POWERS sums these and takes the root.
+// https://onnx.ai/onnx/operators/onnx__MaxPool.html, onnx__AveragePool.html, onnx__LpPool.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
 

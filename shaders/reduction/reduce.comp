@@ -1,7 +1,6 @@
-// Reduction of a channels4 tensor over any of W, H, C, N, which are 1 in y. With SEGMENTED each result is
-// that of one segment of the loop, and the segments of a result are along N of y: n + segment * images. A
-// second dispatch, with OF_PARTS, reduces y over the segments (reduce.glsl). CENTRED: reduces the differences
-// from a mean.
+// Reduction of a channels4 tensor over any of W, H, C, N, which are 1 in y. With SEGMENTED an invocation reduces
+// one segment of the loop, and y holds the results of the segments along N: n + segment * images. A second
+// dispatch, with OF_PARTS, reduces y over the segments (reduce.glsl). CENTRED: reduces the differences from a mean.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "subgroup_arithmetic.glsl"
@@ -38,9 +37,8 @@ vec4 load_part(ivec4 q, float neutral) {
 #define ACROSS(join, v)
 #endif
 
-// A loop over the texels q that are reduced to the one at p, along rows first; invocations that share the
-// loop alternate texel by texel. ALONG: the texels are along one dimension; ALONG_PARTS: they are results of
-// segments.
+// A loop over the texels q that are reduced to the texel p, along rows first. Invocations that share the loop
+// alternate texel by texel. ALONG: the texels q are along one dimension. ALONG_PARTS: they are results of segments.
 #ifdef SEGMENTED
 #define FIRST_PART (first_part + FIRST_LANE)
 #define END_PART end_part

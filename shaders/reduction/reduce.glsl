@@ -3,8 +3,8 @@
 //   finish  function of the total of `count` elements
 // LogSumExp subtracts the maximum first (LOG_SUM_EXP); otherwise its exponentials would overflow.
 //
-// A long loop is reduced in two steps: TO_PARTS, from elements to totals of segments, and OF_PARTS, from
-// these to results. LogSumExp uses the same functions in both steps.
+// A long loop is reduced in two steps: TO_PARTS reduces the elements of each segment to a total, OF_PARTS reduces
+// the totals to results. LogSumExp uses the same functions in both steps.
 
 #ifdef OF_PARTS
 #define TERM(v) (v)

@@ -10,5 +10,5 @@ BEGIN_PARAMETERS(ReduceParameters)
   ivec4 extent;
   float32 count;  // elements that are reduced to one element of y
   int32 segment;  // SEGMENTED: texels of a segment
-  int32 images;  // SEGMENTED: N without the segments
+  int32 images;  // SEGMENTED: N of the result, without the segments
 END_PARAMETERS

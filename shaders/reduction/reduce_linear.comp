@@ -1,7 +1,7 @@
 // Reduction of a linear tensor over any dimensions. An invocation, or several (cooperate.glsl), computes four
-// consecutive elements of y. With SEGMENTED each result is that of one segment of the loop; y has the
-// segments one after another, each of whole groups of four elements. A second dispatch, with OF_PARTS,
-// reduces y over the segments (reduce.glsl). INTEGER: x and y have integers, whose sum one invocation computes.
+// consecutive elements of y. With SEGMENTED it reduces one segment of the loop; y holds the results of one segment
+// after another, each in whole groups of four elements. A second dispatch, with OF_PARTS, reduces y over the
+// segments (reduce.glsl). INTEGER: x and y are integers, and one invocation computes a sum.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "subgroup_arithmetic.glsl"

@@ -10,6 +10,6 @@ BEGIN_PARAMETERS(ReduceLinearParameters)
   int32 rank;
   INTS(6) dims;
   INTS(6) strides;  // of x
-  float32 count;  // elements of the whole tensor that are reduced to one element
+  float32 count;  // elements of the tensor, over all segments, that are reduced to one element of y
   int32 segment;  // SEGMENTED: elements of a segment
 END_PARAMETERS

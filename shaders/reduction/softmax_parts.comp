@@ -1,6 +1,6 @@
-// The statistics of the rows of Softmax from those of their segments (softmax_statistics.comp): of maxima m and sums s of
-// exp(x - m), the largest maximum M and the sum of s * exp(m - M), as in Milakov, Gimelshein, Online normalizer calculation
-// for softmax, 2018. An invocation, or several (cooperate.glsl), computes one row.
+// Combines the statistics of the segments of each row of Softmax (softmax_statistics.comp). From the maxima m of the segments
+// and their sums s of exp(x - m) it computes the largest maximum M and the sum of s * exp(m - M), as in Milakov, Gimelshein,
+// Online normalizer calculation for softmax, 2018. An invocation, or several (cooperate.glsl), computes one row.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "subgroup_arithmetic.glsl"

@@ -1,7 +1,7 @@
 // The maximum m of each row of a linear tensor and the sum of exp(x - m) over it, as (m, sum, 0, 0). A row is
 // `length` elements, `inner` apart. First half of Softmax; softmax_linear.comp is the second. SEGMENTED: the
-// statistics are those of each segment of each row, one segment after another; softmax_parts.comp combines
-// them.
+// results are the statistics of each segment of each row, one segment after another; softmax_parts.comp then
+// combines the segments.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "subgroup_arithmetic.glsl"
@@ -35,7 +35,7 @@ void main() {
   for (int k = begin + FIRST_LANE; k < end; k += LANES) total.x += exp(load_x(first + k * inner) - largest.x);
   total = gather_sum(total);
 #ifdef SEGMENTED
-  if (largest.x == -INFINITY) total.x = 0.0;  // not of exp(-infinity - -infinity)
+  if (largest.x == -INFINITY) total.x = 0.0;  // in place of NaN from exp(-infinity - -infinity)
 #endif
   if (FIRST_LANE == 0) store_statistics(result, vec4(largest.x, total.x, 0, 0));
 }
