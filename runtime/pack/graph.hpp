@@ -7,8 +7,8 @@
 
 namespace vellum::packfile {
 
-// Returns the graph that the importer of the model's format returned. Its constants refer to the mapped file.
-// Operators are made from their attributes, which are checked like those of a model file. Throws
+// Returns the graph as the importer of the model's format returned it. Its constants refer to the mapped
+// file. Operators are created from their attributes, which are checked as in a model file. Throws
 // Error(corrupt_model) or Error(unsupported).
 Graph read_graph(const std::shared_ptr<const File>& file, const LoadLimits& limits = {});
 

@@ -1,4 +1,4 @@
-// Writes bundles.
+// Writes bundles (the format is described in file.hpp).
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,11 @@
 
 namespace vellum::packfile {
 
+// The contents of a bundle. The members of one format, ONNX or TFLite, are set.
 struct Contents {
-  const Graph* graph = nullptr;         // ONNX: the imported graph,
-  const GraphRecord* record = nullptr;  // and the record of its operators
-  std::vector<std::byte> tflite;        // TFLite: the model's file
+  const Graph* graph = nullptr;         // ONNX: the imported graph
+  const GraphRecord* record = nullptr;  // ONNX: the record of the graph's operators
+  std::vector<std::byte> tflite;        // TFLite: the bytes of the model's file
   std::string signature;                // TFLite: the signature of the graph
   std::string made_for;                 // the device and the options, as text for people
   std::string caps;                     // the device's caps, as the text of a caps file
@@ -26,10 +27,11 @@ struct Contents {
   std::map<std::string, std::vector<std::byte>> weights;  // by portable_weight_key()
 };
 
-// Receives the bytes of a bundle, in consecutive pieces.
+// Receives the bytes of a bundle as consecutive pieces.
 using TakePieces = std::function<void(std::span<const std::span<const std::byte>> pieces)>;
 
-// Makes a bundle and passes it to a single call of `take`, which may throw. Returns the bundle's bytes.
+// Makes a bundle and passes it to a single call of `take`, which may throw. Returns the size of the bundle in
+// bytes.
 uint64_t write(const Contents& contents, const TakePieces& take);
 
 }  // namespace vellum::packfile

@@ -49,7 +49,7 @@ void remove_dead_code(Graph& graph);     // removes nodes and values that reach 
 void fuse_activation_patterns(Graph& graph);  // SiLU, HardSigmoid, HardSwish, Gelu
 void fuse_layer_norm(Graph& graph);           // LayerNormalization
 void fuse_group_norm(Graph& graph);           // GroupNormalization: InstanceNormalization of reshaped groups
-void fuse_length_norm(Graph& graph);          // RMSNormalization: rows divided by their length
+void fuse_length_norm(Graph& graph);          // RMSNormalization: rows divided by their L2 norm
 void fuse_softmax(Graph& graph);              // Softmax
 void fuse_rotation(Graph& graph);             // RotateChannels: rotary positions in any form
 void fuse_attention(Graph& graph);            // Attention, with the views of heads around it
@@ -67,7 +67,7 @@ void tokens_to_matrices(Graph& graph);  // operators on the rows of a Gemm read 
 
 // fuse: an operator becomes part of the operator before or after it.
 void fuse_quantization(Graph& graph);  // QuantizeLinear and DequantizeLinear become FakeQuantize of floats
-void fuse_dynamic_quantization(Graph& graph);  // layers of what is quantised at run time
+void fuse_dynamic_quantization(Graph& graph);  // layers whose input is quantised at run time
 void fuse_pad(Graph& graph);                   // Pad of zeros into the Conv after it
 void fuse_transposes(Graph& graph);            // Transpose of matrices into the MatMul before or after it
 void fold_batch_norm(Graph& graph);            // BatchNormalization into weights and bias of a Conv or Gemm

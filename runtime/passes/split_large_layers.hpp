@@ -1,4 +1,5 @@
-// Splits layers with more weights than a storage buffer can hold, or than may be on the device at once.
+// Splits layers whose weights exceed the size of a storage buffer, or the bytes that may be on the device at
+// once.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace vellum {
 
-// Bytes of weights, bias included.
+// Limits in bytes of weights, bias included.
 struct LayerLimits {
   uint64_t layer = UINT64_MAX;  // larger layers are split
   uint64_t part = UINT64_MAX;   // bound for each part of a split layer

@@ -18,7 +18,7 @@ struct PlannedArena {
   uint32_t memory_types = UINT32_MAX;  // a bit for each memory type that suits all objects in the arena
 };
 
-// The position of an object.
+// The position of an object in the arenas.
 struct Suballocation {
   uint32_t arena = 0;
   uint64_t offset = 0;  // bytes

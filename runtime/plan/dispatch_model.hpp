@@ -34,7 +34,7 @@ struct PredictedDispatch {
 };
 
 // Predicts the time of a dispatch on a device of these caps and rates. A copy by vkCmdCopyBuffer is the sum
-// of its overhead_us and memory_us. Parameters as of dispatch_model().
+// of its overhead_us and memory_us. The parameters are those of dispatch_model().
 PredictedDispatch predicted_dispatch(const Program& program, const Dispatch& dispatch, bool barrier,
                                      const DeviceCaps& caps, const DeviceRates& rates, double share_of_x = 1);
 
@@ -46,7 +46,7 @@ std::vector<double> predicted_milliseconds(const Program& program, const std::ve
 
 // The predicted time of a copy and the barrier before it, in milliseconds.
 struct CopyTime {
-  double launch = 0, per_byte = 0;  // per_byte: for reading and writing it
+  double launch = 0, per_byte = 0;  // per_byte: the time to read and write one byte
 
   double of(uint64_t bytes) const { return launch + static_cast<double>(bytes) * per_byte; }
 };

@@ -13,9 +13,9 @@ namespace vellum {
 // Limits of a submit. 0: no limit.
 struct SubmitLimits {
   uint32_t tasks = 0;
-  // Predicted work of a run that may be pending at a time. Dispatches between two host partitions that take
-  // longer are divided into submits of at most half of it, so that the next submit is pending when one is
-  // done. A single dispatch that takes longer is a submit of its own.
+  // The predicted work of a run that may be pending at a time. If the dispatches between two host partitions
+  // take longer, they are divided into submits of at most half this time, so that the next submit is already
+  // pending when one completes. A single dispatch that takes longer is a submit of its own.
   double milliseconds = 0;
 };
 

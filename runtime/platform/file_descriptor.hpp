@@ -1,4 +1,4 @@
-// POSIX file descriptors, whose ownership may pass to a Vulkan driver.
+// POSIX file descriptors. Their ownership may pass to a Vulkan driver.
 #pragma once
 
 #include <utility>

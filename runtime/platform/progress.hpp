@@ -15,6 +15,7 @@ class Progress {
   void check() const {
     if (cancelled_) throw Error(ErrorCode::cancelled, "the session's creation was cancelled");
   }
+  // Adds to the expected number of steps.
   void expect(size_t steps) { total_ += steps; }
   void advance() { ++done_; }
   size_t done() const { return done_; }

@@ -40,7 +40,7 @@ size_t size_of(ElementType type);
 std::string_view name(Storage storage);
 std::string_view name(Layout layout);
 std::string_view name(ElementType type);
-// Returns the name of an image format of four such elements, as GLSL has it.
+// Returns GLSL's name of the image format with four such elements, such as "rgba16f".
 std::string_view texel_format_name(ElementType type);
 
 struct Extent3 {
@@ -155,7 +155,7 @@ struct Binding {
 // ELEMENT_x and BINDING_x. The functions return the values of the first two.
 std::string storage_macro(const TensorDesc& desc, const Binding& binding);
 std::string element_macro(ElementType element);
-// Returns whether a macro is one of them, or has the grid of a tensor of bytes.
+// Returns whether a macro is one of these three, or a constant of a q8 tensor's grid.
 bool is_tensor_macro(std::string_view macro);
 // Returns whether the value of STORAGE_x is that of a folded image.
 bool is_folded(std::string_view storage_macro);
@@ -194,8 +194,8 @@ struct Dispatch {
   std::array<uint32_t, 3> workgroup_count{1, 1, 1};
   std::vector<Binding> bindings;  // binding number = position
   Parameters push_constants;
-  // Fields that ProgramBuilder::add_dispatch() moves to the push constants, or to macros where the device has
-  // no room for them.
+  // Fields that ProgramBuilder::add_dispatch() moves to the push constants, or to macros if the push
+  // constants would exceed the device's limit.
   std::vector<AppendedParameter> appended = {};
   std::optional<PlainCopy> copy = std::nullopt;
   // Not 0: the dispatch requires full subgroups of this size, which the shader sees as SUBGROUP. It must be
@@ -209,7 +209,8 @@ struct Dispatch {
   uint64_t iterations = 0;
   // The kernel candidate of its node, "pointwise 4x2"; empty if there was no choice.
   std::string candidate = {};
-  // The fused kernel that it is, for nodes that the device computes wrongly (WrongKernel); none: any other.
+  // The fused kernel that makes this dispatch; none for other kernels. If the kernel fails its check on a
+  // device (WrongKernel), the nodes are not fused there.
   std::optional<FusedKernelId> fused = std::nullopt;
 };
 
@@ -222,7 +223,7 @@ struct Port {
   // For an output of the last task, if that is a host partition with run-time shapes: its position in the
   // outputs of the partition's graph. `type` then has unknown dimensions.
   std::optional<size_t> host_output = std::nullopt;
-  bool is_state = false;  // `tensor` is that of a state, which the host does not reach
+  bool is_state = false;  // `tensor` belongs to a state, which the host does not access
 };
 
 // A state: runs read it as an input, and leave in it the value of an output, for the next run.

@@ -12,7 +12,7 @@
 
 namespace vellum::quantization {
 
-// The examples of a calibration, and who is told how far it is.
+// The examples of a calibration, and the callback that reports its progress.
 struct Examples {
   const Device& device;
   size_t count;

@@ -6,8 +6,8 @@
 
 namespace vellum::quantization {
 
-// Scales the channels between a convolution and the only layer that reads it, where nothing but a ReLU or a
-// function with slopes is in between, so that the weights of both have equal ranges. Results stay, up to
+// Scales the channels between a convolution and the only layer that reads it, so that the weights of both
+// have equal ranges. Only a ReLU or a function with slopes may be in between. Results stay the same up to
 // rounding.
 void equalize(Graph& graph);
 

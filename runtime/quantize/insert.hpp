@@ -1,4 +1,4 @@
-// Adds quantisation to a graph of floats.
+// Inserts QuantizeLinear and DequantizeLinear into a graph of floats.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace vellum::quantization {
 
-// The numbers that integers stand for, by value, and the layers without integers.
+// Which values are quantised and with which parameters, and which layers are not.
 struct Assignment {
   std::map<ValueId, Parameters> parameters;  // of values of the float graph
   bool signed_activations = false;
@@ -19,19 +19,21 @@ struct Assignment {
   std::map<std::string, HostTensor> bias_corrections;  // by layer: added to its biases
 };
 
-// Returns the float graph with a QuantizeLinear and a DequantizeLinear after each rounded value, and weights
-// and biases of layers as DequantizeLinear of integers. Values keep their numbers.
+// Returns the float graph with a QuantizeLinear and a DequantizeLinear after each rounded value. Weights and
+// biases of layers become DequantizeLinear of integers. Values of the float graph keep their ids.
 Graph quantized_graph(const Graph& floats, const Assignment& assignment);
 
-// Returns the float graph with further outputs: for each layer that takes integers its result with integers,
-// of inputs that no other layer has rounded. `outputs`: the layers' outputs in the float graph and these.
+// The float graph with additional outputs, which show the error that each quantised layer causes by itself:
+// the layer's result in integers, from inputs that were computed in floats and are rounded only for this
+// layer.
 struct OwnErrors {
   Graph graph;
-  std::vector<std::pair<ValueId, ValueId>> outputs;
+  std::vector<std::pair<ValueId, ValueId>> outputs;  // per layer: its output in floats, and quantised
 };
 OwnErrors own_errors_graph(const Graph& floats, const Assignment& assignment);
 
-// Returns the graph with weights of `bits` bits alone. `four_bits`: constants that are to be written as int4.
+// Returns the graph with weights of `bits` bits (8 or 4), and activations in floats. `four_bits` receives the
+// constants that are to be written as int4.
 Graph weights_only_graph(const Graph& floats, int bits, std::set<ValueId>& four_bits);
 
 }  // namespace vellum::quantization

@@ -1,4 +1,4 @@
-// Which layers of a graph of floats get integers, and which values are rounded to them.
+// Decides which layers of a graph of floats are quantised, and which values are rounded to integers.
 #pragma once
 
 #include <set>
@@ -22,17 +22,19 @@ size_t output_channel_axis(const Graph& graph, const Node& node);
 
 // Returns the name of a layer in reports: that of its output.
 std::string layer_name(const Graph& graph, const Node& node);
-// Returns whether integers suit the node: layers with weights, and sums, products, concatenations and means
-// of computed tensors.
+// Returns whether the node can be quantised: layers with weights, and sums, products, concatenations and
+// means of computed tensors.
 bool takes_integers(const Graph& graph, const Node& node);
-// Returns whether every element of the output is one of input 0, so that both have the same parameters.
+// Returns whether every element of the output is an element of input 0, so that both have the same
+// parameters.
 bool keeps_values(const Graph& graph, const Node& node);
 
-// The values that are rounded to integers: what nodes that take integers read. `in_floats`: names of layers
-// that stay in floats.
+// The values that are rounded to integers: the inputs of nodes that takes_integers() accepts. `in_floats`:
+// names of layers that stay in floats.
 struct RoundedValues {
   std::set<ValueId> values;
-  // The value whose parameters a rounded value has: itself, or the one that it is made of.
+  // Per value: the value whose parameters it has. That is the value itself, or the one whose elements it
+  // copies.
   std::vector<ValueId> parameters_of;
 };
 RoundedValues rounded_values(const Graph& graph, const std::set<std::string>& in_floats);

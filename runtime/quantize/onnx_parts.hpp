@@ -13,7 +13,7 @@ namespace schema = onnx::schema;
 void set_attribute(schema::NodeProto& node, const std::string& name, const Attributes::Value& value);
 void set_attributes(schema::NodeProto& node, const Attributes& attributes);
 void set_tensor(schema::TensorProto& tensor, const std::string& name, const HostTensor& value);
-// Turns a tensor of int8, whose values have four bits, into one of int4.
+// Converts a tensor of int8 whose values fit in four bits to int4.
 void pack_four_bits(schema::TensorProto& tensor);
 
 }  // namespace vellum::quantization

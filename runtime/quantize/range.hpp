@@ -1,4 +1,4 @@
-// Ranges of tensors from the values that they had. Plain functions of numbers.
+// Chooses ranges of tensors from the values that they had in examples. Plain functions of numbers.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,11 @@ struct Parameters {
 // Returns the parameters for a range, which is widened to contain 0.
 Parameters parameters_of(Range range, bool is_signed);
 
-// Returns the part of the histogram's range that suits the method. `percentile`: of the method of that name.
+// Returns the part of the histogram's range that the method chooses. `percentile`: for the method of that
+// name.
 Range chosen_range(const Histogram& histogram, QuantizeRanges method, double percentile);
 
-// Returns the mean squared error of values of the histogram in 8 bits of a range.
+// Returns the mean squared error of the histogram's values when they are quantised to 8 bits over `range`.
 double squared_error(const Histogram& histogram, const Range& range);
 
 }  // namespace vellum::quantization

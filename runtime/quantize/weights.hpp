@@ -1,4 +1,4 @@
-// Weights and biases as integers.
+// Quantises weights and biases to integers.
 #pragma once
 
 #include <vector>
@@ -16,10 +16,10 @@ struct IntegerWeights {
 
 // `bits`: 8 or 4.
 IntegerWeights integer_weights(const HostTensor& weights, size_t axis, int bits);
-// Returns the real numbers that the integers stand for.
+// Returns the real numbers that the integers represent.
 HostTensor real_weights(const IntegerWeights& weights);
-// Raises scales until each bias fits 32 bits in steps of input_scale * scale, and computes the integers
-// again. The scale of output channel m is number m modulo the number of scales.
+// Raises scales until each bias, in steps of input_scale * scale, fits 32 bits, and then computes the
+// integers of the weights again. The scale of output channel m is scales[m % scales.size()].
 void fit_biases(IntegerWeights& weights, const HostTensor& floats, const HostTensor& bias, float input_scale,
                 int bits);
 // Returns the biases in steps of input_scale * scale, as int32.

@@ -9,6 +9,7 @@
 
 namespace vellum {
 
+// Implements check_kernels() of vellum/kernel_check.hpp for a context.
 std::vector<KernelCheck> check_kernels(const std::shared_ptr<gpu::Context>& context,
                                        const KernelCheckOptions& options);
 

@@ -11,9 +11,9 @@
 
 namespace vellum {
 
-// Computes the graph on the host, from inputs in [-1, 1], and each of its nodes that has a kernel also on the
-// device, from the host's values. The graph is as it is lowered, for these caps and with `lowering`. Throws
-// what check_layers() of vellum/kernel_check.hpp does.
+// Computes the graph on the host, from inputs in [-1, 1]. Then computes each node that has a kernel on the
+// device, from the host's values, and compares. `graph`: as it is lowered for `caps` with `lowering`. Throws
+// the errors of check_layers() of vellum/kernel_check.hpp.
 std::vector<KernelCheck> check_layers(const std::shared_ptr<gpu::Context>& context, const DeviceCaps& caps,
                                       const Graph& graph, const LoweringOptions& lowering,
                                       const KernelCheckOptions& options);

@@ -9,14 +9,14 @@
 
 namespace vellum {
 
-// Runs for each kernel the small operator whose lowering has the most similar kernel, and compares the result
-// with the host reference. Each operator runs eight times, and has to give the same bits. A kernel takes some
-// milliseconds, most of them for compilation. If an operator's result is wrong, all of its kernels are wrong,
-// except those that gave a right result in another operator. A kernel that no small operator uses is recorded
-// as unchecked; a kernel whose check ran out of memory gets no verdict. Throws Error(device_lost) if the
-// device is lost.
+// For each kernel, runs the small operator whose lowering has the most similar kernel, and compares the
+// result with the host reference. Each operator runs eight times and must give the same bits each time. A
+// kernel takes some milliseconds, most of them for compilation. If an operator's result is wrong, all of its
+// kernels count as wrong, except those that gave a correct result in another operator. A kernel that no small
+// operator uses is recorded as unchecked; a kernel whose check ran out of memory gets no verdict. Throws
+// Error(device_lost) if the device is lost.
 //
-// caps: those that the kernels were compiled for, of which the device has all.
+// caps: the caps for which the kernels were compiled; the device must meet them.
 KernelVerdicts check_used_kernels(const std::shared_ptr<gpu::Context>& context, const DeviceCaps& caps,
                                   const UsedKernels& used);
 

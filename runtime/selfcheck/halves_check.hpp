@@ -1,5 +1,5 @@
-// Checks that a device rounds to halves as Vellum's host does. Drivers are known that cut off the bits, or
-// make NaN of infinities (docs/drivers.md, rows 33 and 57).
+// Checks that a device rounds to halves as Vellum's host does. Some drivers truncate, or convert infinities
+// to NaN (docs/drivers.md, rows 33 and 57).
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace vellum {
 
-// Stores numbers as halves, ties, infinities and numbers of small magnitude among them, and reads them.
-// Returns true if all are what they should be, and where that cannot be tried, too. Throws Error(device_lost)
-// if the device is lost.
+// Stores numbers as halves, including ties, infinities and numbers of small magnitude, and reads them back.
+// Returns true if all are correct, and also if the check cannot run. Throws Error(device_lost) if the device
+// is lost.
 bool packs_halves_rightly(const std::shared_ptr<gpu::Context>& context);
 
 }  // namespace vellum

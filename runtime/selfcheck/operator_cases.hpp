@@ -7,8 +7,8 @@
 
 namespace vellum {
 
-// Returns the operators. No tile size divides their sizes. Most values are in [-1, 1]; where an operator may
-// meet infinities, NaN or large numbers in a network, some are these.
+// Returns the operators. No tile size divides their sizes. Most values are in [-1, 1]. Inputs that may be
+// infinite, NaN or large in a network contain such values, too.
 std::vector<SmallOperator> small_operators();
 
 }  // namespace vellum

@@ -1,4 +1,4 @@
-// A graph of one operator with inputs, small enough to be computed on the host at once.
+// A graph of one operator with inputs, small enough for the host to compute it in no noticeable time.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace vellum {
 
-// An element's error is divided by the largest magnitude of the output, as for sums of many products, or by
-// that of the element itself; by 1 if that is larger.
+// The magnitude by which an element's error is divided: the largest magnitude of the output (for sums of many
+// products), or the magnitude of the element itself. It is divided by 1 if that magnitude is smaller.
 enum class ErrorScale : uint8_t { output, element };
 
 struct SmallOperator {
@@ -38,16 +38,17 @@ Operand weights(Shape shape, uint32_t seed = 2);  // a constant
 Operand number(float value);                      // a constant
 // In [0.25, 1.25].
 Operand positive(Shape shape, uint32_t seed = 1);
-// Multiples of 1/16, which halves hold, and of which any 31 along an axis differ: what compares or rounds
-// them gives the same in every precision.
+// Multiples of 1/16, any 31 of which along an axis differ. Halves represent them exactly, so operators that
+// compare or round them give the same results in every precision.
 Operand steps(Shape shape);
 // In [-1, 1]; every fifth element is minus infinity, as in the masks of attention.
 Operand masked(Shape shape, uint32_t seed = 1);
-// In [-1, 1]; every seventh element is `large` or -`large`, in turn.
+// In [-1, 1]; every seventh element is `large` or -`large`, alternately.
 Operand with_large(Shape shape, float large);
 // In [-1, 1]; some elements are NaN, some infinite.
 Operand with_nan(Shape shape);
-// Whole multiples of whole numbers up to 50, in an order of their own; and these numbers.
+// Dividends and divisors of exact divisions: the divisors are integers from 1 to 50, and each dividend is a
+// multiple of its divisor.
 std::pair<Operand, Operand> multiples(const Shape& shape);
 // From -3 to 3.
 Operand small_integers(const Shape& shape, int64_t seed = 1);

@@ -1,4 +1,4 @@
-// Small programs whose kernels are like those of a session.
+// Finds small programs whose kernels are similar to the kernels of a session.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,7 @@
 
 namespace vellum {
 
+// The kernels of a session.
 struct UsedKernels {
   std::vector<KernelId> kernels;
   // The options with which the session's operators are lowered.
@@ -33,7 +34,7 @@ struct SmallProgram {
   const Graph* graph = nullptr;  // optimised
   StorageChoice storage = StorageChoice::buffer;
   bool inputs_to_channels4 = false;
-  uint32_t fold = 0;  // of its images
+  uint32_t fold = 0;  // TensorDesc::fold of its images
   TuningTable table;
   std::vector<KernelId> kernels;
 };
@@ -46,9 +47,9 @@ class SmallPrograms {
     size_t program = 0, kernel = 0;
   };
 
-  // caps: those that the session's program was compiled for. `used` must outlive the object.
+  // caps: the caps for which the session's program was compiled. `used` must outlive the object.
   SmallPrograms(const DeviceCaps& caps, const UsedKernels& used);
-  // Refers to itself.
+  // Not copyable, because members point to other members.
   SmallPrograms(const SmallPrograms&) = delete;
   SmallPrograms& operator=(const SmallPrograms&) = delete;
 

@@ -16,14 +16,14 @@
 
 namespace vellum {
 
-// Returns the error up to which a result counts as right. It is large, because driver faults cause large
-// errors.
+// Returns the largest error of a result that counts as correct. It is large, because driver faults cause
+// large errors.
 double error_bound(Precision precision);
 
 // Runs the operator's program and returns the largest difference from `want` over all outputs, divided as
-// the operator's ErrorScale says. NaN if the device alone, or the host alone, computed a NaN or an infinity.
-// repetitions: how often the program runs; throws Error(internal) if the bits of a result differ from those
-// of the first.
+// the operator's ErrorScale specifies. Returns NaN if only the device, or only the host, computed a NaN or an
+// infinity. repetitions: how often the program runs. Throws Error(internal) if a later run's bits differ from
+// those of the first run.
 double error_on_device(const std::shared_ptr<gpu::Context>& context, Program program,
                        const SmallOperator& small, const std::vector<HostTensor>& want, uint32_t repetitions);
 
@@ -33,10 +33,10 @@ class MarkedRuns {
   MarkedRuns(const std::shared_ptr<gpu::Context>& context, uint32_t repetitions)
       : context_(context), repetitions_(repetitions) {}
 
-  // Does what error_on_device() does, with a mark for each shader that ran in no earlier program. Throws
-  // Error(unsupported) if an earlier process did not survive one of the shaders.
+  // Does the same as error_on_device(), with a mark for each shader that ran in no earlier program. Throws
+  // Error(unsupported) if one of the shaders ended an earlier process.
   double error(const SmallOperator& small, Program program, const std::vector<HostTensor>& want);
-  // Calls `function`, which runs the program, under the same marks. name: the operator's.
+  // Calls `function`, which runs the program, under the same marks. name: the name of the operator.
   void run(const std::string& name, const Program& program, const std::function<void()>& function);
 
  private:

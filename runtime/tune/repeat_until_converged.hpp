@@ -6,9 +6,9 @@
 
 namespace vellum {
 
-// Calls `round` until its result has not fallen for a few rounds, or until about `most` has passed. `round`
-// measures, and returns the sum of the minimum times so far: other work on the machine only makes times
-// longer.
+// Calls `round` until its result has not decreased for a few rounds, or until about `most` has passed.
+// `round` measures, and returns the sum of the minimum times so far. (Minima, because other work on the
+// machine only makes times longer.)
 template <typename Round>
 void repeat_until_converged(std::chrono::milliseconds most, Round round) {
   constexpr int kConvergedAfter = 4;

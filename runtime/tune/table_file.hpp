@@ -16,8 +16,8 @@ namespace vellum {
 //  "operators": {signature: {candidate: microseconds}}, "storages": {network: a letter for each value}}
 std::string to_json(const TuningTable& table, const DeviceCaps& caps);
 
-// Parses the output of to_json(). Returns nothing unless the whole document is valid and has this key, that
-// of kernels_key(): the file may be damaged or of another kind.
+// Parses the output of to_json(). Returns nothing unless the whole document is valid and has this key (from
+// kernels_key()), because the file may be damaged or of another kind.
 std::optional<TuningTable> table_from_json(std::string_view text, std::string_view key);
 
 std::filesystem::path table_path(const std::filesystem::path& folder, const DeviceCaps& caps);

@@ -31,8 +31,8 @@ using TimeNodes =
 
 // Measures the time of each operator with its inputs and outputs in images and in buffers, by running whole
 // networks: with all values in images, with all in buffers, and with every other value in an image. Uses
-// image3d if a network with these is clearly faster than one with image2d. That is measured only if image2d
-// is not much slower than buffers.
+// image3d if a network with image3d is clearly faster than one with image2d; image3d is measured only if
+// image2d is not much slower than buffers.
 MeasuredStorages measure_storages(const Graph& graph, const TimeNodes& time);
 
 std::vector<StorageChoice> to_storages(const InImages& in_images, StorageChoice image);

@@ -20,7 +20,7 @@ vk::raii::PhysicalDevice adopted_physical_device(const Instance& instance,
 // Error(invalid_argument) for a null handle or a queue of the wrong kind, and Error(unsupported), which names
 // what Vellum requires and is not enabled.
 //
-// Opens `marks` for the device, and marks the query for cooperative matrices.
+// Opens `marks` for the device, and sets a crash mark during the query for cooperative matrices.
 PhysicalDevice describe_adopted(const Instance& instance, const VulkanDevice& device,
                                 const ContextOptions& options, CrashMarks& marks);
 

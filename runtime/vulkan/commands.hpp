@@ -75,10 +75,10 @@ class CommandBuffer {
   CommandBuffer(CommandBuffer&&) noexcept;
   CommandBuffer& operator=(CommandBuffer&&) noexcept;
 
-  // Discards the recorded commands and starts recording. once: the commands are submitted at most once;
-  // otherwise any number of times, one after another.
+  // Discards the recorded commands and starts recording. once: the commands are submitted at most once.
+  // Without it they may be submitted any number of times, one submit after another.
   void begin(bool once = false);
-  void begin_simultaneous_use();  // any number of times, also while it is pending
+  void begin_simultaneous_use();  // may be submitted any number of times, also while it is pending
   void end();
   VkCommandBuffer handle() const;
   const Context& context() const;
@@ -157,7 +157,7 @@ class Semaphore {
 void submit(Context& context, std::span<const VkCommandBuffer> commands, Fence& fence,
             const SubmitOrder& order = {});
 void submit(Context& context, const CommandBuffer& commands, Fence& fence, const SubmitOrder& order = {});
-// Submits without a fence: the application's semaphores tell when the work is done.
+// Submits without a fence: the application's semaphores signal when the work is done.
 void submit_without_fence(Context& context, const CommandBuffer& commands, const SubmitOrder& order);
 void submit_and_wait(Context& context, const CommandBuffer& commands,
                      std::optional<std::chrono::nanoseconds> timeout = std::nullopt);

@@ -1,4 +1,5 @@
-// Marks what a driver is about to do, so that what ends the process or hangs the device is not tried again.
+// Crash marks: records what a driver is about to do, so that a call that ended the process or hung the device
+// is not tried again.
 #pragma once
 
 #include <cstdint>
@@ -50,20 +51,21 @@ class CrashMarks {
   CrashMarks(const CrashMarks&) = delete;
   CrashMarks& operator=(const CrashMarks&) = delete;
 
-  // Reads what crashed before, and gives one warning that lists it. An empty folder: marks nothing.
+  // Reads the crashes of earlier processes, and logs one warning that lists them. An empty folder: marks
+  // nothing.
   void open(const std::filesystem::path& folder, const DeviceCaps& caps, const LogCallback& log);
 
   // False: there is no cache folder, or it cannot be written. Then nothing needs an id.
   bool is_open() const { return !folder_.empty(); }
   bool has_crashed(AttemptKind kind, std::string_view id = {}) const;
-  // True since the first crash of a compiler, also after forget(): pipelines are compiled one at a time,
-  // because some drivers crash only where several threads compile, and because the next crash then has one
+  // True since the first crash of a compiler, also after forget(): pipelines are then compiled one at a time.
+  // Some drivers crash only when several threads compile, and the next crash then has a single possible
   // cause.
   bool compiles_one_at_a_time() const;
   std::vector<Attempt> crashes() const;
   // Records a crash that the process survived, such as a lost device.
   void add_crash(const Attempt& attempt);
-  // Everything may be tried again.
+  // Deletes all crashes, so that everything may be tried again.
   void forget();
   // Ends all attempts of this process, on all devices, and marks no further ones: for a process that is about
   // to be ended on purpose. Must not be called in a signal handler, as it takes mutexes.
@@ -82,7 +84,8 @@ class CrashMarks {
     CrashMarks& marks_;
     uint64_t number_;
   };
-  // durable: the attempt may hang the whole machine, so that the mark is written through to the disk.
+  // Begins an attempt. durable: the attempt may hang the whole machine, so the mark is flushed to the disk
+  // first.
   [[nodiscard]] Mark begin(const Attempt& attempt, bool durable = false);
 
  private:

@@ -1,4 +1,4 @@
-// An instance for drivers that must not be unloaded.
+// Keeps drivers loaded that must not be unloaded.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace vellum::gpu {
 
-// Where a device's driver fails after it was unloaded (must_stay_loaded()), creates an instance that exists
-// until the process ends: the Vulkan loader unloads drivers with the last one. Does nothing with a loader of
-// the application's. Thread-safe.
+// If the driver of one of the devices fails after it was unloaded (must_stay_loaded()), creates an instance
+// that exists until the process ends, because the Vulkan loader unloads drivers with the last instance. Does
+// nothing with the application's own loader. Thread-safe.
 void keep_drivers_loaded(const std::vector<PhysicalDevice>& devices, const ContextOptions& options);
 
 }  // namespace vellum::gpu

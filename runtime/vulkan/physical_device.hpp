@@ -74,9 +74,9 @@ std::optional<QueueFamilies> choose_queue_families(const vk::raii::PhysicalDevic
 PhysicalDevice describe_device(vk::raii::PhysicalDevice handle, uint32_t instance_version,
                                const QueueFamilies& families, const EnabledFeatures* enabled);
 
-// Adds the cooperative matrices. Call it for the device that is used alone, not for each device that is
-// listed: a driver of AMD's for Windows ends the process in this query. marks: null, or marks the query, and
-// leaves it out if it ended a process before.
+// Adds the cooperative matrices. Call it only for the device that is used, not for each device that is
+// listed: one of AMD's drivers for Windows ends the process in this query. marks: if not null, a crash mark
+// is set during the query, and the query is skipped if it ended an earlier process.
 PhysicalDevice with_cooperative_matrices(PhysicalDevice device, const EnabledFeatures* enabled = nullptr,
                                          CrashMarks* marks = nullptr);
 

@@ -30,7 +30,7 @@ class Retained {
   void keep_fence(vk::raii::Fence fence);
   // Frees objects that the device has finished with. Returns whether none is left.
   bool collect() noexcept;
-  // Waits for the device, then does the same.
+  // Waits for the device at most `timeout`, then does the same as collect().
   bool collect_after(std::chrono::nanoseconds timeout) noexcept;
 
  private:

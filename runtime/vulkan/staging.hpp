@@ -1,4 +1,4 @@
-// How much memory stands between host and device while bytes are uploaded.
+// The size of the staging memory through which bytes are uploaded to the device.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,12 @@ namespace vellum {
 
 inline constexpr uint64_t kLeastStagingBytes = uint64_t{4} << 10, kMostStagingBytes = uint64_t{16} << 20;
 
-// A piece begins at a multiple of the largest texel.
+// Returns the bytes that an upload takes in staging memory. Each begins at a multiple of the largest texel
+// (16 bytes).
 constexpr uint64_t staged_bytes(uint64_t bytes) { return (bytes + 15) / 16 * 16; }
 
-// For uploads of `bytes` in all, each as staged_bytes() says. More go in several rounds.
+// Returns the size of the staging memory for uploads of `bytes` in total, each counted by staged_bytes(). If
+// they exceed the result, they are uploaded in several rounds.
 constexpr uint64_t staging_capacity(uint64_t bytes) {
   return std::clamp(bytes, kLeastStagingBytes, kMostStagingBytes);
 }

@@ -1,4 +1,4 @@
-// How the shapes and the known values of a graph depend on the number of tokens in its growing caches.
+// Finds how the shapes and the known values of a graph depend on the number of tokens in its growing caches.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace vellum {
 
-// Infers all types for three numbers of earlier tokens, capacity - tokens, and one and two fewer, and
-// computes all values that follow from shapes and small constants.
+// Infers all types for three numbers of earlier tokens: capacity - tokens, and one and two fewer. Computes
+// all values that follow from shapes and small constants.
 class LengthProbe {
  public:
   static constexpr size_t kLengths = 3;
@@ -19,20 +19,20 @@ class LengthProbe {
   LengthProbe(const Graph& graph, std::span<const GrowingCache> caches, const InputShapes& shapes,
               const InputTensors& values);
 
-  int64_t past() const { return past_; }  // of the longest
+  int64_t past() const { return past_; }  // earlier tokens in the longest caches
   const TensorType& type(ValueId value) const { return graphs_[0].values[value].type; }
   // Whether the value is known before running, other than a constant of the model.
   bool is_known(ValueId value) const { return known_[0][value].has_value(); }
   // The known value for the longest caches.
   const HostTensor& value(ValueId value) const { return *known_[0][value]; }
-  // Whether folding makes different constants of a value that is not known here.
+  // Whether constant folding gives different constants for a value that is not known here.
   bool differs_otherwise(ValueId value) const;
   size_t values() const { return known_[0].size(); }
   // Whether the type of a value depends on the length.
   bool grows(ValueId value) const { return type(value) != graphs_[1].values[value].type; }
   // Whether a known value is the same for all lengths.
   bool is_same(ValueId value) const;
-  // Whether a known value of shorter caches is the beginning of that of longer ones.
+  // Whether a known value for shorter caches is a prefix of the value for longer ones.
   bool is_prefix(ValueId value) const;
 
   // value = offset + factor * length, element by element.
@@ -42,11 +42,11 @@ class LengthProbe {
   };
   std::optional<Linear> linear(ValueId value) const;
 
-  // The ranges of a Slice for the three lengths; nothing where they are known only in a run.
+  // Returns the ranges of a Slice for the three lengths; nothing if they are known only in a run.
   using Ranges = std::array<SliceRange, kLengths>;
   std::optional<Ranges> slice_ranges(const Node& node) const;
 
-  // Returns offset + factor * length of three values of integers.
+  // Returns the linear function of the length that has these three integer values; nothing if there is none.
   std::optional<Linear> linear(const std::array<HostTensor, kLengths>& values) const;
 
  private:

@@ -1,12 +1,13 @@
-// Functions of one rounded tensor that several elementwise operators compute, with roundings between: GELU,
-// SiLU and others, as quantisers write them.
+// Replaces functions of one quantised tensor, such as GELU and SiLU, by tables. Quantisers write such a
+// function as several elementwise operators with roundings between them.
 #pragma once
 
 #include "passes/rewrite/graph_editor.hpp"
 
 namespace vellum {
 
-// Replaces each function by a ByteTable of its 256 results. What something else reads stays.
+// Replaces each such function by a ByteTable of its 256 results. Intermediate values that other nodes read
+// stay.
 void tabulate_byte_functions(GraphEditor& editor);
 
 }  // namespace vellum

@@ -5,8 +5,8 @@
 
 namespace vellum {
 
-// Makes layers of floats of those that have several images or rows: LiteRT gives each a scale of its own, and
-// DynamicSteps has one. Returns whether there were any.
+// Converts such layers back to floats where they have several images or rows. LiteRT computes a scale for
+// each image or row, but DynamicSteps has a single scale. Returns whether it converted any layer.
 bool dequantise_batches(GraphEditor& editor);
 
 }  // namespace vellum

@@ -1,4 +1,5 @@
-// Rewrites a layer of volumes as layers of pictures. A volume (N, C, D, H, W) in frames is (N * D, C, H, W).
+// Rewrites a layer on volumes as layers on pictures. The frames of a volume (N, C, D, H, W) are a tensor
+// (N * D, C, H, W).
 #pragma once
 
 #include <functional>
@@ -11,7 +12,7 @@ namespace vellum {
 
 inline constexpr size_t kVolumeRank = 5;
 
-// Builds the nodes of a layer in frames, before the node that they replace.
+// Builds the nodes that compute a layer on frames, before the node that they replace.
 class FrameBuilder {
  public:
   // `frames_of`: returns the frames of a volume, and inserts them if they do not exist yet.
@@ -35,11 +36,12 @@ class FrameBuilder {
   std::function<ValueId(ValueId)> frames_of_;
 };
 
-// Returns the window without its depth, with explicit pads.
+// Returns the window of a layer on pictures: the window of a layer on volumes without its depth, with
+// explicit pads.
 Window pictures_of(const WindowPlacement& volumes);
 // Returns whether convolve_frames() supports the node: a convolution of volumes with constant weights.
 bool is_convolution_of_volumes(const Graph& graph, const Node& node);
-// Returns the output of such a Conv or ConvTranspose in frames.
+// Builds the layer for such a Conv or ConvTranspose, and returns the frames of its output.
 ValueId convolve_frames(FrameBuilder& builder);
 
 }  // namespace vellum

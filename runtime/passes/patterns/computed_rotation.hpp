@@ -1,4 +1,5 @@
-// Rotary positions whose cosines and sines are computed in the run, from the positions of tokens.
+// Fuses rotary position embeddings whose cosines and sines are computed in each run, from the positions of
+// tokens.
 #pragma once
 
 #include <map>
@@ -9,8 +10,8 @@
 
 namespace vellum {
 
-// Replaces x * cos + (-second half of x, first half of x) * sin by RotateChannels, where cos and sin vary
-// along tokens and channels. All rotations with the same cos and sin share one table.
+// Replaces x * cos + concat(-second half of x, first half of x) * sin by RotateChannels, where cos and sin
+// vary along tokens and channels. All rotations with the same cos and sin share one table.
 class ComputedRotations {
  public:
   explicit ComputedRotations(GraphEditor& editor) : editor_(editor) {}

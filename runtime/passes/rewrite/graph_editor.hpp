@@ -51,12 +51,13 @@ class GraphEditor {
   std::optional<size_t> only_reader(ValueId value) const;
   bool is_read(ValueId value) const { return is_output_[value] || !readers_[value].empty(); }
 
-  // Inserting. A number is appended to a name that already exists.
+  // Inserting. If a name already exists, a number is appended to it.
   ValueId add_value(Value value);
   ValueId add_value(const std::string& name);  // of unknown type
   ValueId add_value(const std::string& name, TensorType type);
   ValueId add_constant(const std::string& name, HostTensor tensor);
-  // Return the index of the new node. It may compute values of another node if that is removed next.
+  // Return the index of the new node. It may compute the outputs of another node if that node is removed
+  // next.
   size_t insert_before(size_t index, Node node);
   size_t insert_after(size_t index, Node node);
   // Inserts a node that computes one new value of type `type`; both get the name. Returns the value.

@@ -14,7 +14,7 @@ namespace vellum {
 
 class FoldingBudget {
  public:
-  // Starts from the amounts that earlier passes over the graph have spent.
+  // Continues from the amounts that earlier passes over the graph have spent.
   explicit FoldingBudget(Graph& graph);
 
   // Returns whether to compute a node with constant inputs now. Returns false if its results take too much

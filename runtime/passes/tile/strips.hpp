@@ -2,8 +2,8 @@
 //
 //   image   conv    conv    pool            A strip of the last output needs more rows of the tensors
 //   ......                                  before it: the halo, which the next strip computes again.
-//   ......  .....                           Tensors that the nodes read from outside, and tensors that
-//   ######  #####   ####    ####  strip 1   others read, exist as a whole; those between only in strips.
+//   ......  .....                           Inputs of the first node and tensors that other nodes read
+//   ######  #####   ####    ####  strip 1   exist as a whole; tensors in between exist only in strips.
 //   ######  #####   ####    ####
 //   ######  #####   ....
 //   ......

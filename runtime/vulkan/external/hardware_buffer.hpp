@@ -1,5 +1,5 @@
-// Android hardware buffers. Vulkan's declarations for them need no Android header, so this compiles on every
-// system; others do not offer the extension.
+// Android hardware buffers. Vulkan's declarations for them need no Android header, so this file compiles on
+// every system; systems other than Android do not have the extension.
 #pragma once
 
 #include <vulkan/vulkan_core.h>

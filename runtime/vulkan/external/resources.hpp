@@ -9,7 +9,7 @@ namespace vellum::gpu {
 
 class Context;
 
-// Implement the functions of the classes, for a device's context.
+// Implement import() and make() of the classes in vellum/external.hpp, for a device's context.
 std::shared_ptr<ExternalBuffer::Impl> import_buffer(const std::shared_ptr<Context>& context,
                                                     const ExternalMemory& memory, uint64_t bytes,
                                                     VkBufferUsageFlags usage, uint64_t offset);

@@ -1,4 +1,5 @@
-// NT handles. Systems other than Windows do not offer the extensions; there these functions refuse.
+// Import and export of Windows NT handles. Other systems do not have the extensions; there these functions
+// throw.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
