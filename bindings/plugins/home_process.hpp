@@ -1,5 +1,5 @@
-// Detects that the process was forked. Vulkan's objects and the driver's threads do not survive that: a run
-// in the child would wait for ever.
+// Detects that the process was forked. Vulkan's objects and the driver's threads do not survive a fork: a run
+// in the child process would wait forever.
 #pragma once
 
 #ifndef _WIN32

@@ -14,7 +14,7 @@
 
 namespace vellum::plugin {
 
-// Networks with the same options share one device, and with it pipelines and checks. Thread-safe.
+// Networks with the same options share one device with its pipelines and kernel checks. Thread-safe.
 class OpenDevices {
  public:
   // Throws what Device::open() throws, and Error(unsupported) in a process that was forked after the first

@@ -20,8 +20,8 @@ struct PluginOptions {
   DeviceOptions device;
   SessionOptions session;
   Claims claim = Claims::automatic;
-  std::filesystem::path claim_report;  // a text file: what was claimed, and what not and why; empty: none
-  std::filesystem::path profile_html;  // the page of each network's first run; empty: none
+  std::filesystem::path claim_report;  // text file to write: claimed nodes, why others are not; empty: none
+  std::filesystem::path profile_html;  // profile page of each network to write; empty: none
 };
 
 // Throws Error(invalid_argument), which names the option, for an unknown one and for an invalid value.

@@ -1,4 +1,5 @@
-// Whether a part of a network is worth its transfers to the device.
+// Predicts whether a part of a network takes less time on the device, transfers included, than with the other
+// runtime.
 #pragma once
 
 #include <map>
@@ -20,7 +21,7 @@ std::string describe(const PredictedTimes& times);
 
 size_t count_dispatches(const CompiledModel& compiled);
 // Returns the nodes that Vellum would run on the host, with the reason. The other runtime's kernels are
-// quicker there.
+// faster on the host.
 std::map<std::string, std::string> nodes_without_kernel(const CompiledModel& compiled);
 
 }  // namespace vellum::plugin

@@ -5,7 +5,7 @@
 namespace vellum::planner::detail {
 
 // The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): maps neighbouring numbers to unrelated ones.
-// mix(0), mix(1), ... are the same pseudo-random numbers on every platform.
+// The sequence mix(0), mix(1), ... is pseudo-random and the same on every platform.
 inline uint64_t mix(uint64_t x) {
   x += 0x9E3779B97F4A7C15u;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;

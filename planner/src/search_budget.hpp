@@ -1,8 +1,8 @@
 // The budget of an exact search.
 //
 // The budget is wall time, which no search exceeds, however busy the machine is. A search also counts its
-// elementary steps, and ends after a number of them that an idle current machine does in much less than the
-// budget. On such a machine the plan depends only on the input.
+// elementary steps, and ends after a number of steps that an idle current machine does in much less time than
+// the budget. On such a machine the plan depends only on the input.
 #pragma once
 
 #include <algorithm>

@@ -39,11 +39,11 @@ std::vector<Detection> decode_grid(const AnchorGrid& grid, std::span<const float
 // score. This repeats with the rest. Returns the best first. All have the same number of key points.
 std::vector<Detection> merge_overlapping(std::vector<Detection> detections, float overlap_threshold);
 
-// Returns the detection in pixels of the frame. The network's square input, whose side is `side` pixels, saw
-// a part of the frame.
+// Returns the detection in pixels of the frame. `seen`: the part of the frame that the network's square
+// input, whose side is `side` pixels, showed.
 Detection in_frame(Detection detection, int side, const FrameTransform& seen);
 
-// The logistic function, which makes a score of a logit.
+// The logistic function, which converts a logit to a score.
 float sigmoid(float logit);
 
 }  // namespace vellum::samples

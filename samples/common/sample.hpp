@@ -52,7 +52,7 @@ Session open_session(const Device& device, const Model& model, const RunOptions&
                      const InputShapes& shapes = {}, const MemoryPool& pool = {});
 
 // Returns the side of the only input, which has shape [1, side, side, channels]. Throws vellum::Error
-// (invalid_argument) for any other model, with the message that it is "no `kind`".
+// (invalid_argument) for any other model, with the message that the model is not a `kind`.
 int square_input_side(const Model& model, int channels, const char* kind);
 
 // Prints the textures that carried the session's tensors, if --reuse-table is given.
@@ -64,8 +64,8 @@ void write_photo(const io::Image& image, const RunOptions& options);
 // Parses the command line and runs the sample. Returns the exit status: 0 done, 1 the work failed (one line
 // on stderr), 2 usage.
 int run_sample(CLI::App& app, int argc, char** argv, const std::function<void()>& run);
-// Does the same for a sample with add_photo_options(): `run` is called for each of several photos. One that
-// cannot be read is named, and makes the exit status 1 at the end.
+// Does the same for a sample with add_photo_options(): `run` is called for each of several photos. A photo
+// that cannot be read is reported, and the exit status is then 1.
 int run_sample(CLI::App& app, int argc, char** argv, RunOptions& options, const std::function<void()>& run);
 
 }  // namespace vellum::samples

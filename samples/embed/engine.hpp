@@ -1,4 +1,4 @@
-// A stand-in for an engine: its Vulkan device, which Vellum adopts, and buffers.
+// A minimal engine that embeds Vellum: its Vulkan device, which Vellum adopts, and its buffers.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace vellum::samples {
 
 inline constexpr uint32_t kVulkan = VK_API_VERSION_1_3;
 
-// Its device is created with the extensions and features that Vellum uses.
+// An engine whose device is created with the extensions and features that Vellum uses.
 class Engine {
  public:
   Engine() : instance_(make_instance()), physical_(std::move(vk::raii::PhysicalDevices(instance_).front())) {

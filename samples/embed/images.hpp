@@ -1,4 +1,5 @@
-// The frames of a renderer as images: the network reads what was rendered, and writes what is shown.
+// A renderer that exchanges images with Vellum: the network reads the rendered image, and writes the image
+// that is shown.
 #pragma once
 
 #include <cstdint>

@@ -14,10 +14,10 @@
 
 namespace vellum::samples {
 
-// In the network's order; left and right are the person's own.
+// The key points in the network's order; left and right are the person's own.
 enum class Keypoint { right_eye, left_eye, nose_tip, mouth, right_ear, left_ear };
 
-// With six key points, indexed by Keypoint.
+// A detection with six key points, indexed by Keypoint.
 using Face = Detection;
 
 // Returns how the network reads frames of this format and size: red, green and blue in -1..1, letterboxed to

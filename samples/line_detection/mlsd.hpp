@@ -13,7 +13,7 @@
 
 namespace vellum::samples {
 
-// Ends as fractions of the image, 0..1 from the top left corner.
+// A line segment. Its ends are fractions of the image, 0..1 from the top left corner.
 struct Line {
   float score = 0;  // 0..1
   Point start;
@@ -38,8 +38,7 @@ struct MlsdThresholds {
   float score = 0.2f;
   float length = 0.06f;     // minimum length, as a fraction of the image's side
   std::size_t lines = 200;  // maximum number of lines
-  // A line that repeats a better one is left out: the largest distance between them, as a fraction of the
-  // image's side.
+  // A line that is this close to a better one is dropped: distance as a fraction of the image's side.
   float beside = 0.015f;
 };
 

@@ -42,15 +42,15 @@ class Graphics {
   uint32_t image_count() const { return static_cast<uint32_t>(views_.size()); }
 
   vk::raii::CommandBuffer make_commands() const;
-  // Threads of Vellum's sessions use the queue, too, so it is locked.
+  // Submits under a lock, because threads of Vellum's sessions also use the queue.
   void submit(const vk::SubmitInfo& info, vk::Fence fence) const;
   void wait(vk::Fence fence) const;
   // Returns the milliseconds between two timestamps; 0 if the queue has none.
   double milliseconds(uint64_t begin, uint64_t end) const;
 
   // Draws one image of the window: `below` records copies to the image (in TRANSFER_DST_OPTIMAL), `inside`
-  // what is drawn over it in the render pass. Waits for the image before the last one. Returns whether the
-  // window could show it.
+  // records the draws over it in the render pass. Waits for the image before the last one. Returns whether
+  // the window could show the image.
   bool draw(const std::function<void(vk::CommandBuffer, vk::Image)>& below,
             const std::function<void(vk::CommandBuffer)>& inside);
   double draw_milliseconds() const { return draw_ms_; }  // time of the last finished image
@@ -129,7 +129,7 @@ struct AppImage {
   vk::raii::DeviceMemory memory{nullptr};
 };
 
-// A barrier for an image of one level and one layer.
+// One side of a barrier for an image of one level and one layer.
 struct ImageUse {
   vk::PipelineStageFlags stage;
   vk::AccessFlags access;

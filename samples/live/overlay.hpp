@@ -35,7 +35,7 @@ class Overlay {
   std::optional<size_t> build(const OverlayState& state);
   void render(vk::CommandBuffer commands) const;
 
-  // Returns the rectangle of the picture in the window: as large as fits.
+  // The rectangle of the picture in the window, as large as fits.
   struct Place {
     float left = 0, top = 0, scale = 1;
   };

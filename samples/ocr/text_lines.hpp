@@ -30,7 +30,7 @@ struct TextLine {
 struct TextThresholds {
   float pixel = 0.3f;  // least probability of a core's pixel
   float line = 0.6f;   // least score of a line
-  float grow = 1.6f;   // a core grows by this times area over perimeter, as in PP-OCR's configuration
+  float grow = 1.6f;   // a core grows by grow * area / perimeter, as in PP-OCR's configuration
 };
 
 // Returns lines in reading order, from top to bottom and from left to right. probabilities: [height][width],

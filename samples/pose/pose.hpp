@@ -36,7 +36,7 @@ Region pose_region(const Detection& person);
 // values in 0..1, black beyond the frame.
 FrameInput pose_frame(FrameInput frame);
 
-// In pixels of the frame.
+// A landmark in pixels of the frame.
 struct Landmark {
   Point point;
   float visibility = 0;  // 0..1: that it is in the frame and not hidden

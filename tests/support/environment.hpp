@@ -8,7 +8,7 @@
 
 namespace vellum::test {
 
-// Sets a variable of this process, or removes it, and puts back what was there at the end of its life.
+// Sets a variable of this process, or removes it. The destructor restores its former value.
 class EnvironmentVariable {
  public:
   EnvironmentVariable(const char* name, const char* value) : name_(name) {
@@ -35,16 +35,16 @@ class EnvironmentVariable {
   std::optional<std::string> before_;
 };
 
-// Whether the environment shows SwiftShader, and no other driver.
+// Whether the tests run on SwiftShader.
 inline bool on_swiftshader() {
   const char* driver = std::getenv("VELLUM_TEST_DRIVER");
   return driver && std::string_view(driver) == "swiftshader";
 }
 
-// Whether VELLUM_TEST_FULL is set: tests leave nothing out that only takes long.
+// Whether VELLUM_TEST_FULL is set: tests then skip nothing to save time.
 inline bool in_full() { return std::getenv("VELLUM_TEST_FULL") != nullptr; }
 
-// Whether this program is built with a sanitizer, which needs memory of the process for itself.
+// Whether this program is built with a sanitizer, which itself takes memory of the process.
 constexpr bool under_sanitizer() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return true;
@@ -62,7 +62,8 @@ constexpr bool under_sanitizer() {
 // Whether VELLUM_TEST_WINE is set, which platforms/windows.sh does.
 inline bool under_wine() { return std::getenv("VELLUM_TEST_WINE") != nullptr; }
 
-// Devices are opened with Vulkan's validation layer everywhere else: Wine shows programs no layers.
+// Whether devices are opened with Vulkan's validation layer: always, except under Wine, where programs find
+// no layers.
 inline bool with_validation() { return !under_wine(); }
 
 }  // namespace vellum::test

@@ -14,22 +14,23 @@
 
 namespace vellum::test {
 
-// How much of its time a test may spend on a model: small ones are swept over everything.
+// How long a model takes in tests. Small models run in all storages and precisions.
 enum class SizeClass : uint8_t { small, medium, large };
 
-// The answer of a network, in the user's terms; see e2e/decision.hpp.
+// How to decode a network's outputs to the answer that a user sees (boxes, a mask, ...); see
+// e2e/decision.hpp.
 struct Decision {
   std::string kind;                  // boxes, mask, lines, landmarks, text, classes, classes_of_best
-  std::vector<std::string> outputs;  // what it is read from; empty: the only output
+  std::vector<std::string> outputs;  // the outputs that it is decoded from; empty: the only output
   std::vector<std::string> boxes;    // for boxes: the regressions, beside their scores in `outputs`
-  double box_overlap = 0.9;          // for boxes: of those that are alike
-  std::vector<int> strides;          // for boxes: of each anchor at a cell, in pixels
+  double box_overlap = 0.9;          // for boxes: the least overlap of two boxes that count as equal
+  std::vector<int> strides;          // for boxes: the stride of each anchor at a cell, in pixels
   double threshold = 0;              // for masks
   int side = 0;                      // pixels that coordinates are relative to
 };
 
-// An output that keeps local maxima of a map and is zero elsewhere: an element whose neighbour is as large up
-// to rounding may be either. Before its last dimensions, height and width, come only dimensions of 1.
+// An output that keeps the local maxima of a map and is zero elsewhere. If a neighbour is equally large up to
+// rounding, the element may be kept or zero. Its last dimensions are height and width; all others are 1.
 struct Suppression {
   std::string of;      // the map's name in the model
   int64_t window = 3;  // side of the neighbourhood
@@ -45,7 +46,7 @@ struct FetchedModel {
   // By output: how far rounding moves it, in the order of Rounding (rounding.json).
   std::map<std::string, std::array<Distance, 3>> spread;
   std::map<std::string, Suppression> suppressed;  // by output
-  std::vector<std::string> host_operators;        // those that have no kernel: sessions warn of them
+  std::vector<std::string> host_operators;        // operators without a kernel, about which sessions warn
 
   bool is_onnx() const { return file.ends_with(".onnx"); }
   std::filesystem::path model() const;
@@ -65,12 +66,12 @@ struct QuantisedModel {
   };
 
   FetchedModel source;
-  std::string scheme;  // int8: a scale per channel of the weights; uint8: one of all
+  std::string scheme;  // int8: weights have a scale per channel; uint8: one scale for all
 
   std::filesystem::path model() const;
   std::map<std::string, Grid> grids() const;  // of inputs and outputs
   HostTensor input() const;                   // in floating point, on the grid
-  // In floating point: what LiteRT computes in integers, or from the same weights in floats.
+  // The reference in floating point: LiteRT's results in integers, or in floats from the same weights.
   HostTensor output_of_integers(const std::string& output_name) const;
   HostTensor output_of_floats(const std::string& output_name) const;
 };
@@ -85,9 +86,9 @@ std::vector<QuantisedModel> quantised_models();
 std::filesystem::path reference_file(const std::string& name, const std::string& file);
 HostTensor reference_tensor(const std::string& name, const std::string& file);
 
-// The cases of the table up to a size class.
+// The models of the table up to a size class.
 std::vector<FetchedModel> fetched_models(SizeClass largest);
-// BlazeFace front and back, and M-LSD tiny: quick on the host too.
+// BlazeFace front and back, and M-LSD tiny, which are fast on the host, too.
 std::vector<FetchedModel> small_fetched_models();
 const FetchedModel& fetched_model(const std::string& name);
 

@@ -1,4 +1,5 @@
-// What a network sees of a camera's frame, in double, written from the definitions in vellum/frame.hpp alone.
+// Computes the values that a network gets from a camera's frame, in double. Written only from the definitions
+// in vellum/frame.hpp, so that it is independent of the library.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// The device that tests run on: one validated Context per process, and every validation message fails a test.
+// The device that tests run on: one Context with validation per process. Every validation message fails a
+// test.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +12,29 @@
 
 namespace vellum::test {
 
-// The only driver that the environment shows (TestEnvironment.cmake), with validation, synchronisation
-// validation included, and the limits that VELLUM_TEST_LIMITS asks for. Made at the first call, gone after
-// the last test.
+// Returns the context of the only driver that the environment shows (TestEnvironment.cmake), with validation,
+// synchronisation validation included, and the limits that VELLUM_TEST_LIMITS requests. It is created by the
+// first call and destroyed after the last test.
 const std::shared_ptr<gpu::Context>& test_context();
 
-// The caps of that device as if it were a GPU of this vendor (0: its own), for the kernels that are chosen
-// then. Without cooperative matrices, which would be chosen before them.
+// Returns the caps of that device as if it were a GPU of this vendor (0: its own vendor), so that kernels are
+// chosen as for that GPU. Cooperative matrices are removed, because they would be preferred to these kernels.
 DeviceCaps caps_as_gpu(uint32_t vendor = 0);
 
-// The caps; with VELLUM_TEST_LIMITS=in_turn also those of other devices that the driver can stand for, whose
-// kernels may be others: of a desktop GPU, and with the limits of Android's baseline of 2022.
+// Returns the given caps. With VELLUM_TEST_LIMITS=in_turn also returns caps of other devices that this driver
+// can emulate, for which other kernels may be chosen: a desktop GPU, and the limits of the Android Baseline
+// 2022.
 std::vector<DeviceCaps> caps_in_turn(const DeviceCaps& caps);
 
-// The options of that context, for tests that want one of their own. A validation message of any context with
-// these options fails the test during which it comes; at the end of all tests it fails the program.
+// Returns the options of that context, for tests that create their own. A validation message of any context
+// with these options fails the test in which it occurs; after the last test it fails the program.
 gpu::ContextOptions test_context_options();
 
-// Messages of the log since the test began, validation's left out; e.g. to see that a warning was given.
+// Returns the number of log messages since the test began that contain `part`, without validation messages;
+// for example to check that a warning was logged.
 size_t logged_messages_containing(const std::string& part);
 
-// For tests that provoke validation messages: forgets those so far and says how many there were.
+// For tests that provoke validation messages: returns how many there were so far, and discards them.
 size_t take_validation_messages();
 
 }  // namespace vellum::test

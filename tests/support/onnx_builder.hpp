@@ -32,13 +32,13 @@ class OnnxModel {
   OnnxModel& input(const std::string& name, const Shape& shape, DType dtype = DType::f32);
   OnnxModel& output(const std::string& name);
   OnnxModel& initializer(const std::string& name, const HostTensor& tensor);
-  // An input or output that is called "" is left out. The type has the domain before it if that is not
-  // ONNX's: "com.microsoft.QGemm".
+  // An empty name omits an input or output. `type` is prefixed with the domain unless that is ONNX's own:
+  // "com.microsoft.QGemm".
   OnnxModel& node(const std::string& type, const std::vector<std::string>& inputs,
                   const std::vector<std::string>& outputs, const Attributes& node_attributes = {},
                   const std::string& name = {});
 
-  // The message itself, for what the functions above cannot say.
+  // The protobuf message, for everything that the functions above do not cover.
   onnx_schema::ModelProto& proto() { return *proto_; }
   std::string bytes() const;
   void save(const std::filesystem::path& file) const;

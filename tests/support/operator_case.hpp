@@ -15,8 +15,8 @@
 
 namespace vellum::test {
 
-// In which storages, layouts, precisions and arithmetic a case runs, and how near its results must come to
-// the host reference's. check_operator() (kernel_harness.hpp) chooses among all combinations of
+// The storages, layouts, precisions and arithmetic in which a case runs, and the tolerances of its results
+// against the host reference. check_operator() (kernel_harness.hpp) chooses among all combinations of
 //
 //   storage     image2d, image3d, buffer    always all
 //   layout      channels4, linear           if channels4_inputs, if linear_inputs
@@ -33,7 +33,8 @@ namespace vellum::test {
 struct OperatorSweep {
   // Layouts of the float inputs. Integer inputs are always linear.
   bool channels4_inputs = true, linear_inputs = true;
-  // Off for infinities: a device need not keep them in fp16 (shaderSignedZeroInfNanPreserveFloat16).
+  // Set it to false for infinities, which a device need not keep in fp16
+  // (shaderSignedZeroInfNanPreserveFloat16).
   bool fp16 = true;
   // Also runs fp16 with Arithmetic::fp16, if the device has it and a kernel uses it: in image2d and buffers,
   // in one layout (channels4 if the sweep has it). Off where a driver takes long to compile such kernels.
@@ -43,7 +44,7 @@ struct OperatorSweep {
   bool as_for_gpu = false;
   // Accepts that the operator runs on the host in some layouts. Otherwise that fails the test.
   bool host_allowed = false;
-  // Accepts that on a device with fewer storage buffers than this.
+  // Accepts that the operator runs on the host on a device with fewer storage buffers than this.
   uint32_t buffers = 0;
   Winograd winograd = Winograd::off;
 
@@ -52,12 +53,12 @@ struct OperatorSweep {
   // With Arithmetic::fp16, which sums up to sixteen products in fp16, the larger of this and fp16_tolerance
   // applies.
   double halves_tolerance = 2e-2;
-  // A result also passes if |result - reference| is not above this: for integers that are rounded from floats
+  // A result also passes if |result - reference| is at most this: for integers that are rounded from floats
   // of the precision.
   double fp32_absolute = 0, fp16_absolute = 0;
 };
 
-// An operator and its inputs, and the sweep that it is checked in.
+// An operator with its inputs and the sweep in which it is checked.
 struct OperatorCase {
   std::string type;                               // ONNX operator type
   std::vector<std::optional<HostTensor>> inputs;  // nullopt: omitted

@@ -19,7 +19,8 @@ constexpr std::string_view rounding_name(Rounding rounding) {
   return rounding == Rounding::fp32 ? "fp32" : rounding == Rounding::fp16 ? "fp16" : "halves";
 }
 
-// Over the elements of a tensor: |difference| / max(1, |wanted|).
+// The distance between two tensors: the largest value and the root mean square of |difference| / max(1,
+// |wanted|) over their elements.
 struct Distance {
   double largest = 0;
   double root_mean_square = 0;

@@ -1,9 +1,9 @@
-// How far rounding moves what a network computes: what the tolerances of whole models are derived from
-// (rounding.json, which e2e/rounding_table.cpp writes).
+// Measures how far rounding changes the outputs of a network. The tolerances of whole models are derived from
+// this (rounding.json, which e2e/rounding_table.cpp writes).
 //
-// The network is evaluated in double, which counts as exact, and again with every rounding that an engine
-// makes replaced by a random one of its size. How far the outputs move tells how well the precision
-// determines them. Nothing of that depends on the machine.
+// The network is evaluated in double, which counts as exact, and again with a random error of the size of
+// each rounding that an engine makes. The distance between both is how far outputs may differ in this
+// precision. The result does not depend on the machine.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ class RoundingStudy {
   // Each output as float64, in the graph's order.
   const std::vector<HostTensor>& exact() const { return exact_; }
 
-  // The outputs with random roundings: a stored value or weight moves by up to a unit roundoff of itself, the
-  // result of a sum by up to a unit roundoff of the sum of its terms' magnitudes, which is what rounding one
-  // factor of each term amounts to at most.
+  // Returns the outputs with random rounding errors. A stored value or weight changes by up to a unit
+  // roundoff of itself. The result of a sum changes by up to a unit roundoff of the sum of its terms'
+  // magnitudes: the most that rounding one factor of each term can cause.
   std::vector<HostTensor> rounded(Rounding rounding, uint32_t seed) const;
 
  private:
@@ -36,13 +36,14 @@ class RoundingStudy {
   std::vector<HostTensor> magnitudes_;  // of each node: the sums of its terms' magnitudes, or empty
 };
 
-// The study of a fetched model on its input, optimised as sessions do, but for what fuses sums into one
-// operator. Outputs in the model's order; in place of one that is suppressed (Suppression) the map before
-// that.
+// Returns the study of a fetched model on its input. The graph is optimised as in sessions, without the
+// passes that fuse several sums into one operator. Outputs are in the model's order; a suppressed output
+// (Suppression) is replaced by the map before suppression.
 RoundingStudy rounding_study(const FetchedModel& model);
 
-// For each output, by name, the largest distances of eight rounded evaluations from the exact one; for one
-// that is suppressed of the map, and under margin_name() of how far each element stands out.
+// Returns for each output, by name, the largest distances of eight rounded evaluations from the exact one.
+// For a suppressed output these are the distances of its map, and under margin_name() the distances of its
+// margins().
 std::map<std::string, Distance> rounding_spread(const FetchedModel& model, const RoundingStudy& study,
                                                 Rounding rounding);
 

@@ -1,4 +1,4 @@
-// Constants of small models.
+// Short names for the constants of small models.
 #pragma once
 
 #include <cstdint>

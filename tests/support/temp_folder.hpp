@@ -1,4 +1,4 @@
-// A folder of a test's own, removed with what is in it at the end of the test.
+// A temporary folder for one test. The destructor removes it with its contents.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Tensors for tests: random ones and how two of them are compared.
+// Random tensors for tests, and comparison of tensors.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,10 +21,11 @@ HostTensor counting(const Shape& shape);
 // is NaN.
 double distance(const HostTensor& actual, const HostTensor& expected);
 
-// Same type, and every element within tolerance * max(1, |expected|). The failure names the worst element.
+// Succeeds if the types are equal and every element is within tolerance * max(1, |expected|). A failure names
+// the worst element.
 testing::AssertionResult close(const HostTensor& actual, const HostTensor& expected, double tolerance = 1e-4);
 
-// Same type and bytes.
+// Succeeds if types and bytes are equal.
 testing::AssertionResult same_bits(const HostTensor& actual, const HostTensor& expected);
 
 // A random tensor for every graph input. Shapes must be known.

@@ -58,7 +58,7 @@ class TfliteModel {
                                                    &inputs, &outputs, type, options, &custom_options));
   }
 
-  // Further tensors, or operators, that are the last one's object in the file.
+  // Repeat the last tensor, or operator, as further entries that refer to the same object in the file.
   void repeat_tensor(size_t times) { tensors_.insert(tensors_.end(), times, tensors_.back()); }
   void repeat_operator(size_t times) { operators_.insert(operators_.end(), times, operators_.back()); }
 
@@ -120,7 +120,7 @@ class TfliteModel {
   std::vector<flatbuffers::Offset<tfl::SubGraph>> graphs_;
 };
 
-// Operators on variables. The handle that names one is a tensor of its own.
+// Operators on variables. A variable is identified by a handle, which is a tensor.
 inline int32_t variable(TfliteModel& m, const char* name) {
   const int32_t handle = m.tensor(std::string(name) + "_handle", {}, tfl::TensorType::resource);
   m.op(142, {}, {handle}, tfl::BuiltinOptions::VarHandleOptions,
@@ -152,8 +152,8 @@ inline std::string running_sum_model() {
 }
 
 // tests/data/tflite/stream.tflite, for tests in other languages: "accumulate" computes as running_sum_model()
-// does, "reset" makes the sum 0. A statement makes one thing: compilers evaluate the arguments of a call in
-// different orders, and all are to make the same bytes.
+// does, "reset" sets the sum to 0. Each statement adds one object, because compilers evaluate the arguments
+// of a call in different orders, and all compilers must make the same bytes.
 inline std::string stream_model() {
   TfliteModel m;
   const auto x = m.tensor("serving_x:0", {2}), before = m.tensor("before", {2}),

@@ -20,8 +20,8 @@ struct TfliteCase {
 
 inline std::vector<int32_t> to_int32(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
-// GATHER for every axis and number of common dimensions of data of up to four dimensions. `constant`: the
-// indices are.
+// GATHER for every axis and number of batch dimensions of data of up to four dimensions. `constant`: whether
+// the indices are a constant.
 inline std::vector<TfliteCase> gather_cases(bool constant) {
   std::vector<TfliteCase> cases;
   uint32_t seed = 1;

@@ -11,8 +11,8 @@
 
 namespace vellum::cli {
 
-// Milliseconds for each inference, including copies of inputs and outputs: the minimum over several rounds of
-// the mean of a round.
+// Milliseconds per inference, including copies of inputs and outputs: the mean of a round, and of several
+// rounds the smallest mean.
 struct Throughput {
   uint32_t in_flight = 0;
   double alone = 0;     // each run is waited for before the next is submitted

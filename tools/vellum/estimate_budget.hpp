@@ -1,4 +1,4 @@
-// Whether a model fits into a number of bytes, and which options would make it fit.
+// Finds whether a model fits into a number of bytes, and which options would make it fit.
 #pragma once
 
 #include <functional>
@@ -49,7 +49,7 @@ struct BudgetAnswer {
 BudgetAnswer fit(const Estimator& estimator, const std::vector<TensorInfo>& inputs,
                  const SessionOptions& options, const Point& point, uint64_t budget);
 
-// `x`: identifies the point; 0 if there is only one.
+// `x`: Point::x, which identifies the point; 0 if there is only one.
 std::string to_text(const BudgetAnswer& answer, uint64_t budget, int64_t x);
 nlohmann::json to_json(const BudgetAnswer& answer, uint64_t budget);
 

@@ -11,7 +11,7 @@ namespace vellum::cli {
 
 struct Point {
   int64_t batch = 1;
-  int64_t x = 1;  // what changes from point to point: the batch, or a dimension of --sweep
+  int64_t x = 1;  // the value that changes from point to point: the batch, or a dimension of --sweep
   InputShapes shapes;
   MemoryEstimate estimate;
   std::optional<MemoryMeasurement> measured;

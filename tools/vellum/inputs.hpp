@@ -27,7 +27,7 @@ InputFile split_input(const Model& model, const std::string& argument);
 Inputs read_inputs(const Model& model, const std::vector<std::string>& arguments);
 // Does the same, and adds the tensors to `inputs`.
 void read_inputs(const Model& model, const std::vector<std::string>& arguments, Inputs& inputs);
-// Returns the shape that is given for this input, or end().
+// Returns the shape that `shapes` has for this input, or end().
 InputShapes::iterator find_shape(InputShapes& shapes, const TensorInfo& input);
 // Adds variables of the network that are missing in `inputs`, with their initial values.
 void begin_variables(const Model& model, Inputs& inputs);
@@ -43,7 +43,7 @@ void fill_with_random(const std::vector<TensorInfo>& wanted, Inputs& inputs, uin
 bool is_state(const Session& session, const std::string& name);
 // Returns the inputs that are no state.
 std::vector<TensorInfo> host_inputs(const Session& session);
-// Sets inputs, and the states that are among them.
+// Sets the session's inputs, and its states if `inputs` contains them.
 void set_inputs(Session& session, const Inputs& inputs);
 
 }  // namespace vellum::cli

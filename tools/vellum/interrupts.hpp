@@ -3,9 +3,10 @@
 
 namespace vellum::cli {
 
-// Starts a thread that waits for SIGINT, SIGTERM and SIGHUP. Before the process ends by the signal, what
-// drivers are doing is discarded (discard_attempts()), so that the next process does not count it as a crash.
-// Call it before other threads begin: they inherit the mask that leaves the signals to this one.
+// Starts a thread that waits for SIGINT, SIGTERM and SIGHUP. Before the process ends by the signal, the crash
+// marks of calls in progress are discarded (discard_attempts()), so that the next process does not count them
+// as crashes. Call it before other threads begin: they inherit the mask that leaves the signals to this
+// thread.
 void discard_attempts_on_interrupts();
 
 }  // namespace vellum::cli

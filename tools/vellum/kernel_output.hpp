@@ -1,4 +1,4 @@
-// How `vellum inspect --stage kernels` shows a kernel report.
+// Formats a kernel report as text and JSON: the output of `vellum inspect --stage kernels`.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -9,14 +9,15 @@
 
 namespace vellum::cli {
 
-// Milliseconds of each layer on the device. NaN for layers that run on the host, and without timestamps. A
-// median stands one interrupted run.
+// Milliseconds of each layer on the device. NaN for layers that run on the host, and without timestamps.
+// Medians, because one interrupted run does not change them.
 struct LayerTimes {
   std::vector<LayerTime> layers;    // gpu_ms: medians
-  std::vector<LayerTime> last_run;  // begin and end as they were
+  std::vector<LayerTime> last_run;  // begin and end in the last run
   std::vector<double> least;        // of each layer's fastest run
-  // Drivers may write the time of a layer's begin before the layers before it have ended. Medians of the time
-  // from the end of all layers before it to its own end, and of the pause before its begin.
+  // A driver may write the begin of a layer before earlier layers have ended. `alone` is the time from the
+  // end of all earlier layers, or from the layer's begin if that is later, to the layer's end. `pause` is the
+  // time from the end of all earlier layers to the layer's begin. Both are medians.
   //
   //   before   |-------|
   //   layer  |------------|          alone: |---|, pause: none

@@ -59,7 +59,8 @@ class OpenedDevice {
   std::optional<Device> device_;
 };
 
-// For commands that only need a device's limits, and without a device use the minimum that Vellum supports.
+// Opens the device if the options name one. For commands that only need a device's limits: without a device
+// they use the minimum that Vellum supports.
 std::optional<OpenedDevice> open_if_named(const Options& options);
 
 // Throws Error(invalid_argument) if --caps and --device are both given to a command that takes one of them.
@@ -67,7 +68,8 @@ void require_caps_or_device(const std::string& caps, const Options& options);
 
 // Reads the argument of --caps: android_baseline_2022, or a file of `vellum devices --save-caps`.
 Caps read_caps(const std::string& name);
-// Returns the name of these caps, of the Android Baseline 2022 profile if `name` is empty.
+// Returns the name of the caps that read_caps() returns; the name of the Android Baseline 2022 profile if
+// `name` is empty.
 std::string caps_name(const std::string& name);
 // Returns the line above tables that are for a device: its name, and how to name another if none was named.
 std::string device_line(const std::string& device, bool is_default);

@@ -11,7 +11,7 @@
 
 namespace vellum::cli {
 
-// Replaces control characters by spaces, because model files choose names and an error is one line.
+// Replaces control characters by spaces: an error is one line, but names in it come from model files.
 std::string one_line(std::string_view text);
 // "12,345,678"
 std::string grouped(uint64_t number);
@@ -65,7 +65,7 @@ class ProgressLine {
   size_t shown_ = 0;  // length of the shown line
 };
 
-// Shows "bench 12/50" as such a line.
+// A progress line of a label and a count: "bench 12/50".
 class Progress {
  public:
   explicit Progress(std::string label);

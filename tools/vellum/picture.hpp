@@ -39,12 +39,12 @@ struct PictureInputs {
 PictureInputs read_pictures(const Model& model, std::vector<std::string>& arguments, InputShapes& shapes,
                             const PictureOptions& options);
 
-// Does the same with a picture that was read, for input `name`. `file` names it in warnings.
+// Does the same for input `name` with a picture that has already been read. `file`: the picture's name in
+// warnings.
 void add_picture(PictureInputs& result, const std::string& name, const std::string& file, io::Picture picture,
                  InputShapes& shapes, const PictureOptions& options);
 
-// Returns the value of input `name` that a picture file makes, for a model without frames. The CPU computes
-// it.
+// Returns the value of input `name` for a picture file, for a model without frames. The CPU computes it.
 Tensor picture_values(const Model& model, const std::string& name, const std::string& file,
                       InputShapes shapes, const PictureOptions& options);
 

@@ -1,5 +1,6 @@
-// Files of `vellum doctor --report` and `vellum bench --report`, which strangers send: docs/first_gpu.md
-// describes their members. They hold nothing of the user, the machine's name or its folders.
+// Files of `vellum doctor --report` and `vellum bench --report`, which users of other devices send in;
+// docs/first_gpu.md describes their members. They contain neither user names nor names of machines or
+// folders.
 #pragma once
 
 #include <cstdint>

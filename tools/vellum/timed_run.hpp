@@ -5,8 +5,8 @@
 
 namespace vellum::cli {
 
-// Runs the session, and returns the milliseconds that the call took. Where caches that grow have no room for
-// the tokens of the run, the state is reset before it.
+// Runs the session, and returns the milliseconds that the call took. If the growing caches are too full for
+// the tokens of the run, the state is reset first.
 double timed_run(Session& session);
 
 }  // namespace vellum::cli

@@ -12,7 +12,7 @@ class App;
 
 namespace vellum::cli {
 
-// The arguments for tuning.
+// Arguments of the command line for tuning.
 struct TuneArguments {
   bool tune = false;
   double seconds = 0;

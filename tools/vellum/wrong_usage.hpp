@@ -15,7 +15,7 @@ std::string explain_command(const CLI::App& app, const std::string& word);
 // Returns one line for an exception of app.parse(). It names the first argument that is wrong.
 std::string explain(const CLI::App& app, const CLI::ParseError& error);
 
-// A check of options that take numbers. CLI::PositiveNumber prints the largest double in its message.
+// Returns a check that a number is positive. (CLI::PositiveNumber prints the largest double in its message.)
 CLI::Validator more_than_zero();
 
 }  // namespace vellum::cli

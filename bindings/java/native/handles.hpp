@@ -16,8 +16,8 @@ class Listener {
   Listener& operator=(const Listener&) = delete;
   ~Listener();
 
-  // Calls call(env, callbacks, method, listener). May be called on any thread. Clears an exception that is
-  // then pending.
+  // Calls call(env, callbacks, method, listener). May be called on any thread. If the Java method throws, the
+  // exception is cleared.
   template <typename Call>
   void notify(const Call& call) const noexcept {
     Attachment attachment(vm_);

@@ -33,7 +33,7 @@ class OptionReader {
   void flag(std::string_view name, C& to) const {
     to = java_.get_bool(java_name(name).c_str());
   }
-  // Java's int and long have a sign, which C's options lack: -1 is the largest number.
+  // Java's int and long are signed and C's options are unsigned: -1 becomes the largest number.
   template <typename C>
   void count(std::string_view name, C& to) const {
     if constexpr (sizeof(C) == sizeof(jlong))
@@ -60,7 +60,8 @@ class OptionReader {
   std::list<std::string>& texts_;
 };
 
-// Sets the fields of a Java object to the defaults of C. The default of a text is null, which its field has.
+// Sets the fields of a Java object to the defaults of C. Texts are left alone: their default is null, which
+// new fields already have.
 class OptionWriter {
  public:
   explicit OptionWriter(JavaObject& java) : java_(java) {}

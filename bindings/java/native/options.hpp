@@ -35,7 +35,7 @@ class SessionOptions {
   vellum_session_options options_;
 };
 
-// The C options, with the strings that they point to. Without the listener.
+// The C options, with the strings that they point to. The listener is not converted.
 class DeviceOptions {
  public:
   DeviceOptions(JNIEnv* env, jobject options);
@@ -66,7 +66,7 @@ class LoadLimits {
   vellum_load_limits limits_;
 };
 
-// The C options, without the listener.
+// The C options. The listener is not converted.
 class TuneOptions {
  public:
   explicit TuneOptions(const JavaObject& java);

@@ -1,4 +1,4 @@
-// Shared by the functions of libvellum_jni: strings, fields of Java objects, and exceptions in both
+// Helpers that the functions of libvellum_jni share: strings, fields of Java objects, and exceptions in both
 // directions.
 #pragma once
 
@@ -82,8 +82,8 @@ class Local {
   Reference reference_;
 };
 
-// Returns standard UTF-8, not JNI's modified UTF-8. Throws for a string that contains a zero, where C would
-// cut it off.
+// Returns standard UTF-8, not JNI's modified UTF-8. Throws for a string that contains a zero, because C would
+// truncate it there.
 std::string to_utf8(JNIEnv* env, jstring text);
 Local<jstring> to_java(JNIEnv* env, const char* utf8);
 

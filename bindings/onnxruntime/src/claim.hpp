@@ -15,14 +15,14 @@ struct Claim {
   std::vector<std::string> reasons;        // per node: why it stays with the runtime; empty if it is claimed
 };
 
-// A node stays with the runtime if Vellum has no operator or no kernel for it, if only a run determines the
-// shapes of its results, or if its group is not worth the transfers. Open dimensions are tried with sizes
-// that networks often have.
+// Decides which nodes Vellum claims. A node stays with the runtime if Vellum has no operator or no kernel for
+// it, if only a run determines the shapes of its results, or if running its group on the device would not pay
+// for the transfers. Open dimensions are tried with common sizes.
 Claim claim_nodes(const Network& network, const Device& device, const ProviderOptions& options);
 
-// One line: "Vellum claims 91 of 93 nodes in 1 part".
+// Returns one line: "Vellum claims 91 of 93 nodes in 1 part".
 std::string summary(const Network& network, const Claim& claim);
-// One more line for each reason, with the nodes that it concerns.
+// Returns the summary and one more line for each reason, with the nodes that it concerns.
 std::string report(const Network& network, const Claim& claim);
 
 }  // namespace vellum::ort

@@ -15,20 +15,21 @@ namespace vellum::ort {
 
 // Returns whether the node is an EPContext node of this provider.
 bool is_context_node(const OrtNode& node);
-// Returns the model of such a node. `model_file`: the file that the graph came from; empty if there is none.
+// Returns the model of an EPContext node. `model_file`: the file that the graph came from; empty if there is
+// none.
 Model load_context(const OrtNode& node, const std::filesystem::path& model_file);
 
 struct ContextSource {
   Graph graph;
   GraphRecord record;
-  InputShapes shapes;  // of inputs whose shapes are open: those for which the bundle has kernels
-  std::string name;    // of the node
+  InputShapes shapes;  // for inputs with open shapes: the shapes for which the bundle has kernels
+  std::string name;    // of the EPContext node
   std::vector<std::string> inputs, outputs;
   std::filesystem::path model_file;
 };
 
-// Returns a node with a bundle of the part, which the runtime puts into the model that it writes. Writes the
-// bundle beside that model unless it is to be embedded.
+// Returns an EPContext node with a bundle of the part, which the runtime puts into the model that it writes.
+// Writes the bundle to a file beside that model, unless the bundle is to be embedded.
 OrtNode* make_context_node(ContextSource source, const Device& device, const ProviderOptions& options);
 
 }  // namespace vellum::ort

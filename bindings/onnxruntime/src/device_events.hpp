@@ -1,4 +1,4 @@
-// Device times of the layers in the runtime's profile (SessionOptions.enable_profiling), since its API 25.
+// Adds device times of layers to the runtime's profile (SessionOptions.enable_profiling), from its API 25 on.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ class DeviceEvents {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Whether the runtime has asked for a profiler: sessions that are made afterwards measure times.
+  // Whether the runtime has asked for a profiler. Sessions that are created afterwards measure times.
   bool are_wanted() const { return wanted_; }
   void want() { wanted_ = true; }
 

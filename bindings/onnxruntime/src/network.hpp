@@ -1,4 +1,4 @@
-// A network as the runtime hands it over: all of its nodes, also those that Vellum cannot run.
+// A network as the runtime passes it to the provider: all nodes, also those that Vellum cannot run.
 #pragma once
 
 #include <optional>
@@ -27,9 +27,9 @@ struct Network {
   GraphRecord record;                 // per node
 };
 
-// Returns the graph of those nodes for which `taken` is true. Its inputs are the values that other nodes and
-// the network's inputs provide, its outputs what others or the network's outputs read. Throws Error for an
-// input of unknown rank.
+// Returns the graph of the nodes for which `taken` is true. Its inputs are values that other nodes compute or
+// that are inputs of the network; its outputs are values that other nodes read or that are outputs of the
+// network. Throws Error for an input of unknown rank.
 Graph part_of(const Network& network, const std::vector<bool>& taken);
 
 }  // namespace vellum::ort

@@ -11,11 +11,11 @@ namespace vellum::ort {
 
 using plugin::Claims;
 
-// The runtime's own options ep.context_*: to write a model whose claimed parts are bundles.
+// The runtime's own options ep.context_*, which make it write a model whose claimed parts are bundles.
 struct ContextOptions {
   bool enabled = false, embed = false;
-  std::filesystem::path file;  // of the model; empty: beside the model that is read
-  std::string name_prefix;     // of the nodes
+  std::filesystem::path file;  // the model to write; empty: beside the model that is read
+  std::string name_prefix;     // of the EPContext nodes
 };
 
 struct ProviderOptions : plugin::PluginOptions {

@@ -1,4 +1,4 @@
-// Compiles a part of a network to find out what would run where, and for how long.
+// Compiles a part of a network to find out which nodes run on the device, and how long they take.
 #pragma once
 
 #include <map>
@@ -14,13 +14,13 @@ namespace vellum::ort {
 struct Probe {
   // Names of nodes that stay with the runtime, with the reason.
   std::map<std::string, std::string> refused;
-  std::string failure;  // why nothing of the part can run; empty if it can, or if `refused` has the reason
+  std::string failure;  // why no node of the part can run; empty if some can, or if `refused` has the reasons
   size_t dispatches = 0;
   plugin::PredictedTimes times;
   bool is_done() const { return refused.empty() && failure.empty(); }
 };
 
-// Open dimensions of the part's inputs are tried with sizes that networks often have.
+// Compiles the part. Open dimensions of its inputs are tried with common sizes.
 Probe probe(const Network& network, Graph part, const Device& device, const SessionOptions& options);
 
 // Returns the shapes of the part's inputs with which probe() succeeds; nothing if there are none.

@@ -11,8 +11,9 @@ enum class Constants : uint8_t {
   copied,
 };
 
-// Operators are made as the ONNX importer makes them. A node that this refuses has no operator and a refusal.
-// The order of nodes is that of Graph_GetNodes(). Throws Error for a graph that is not a model's.
+// Reads a graph of the runtime. Operators are created as in the ONNX importer. A node that the importer
+// refuses has a null operator and a refusal. Nodes are in the order of Graph_GetNodes(). Throws Error for a
+// graph that is not a model's.
 Network read_network(const OrtGraph& graph, Constants constants);
 
 }  // namespace vellum::ort

@@ -32,7 +32,7 @@ class RunningNetwork {
     MemoryPool pool;  // not valid() with a budget
     std::shared_ptr<DeviceEvents> events;
   };
-  // `number`: of the part in its model. If all shapes are known, the session is made now.
+  // `number`: the part's number in its model. If all shapes are known, the session is created now.
   RunningNetwork(const Shared& shared, const Model& part, const Names& names, size_t number);
 
   // Runs once with the inputs and outputs of the context.

@@ -14,10 +14,10 @@ namespace vellum::ort {
 
 // The version of the interface whose members are used. Later runtimes provide them, too.
 inline constexpr uint32_t kApiVersion = 24;
-// The version with profilers, which are used where the runtime has them.
+// The first version with profilers, which are used if the runtime has them.
 inline constexpr uint32_t kProfilerVersion = 25;
 
-// Returns the functions of the runtime that loaded this library. set_api() comes first.
+// Returns the functions of the runtime that loaded this library. Call set_api() before.
 const OrtApi& api();
 const OrtEpApi& ep_api();
 // Returns the version for structs whose members the runtime calls: kProfilerVersion, or kApiVersion.
@@ -55,7 +55,8 @@ Result get(Getter getter, Arguments... arguments) {
   return result;
 }
 
-// Returns the elements of a list that the runtime gives by two getters, of its size and of its elements.
+// Returns the elements of a list for which the runtime has two getters: one for its size, one for its
+// elements.
 template <typename Element, typename Size, typename Elements, typename Owner>
 std::vector<Element> list(Size size, Elements elements, Owner* owner) {
   std::vector<Element> result(get<size_t>(size, owner));

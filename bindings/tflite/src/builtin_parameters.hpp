@@ -1,6 +1,6 @@
-// The parameters of builtin operators, to which TfLiteNode::builtin_data points. Written down from the
-// interface's description, because the package with LiteRT's headers lacks them: the order and the types of
-// members are fixed, their names are not. Later versions append members, which are not read.
+// The parameters of builtin operators, to which TfLiteNode::builtin_data points. The package with LiteRT's
+// headers lacks these structs, so they are declared here from the interface's description. The order and the
+// types of members are fixed, their names are not. Later versions append members, which are not read.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace vellum::lite {
 struct ClaimedPart {
   Part part;
   ImportedPart imported;
-  Description open;  // with open shapes, in case the application resizes what the file fixes
+  Description open;  // with open shapes, in case the application resizes inputs whose shapes the file fixes
 };
 
 struct Claim {
@@ -23,12 +23,13 @@ struct Claim {
   size_t nodes = 0;                    // of the interpreter
 };
 
-// A node stays with the interpreter if Vellum has no operator or no kernel for it, if only a run determines
-// the shapes of its results, or if its part is not worth the transfers. MediaPipe's custom operators, which
-// the interpreter does not have, are claimed in any case.
+// Decides which nodes the delegate claims. A node stays with the interpreter if Vellum has no operator or no
+// kernel for it, if only a run determines the shapes of its results, or if running its part on the device
+// would not pay for the transfers. MediaPipe's custom operators, which the interpreter does not have, are
+// always claimed.
 Claim claim_nodes(TfLiteContext* context, const Device& device, const plugin::PluginOptions& options);
 
-// "Vellum claims 91 of 93 nodes in 1 part", and one more line for each reason with the nodes that it
+// Returns "Vellum claims 91 of 93 nodes in 1 part", and one more line for each reason with the nodes that it
 // concerns.
 std::string report(TfLiteContext* context, const Claim& claim);
 

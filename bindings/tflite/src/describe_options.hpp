@@ -1,4 +1,4 @@
-// Options of builtin operators, from the interpreter's structs to the tables of a TFLite file.
+// Converts the options of builtin operators from the interpreter's structs to the tables of a TFLite file.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,4 @@
-// A part of the interpreter's graph, and its import.
+// Describes a part of the interpreter's graph as a TFLite file without weights, and imports that.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace vellum::lite {
 
-// Nodes of the interpreter that run as one. Tensors are the interpreter's numbers.
+// Nodes of the interpreter that run as one. Nodes and tensors are indices of the interpreter.
 struct Part {
   std::vector<int> nodes;            // in execution order
   std::vector<int> inputs, outputs;  // without constants and states
@@ -23,14 +23,14 @@ struct NodeView {
 };
 NodeView node_of(TfLiteContext* context, int index);
 const TfLiteTensor& tensor_of(const TfLiteContext* context, int tensor);
-// Returns whether the file has the values of the tensor.
+// Returns whether the model file contains the values of the tensor.
 bool is_constant(const TfLiteTensor& tensor);
 
-// "CONV_2D #5 'features/conv'".
+// Returns the name of a node in messages: "CONV_2D #5 'features/conv'".
 std::string describe(TfLiteContext* context, int node);
 // Returns why the importer does not read the node; empty if it may.
 std::string refusal(TfLiteContext* context, int node);
-// Returns a part whose outputs are all results of its nodes.
+// Returns a part of these nodes. All results of the nodes are its outputs.
 Part part_of(TfLiteContext* context, std::vector<int> nodes);
 
 enum class Shapes : uint8_t {
@@ -38,13 +38,13 @@ enum class Shapes : uint8_t {
   open,      // all dimensions of inputs and results but the last are open
 };
 
-// The part as a TFLite file without weights: operators, their options and tensors. It stays valid while the
-// interpreter exists, because weights are read in its memory.
+// The part as a TFLite file without weights: operators, their options and tensors. `weights` refer to the
+// interpreter's memory, so a description is valid as long as the interpreter.
 struct Description {
   flatbuffers::DetachedBuffer bytes;
   tflite::OutsideBuffers weights;
-  std::map<std::string, int> tensors;  // of the interpreter, by their names in the description
-  size_t inputs = 0;                   // of the part
+  std::map<std::string, int> tensors;  // the interpreter's tensors by their names in the description
+  size_t inputs = 0;                   // number of the part's inputs
 };
 // May only be called while the interpreter prepares its delegates.
 Description describe_part(TfLiteContext* context, const Part& part, Shapes shapes = Shapes::declared);
@@ -53,7 +53,7 @@ struct ImportedPart {
   Graph graph;              // its inputs and outputs begin with those of the part, in that order
   std::vector<int> states;  // tensors of the graph's further inputs: operators keep them between runs
 };
-// The importer of TFLite files reads the description. Throws what import_tflite() throws.
+// Imports the description as a TFLite file. Throws the errors of import_tflite().
 ImportedPart import_part(const Description& description);
 
 }  // namespace vellum::lite

@@ -1,4 +1,4 @@
-// Tensors of the interpreter as entries of a TFLite file.
+// Converts tensors of the interpreter to entries of a TFLite file.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@
 
 namespace vellum::lite {
 
-// One thread at a time, as an interpreter.
+// Like an interpreter, it may be used by one thread at a time.
 class RunningPart {
  public:
   // The device, options and memory of all parts of one delegate.
@@ -21,7 +21,7 @@ class RunningPart {
     plugin::PluginOptions options;
     MemoryPool pool;  // not valid() with a budget
   };
-  // `number`: of the part in its model.
+  // `number`: the part's number in its model.
   RunningPart(const Shared& shared, ClaimedPart claimed, size_t number);
 
   // Prepares the session for the shapes of the interpreter's tensors, and resizes the results.

@@ -7,6 +7,7 @@
 
 namespace vellum::planner::detail {
 
+// An assignment and a lower bound for every assignment of the same records.
 struct ExactObjects {
   ObjectAssignment object_of;
   uint64_t lower_bound = 0;  // proved

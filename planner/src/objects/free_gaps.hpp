@@ -1,4 +1,4 @@
-// The gaps between lifetimes over all objects; finds the gap that holds a tensor most tightly in O(log n).
+// The gaps between lifetimes over all objects. Finds the gap that fits a tensor most tightly in O(log n).
 //
 //   object | AAAA....BBB......     two gaps: between A and B, and after B
 //          +------------------> task

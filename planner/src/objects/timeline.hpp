@@ -41,7 +41,7 @@ class Timeline {
   using Lifetimes = std::vector<std::pair<int64_t, int64_t>>;  // sorted, disjoint
 
   Lifetimes::const_iterator after(const Item& item) const {
-    // Most strategies mostly advance in time.
+    // Strategies usually add items in the order of time.
     if (busy_.empty() || busy_.back().first < item.first) return busy_.end();
     return std::lower_bound(busy_.begin(), busy_.end(), std::pair(item.first, int64_t{0}));
   }

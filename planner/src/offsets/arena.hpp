@@ -1,4 +1,4 @@
-// An arena that is filled one tensor at a time.
+// An arena that is filled tensor by tensor.
 #pragma once
 
 #include <cstdint>

@@ -7,6 +7,7 @@
 
 namespace vellum::planner::detail {
 
+// A plan and a lower bound for every plan of the same records.
 struct ExactOffsets {
   OffsetAssignment offset_of;
   uint64_t lower_bound = 0;  // proved

@@ -20,15 +20,16 @@
 //   not next.
 // - Refutation. If i failed as the next tensor, i is not at that offset in any plan, so it is stacked on
 //   another tensor: its least offset rises to the lowest top of the tensors that are live with it.
-// - Independence. Where no unplaced tensor is live both before and after a time, the two sides are searched
-//   separately; if one fails, both fail.
+// - Independence. If no unplaced tensor is live both before and after some task, the tensors before it and
+// those
+//   after it are searched separately; if one search fails, the subproblem fails.
 // - Memoisation. Subproblems that failed are stored; others that are no easier fail at once
 //   (InfeasibleStates).
 //
-// The search tries first the tensors that are live at tasks where earlier branches failed, so that a branch
+// The search first tries the tensors that are live at tasks where earlier branches failed, so that a branch
 // that cannot succeed fails early. The counts of failures (after dom/wdeg of Boussemart, Hemery, Lecoutre,
-// Sais, "Boosting systematic search by weighting constraints", ECAI 2004) outlast a run, so each restart
-// profits from those before it.
+// Sais, "Boosting systematic search by weighting constraints", ECAI 2004) are kept between runs, so that each
+// restart profits from earlier ones.
 //
 // Independence, bounds by task and canonical bottom-up plans are ideas of Moffitt, MiniMalloc (ASPLOS 2023).
 #pragma once

@@ -9,8 +9,8 @@
 namespace vellum::planner::detail {
 
 // The time until a plan is found differs by orders of magnitude between priorities, even between slight
-// variations of one, and no priority is best for every network. So a search gives up early and restarts with
-// another. A kind is a priority combined with a TieBreak, which is applied before it.
+// variations of one, and no priority is best for every network. Therefore a search gives up early and
+// restarts with another priority. A kind is a priority combined with a TieBreak, which is applied before it.
 class Priorities {
  public:
   Priorities(std::span<const Item> items, const OffsetSearch& search);

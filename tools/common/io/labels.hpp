@@ -1,4 +1,4 @@
-// The classes of a classifier's output.
+// Reads the most likely classes from a classifier's output.
 #pragma once
 
 #include <span>

@@ -28,7 +28,7 @@ Picture load_picture(const FileName& name);
 
 // Rounds 16 bits to 8.
 Picture with_bytes(Picture picture);
-// Drops alpha, too.
+// Rounds to 8 bits and drops alpha.
 Image to_image(const Picture& picture);
 
 }  // namespace vellum::io

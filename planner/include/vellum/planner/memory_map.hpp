@@ -22,7 +22,8 @@ struct MemoryMap {
     uint64_t address = 0, bytes = 0;
     size_t tensors = 0;  // number of tensors that it holds
   };
-  // One of several networks: its name, and its first task, which is drawn as a vertical line.
+  // One of several networks that share the memory: its name, and its first task, where a vertical line is
+  // drawn.
   struct Section {
     int64_t first_task = 0;
     std::string name;

@@ -55,8 +55,8 @@ struct OffsetPlan {
 struct PlanOptions {
   uint64_t alignment = 1;  // a power of two; sizes are rounded up to it, and offsets are multiples of it
   // For the strategies `exact` and `best`: the wall time to search for a smaller plan, or for a proof that
-  // there is none. 0: no search. The search also ends after a number of steps that an idle current machine
-  // does in less time; there the same input gives the same plan.
+  // there is none. 0: no search. The search also ends after a fixed number of steps, which an idle current
+  // machine does in less time. On such a machine the same input gives the same plan.
   std::chrono::milliseconds search_budget{0};
   uint64_t target_bytes = 0;  // the search ends once the total is at or below this
   // Returns the bytes that a buffer or texture of this size takes on the device, padding included. The result
