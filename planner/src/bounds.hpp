@@ -1,3 +1,4 @@
+// Lower bounds of plans.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@ namespace vellum::planner::detail {
 // many entries as the largest number of tensors that are live at once.
 std::vector<uint64_t> positional_maxima(const RecordClass& records);
 
+// Return bytes that no plan of shared objects, or of offsets, can go below.
 uint64_t objects_lower_bound(const std::vector<RecordClass>& classes);
 uint64_t offsets_lower_bound(const RecordClass& records);
 

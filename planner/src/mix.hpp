@@ -1,3 +1,4 @@
+// Deterministic pseudo-random numbers.
 #pragma once
 
 #include <cstdint>

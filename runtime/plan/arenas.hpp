@@ -13,6 +13,7 @@
 
 namespace vellum {
 
+// An arena to allocate.
 struct PlannedArena {
   uint64_t bytes = 0;
   uint32_t memory_types = UINT32_MAX;  // a bit for each memory type that suits all objects in the arena
@@ -24,6 +25,7 @@ struct Suballocation {
   uint64_t offset = 0;  // bytes
 };
 
+// The position of each object, and the arenas that hold them.
 struct Placement {
   std::vector<Suballocation> places;  // per object
   std::vector<PlannedArena> arenas;

@@ -37,6 +37,7 @@ struct SharedObject : ObjectDesc {
 
 inline constexpr uint32_t kNoObject = UINT32_MAX;
 
+// The objects of a program's intermediate tensors, the arenas that hold them, and the totals.
 struct MemoryPlan {
   MemoryMode mode = MemoryMode::shared_objects;
   std::string strategy;

@@ -14,6 +14,7 @@ namespace vellum {
 // host partition depends on every task before it, and every later task depends on it.
 std::vector<std::vector<size_t>> dependencies(const Program& program);
 
+// An execution order, its peak and a lower bound of the peak of every order.
 struct LowPeakOrder {
   std::vector<size_t> tasks;
   uint64_t peak_bytes = 0;  // peak of live bytes

@@ -9,6 +9,7 @@
 
 namespace vellum {
 
+// The barrier and the image transitions before a task.
 struct TaskSync {
   // Whether a barrier is needed before this task: a task since the last barrier wrote memory that this one
   // reads or writes, or read memory that this one writes.

@@ -51,6 +51,7 @@ struct WeightSegment {
   int64_t free_after = -1;      // the loads may be copied after this segment has run; -1: at any time
 };
 
+// When each weight is loaded, and to which offset of the arena.
 struct WeightStreamPlan {
   uint64_t total_bytes = 0;             // size of the arena, at most the budget
   std::vector<uint64_t> offset_of;      // per use

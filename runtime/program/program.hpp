@@ -21,6 +21,7 @@
 
 namespace vellum {
 
+// The kind of Vulkan object that holds a tensor.
 enum class Storage : uint8_t { buffer, image2d, image3d };
 // channels4: four channels per texel (image) or vec4 (buffer). linear: row-major scalars, buffers only.
 enum class Layout : uint8_t { channels4, linear };
@@ -115,6 +116,7 @@ struct WeightOrigin {
   std::vector<HostTensor> sources;
 };
 
+// A tensor of a program, before it has memory.
 struct VirtualTensor {
   std::string name;
   TensorDesc desc;
@@ -133,6 +135,7 @@ struct VirtualTensor {
 
 enum class Access : uint8_t { read, write, read_write };
 
+// A tensor that a dispatch binds, and how its shader accesses it.
 struct Binding {
   TensorId tensor = kNoTensor;
   Access access = Access::read;
@@ -183,6 +186,7 @@ struct AppendedParameter {
   bool is_integer = false;
 };
 
+// One vkCmdDispatch as data: shader variant, workgroups, bindings and push constants.
 struct Dispatch {
   std::string name;    // name of its node
   std::string op;      // operator type, "Conv"; "Convert" for layout conversions
@@ -253,6 +257,7 @@ struct Task {
 const std::string& node_name(const Task& task);
 std::string_view operator_type(const Task& task);
 
+// A network as tasks in execution order over virtual tensors.
 struct Program {
   std::deque<VirtualTensor> tensors;  // references stay valid while tensors are added
   std::vector<Task> tasks;

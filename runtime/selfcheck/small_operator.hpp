@@ -59,6 +59,7 @@ Operand as_constant(Operand operand);
 
 using AttributePairs = std::initializer_list<std::pair<const char*, Attributes::Value>>;
 
+// Makes a graph of one node with operator `op`; operands that are constants become constants of the graph.
 SmallOperator small_operator(std::string name, const std::string& type,
                              std::vector<selfcheck::Operand> operands, std::shared_ptr<const Operator> op);
 // Makes the operator `type` of ONNX's operator set 23.

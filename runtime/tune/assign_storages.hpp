@@ -22,6 +22,7 @@ struct StorageProblem {
 // Whether each value is in an image.
 using InImages = std::vector<bool>;
 
+// Returns the milliseconds of all operators with this assignment.
 double cost(const StorageProblem& problem, const InImages& in_images);
 
 // Returns the best assignment that a local search finds, starting from all buffers and from all images. While

@@ -4,10 +4,11 @@
 
 namespace vellum {
 
-std::vector<StorageChoice> storages_of(const OneNode& one, const std::vector<StorageChoice>& of_network) {
+std::vector<StorageChoice> storages_of(const OneNode& one,
+                                       const std::vector<StorageChoice>& network_storages) {
   std::vector<StorageChoice> storages;
-  if (of_network.empty()) return storages;
-  for (const ValueId id : one.values) storages.push_back(of_network[id]);
+  if (network_storages.empty()) return storages;
+  for (const ValueId id : one.values) storages.push_back(network_storages[id]);
   return storages;
 }
 

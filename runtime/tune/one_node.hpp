@@ -10,7 +10,8 @@
 namespace vellum {
 
 // Returns the storage of each value of the node's graph, taken from the network's.
-std::vector<StorageChoice> storages_of(const OneNode& one, const std::vector<StorageChoice>& of_network);
+std::vector<StorageChoice> storages_of(const OneNode& one,
+                                       const std::vector<StorageChoice>& network_storages);
 
 // Sets float inputs to values between -1 and 1, the same in every run, and all other inputs to 0.
 void set_some_inputs(Executor& executor);

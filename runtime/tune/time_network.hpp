@@ -20,6 +20,7 @@ std::vector<double> least_times(const std::vector<std::unique_ptr<Executor>>& ne
 std::vector<std::vector<double>> node_times(const Graph& graph,
                                             const std::vector<std::unique_ptr<Executor>>& networks);
 
+// The measured time of each operator in images and in buffers.
 struct MeasuredStorages {
   StorageProblem problem;
   StorageChoice image = StorageChoice::image2d;  // the kind of images that were measured

@@ -23,6 +23,7 @@ struct OperatorKind {
   bool measured = false;  // whether this call measured it
 };
 
+// The device, limits and callbacks of tune_operators(), and the warnings that it adds.
 struct OperatorTuning {
   std::shared_ptr<gpu::Context> context;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();

@@ -115,6 +115,7 @@ struct SubmitOrder {
   SubmitSemaphores application = {};  // additional semaphores of the application
 };
 
+// A fence for one submit at a time.
 class Fence {
  public:
   explicit Fence(std::shared_ptr<Context> context);

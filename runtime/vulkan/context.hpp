@@ -33,6 +33,7 @@ class PipelineRegistry;
 // compute queue.
 enum class QueueKind : uint8_t { compute, transfer };
 
+// How to open a device.
 struct ContextOptions {
   // An index of list_devices(), uuid_text() of a UUID, or a name or part of one, case-insensitive. Empty: the
   // first discrete GPU, else integrated GPU, else virtual GPU, else CPU.

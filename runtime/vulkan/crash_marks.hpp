@@ -29,6 +29,7 @@ enum class AttemptKind : uint8_t {
   cooperative_product,  // the check of cooperative matrices
 };
 
+// One call that a driver may not survive.
 struct Attempt {
   AttemptKind kind = AttemptKind::pipeline;
   std::string id = {};    // the shader; empty for other kinds

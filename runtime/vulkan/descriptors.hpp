@@ -34,6 +34,7 @@ struct BoundResource {
       : buffer(bound), buffer_bytes(whole), offset(first), bytes(range) {}
 };
 
+// The descriptor sets of a list of pipelines, one for each entry.
 class DescriptorSets {
  public:
   // Allocates one set for each entry; entries may repeat a pipeline.

@@ -9,6 +9,7 @@
 
 namespace vellum::gpu {
 
+// The extensions and features that Vellum uses for one purpose.
 struct Use {
   const char* purpose;
   bool required = false;

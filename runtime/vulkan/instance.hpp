@@ -22,6 +22,7 @@ struct ValidationLog {
   std::atomic<uint64_t> errors{0}, warnings{0};
 };
 
+// A Vulkan instance: one that Vellum creates, or the application's.
 class Instance {
  public:
   // Opens the loader and creates an instance, which also enumerates portability drivers if the loader can.

@@ -32,6 +32,7 @@ struct MemoryRequirements {
   uint32_t memory_type_bits = 0;
 };
 
+// One allocation of device memory. Resources are bound to ranges of it, and keep it alive.
 class Arena {
  public:
   // Allocates memory. memory_type_bits: the intersection of the requirements of all resources that will be

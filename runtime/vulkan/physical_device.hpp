@@ -38,6 +38,7 @@ struct ExternalExtensions {
   bool foreign_queues = false;  // VK_EXT_queue_family_foreign: for owners outside of the driver
 };
 
+// A physical device with its caps, queue families and the optional features that Vellum may use.
 struct PhysicalDevice {
   vk::raii::PhysicalDevice handle{nullptr};
   DeviceIdentity identity;

@@ -37,6 +37,7 @@ enum class BindingType : uint8_t {
   sampled_buffer_rgba8ui,
 };
 
+// Everything that determines a compute pipeline.
 struct PipelineKey {
   std::string shader;                                        // file of shaders/ without ".comp"
   std::vector<std::pair<std::string, std::string>> defines;  // in any order; they are sorted
@@ -55,6 +56,7 @@ struct PipelineKey {
   bool operator<(const PipelineKey& other) const;  // an arbitrary order, for maps and sets
 };
 
+// A compiled compute pipeline with its layouts. PipelineRegistry creates it.
 class Pipeline {
  public:
   ~Pipeline();

@@ -17,6 +17,7 @@ class Context;
 // Returns whether the device has timestamps (caps().timestamp_period_ns is not 0).
 bool timestamps_supported(const Context& context);
 
+// A query pool of timestamps.
 class TimestampQueries {
  public:
   // Throws Error(unsupported) if timestamps_supported() is false.

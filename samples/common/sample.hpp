@@ -16,6 +16,7 @@ class App;
 
 namespace vellum::samples {
 
+// The values of the options that samples share.
 struct RunOptions {
   std::string photo;   // a picture; or several: a folder, a pattern or a video
   std::string output;  // the picture to write; a folder for several

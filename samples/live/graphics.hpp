@@ -114,6 +114,7 @@ class Graphics {
 // Returns a memory type for the application's buffers and images: device-local, or host-visible and mapped.
 uint32_t memory_type(const Graphics& graphics, uint32_t allowed, vk::MemoryPropertyFlags wanted);
 
+// A buffer of the application with its own memory, optionally mapped.
 struct AppBuffer {
   AppBuffer(const Graphics& graphics, vk::DeviceSize size, vk::BufferUsageFlags usage, bool mapped);
   vk::DeviceSize bytes;

@@ -18,6 +18,7 @@ void check_operator(const OperatorCase& test);
 // Chooses kernels as for a device of `caps`. The test's device must meet the limits in `caps`.
 void check_operator(const OperatorCase& test, const DeviceCaps& caps);
 
+// How check_candidates() runs a case.
 struct CandidateOptions {
   Precision precision = Precision::fp32;
   StorageChoice storage = StorageChoice::buffer;

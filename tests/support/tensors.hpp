@@ -11,7 +11,7 @@
 
 namespace vellum::test {
 
-// Uniform in [low, high].
+// Returns elements that are uniform in [low, high].
 HostTensor random_tensor(const Shape& shape, uint32_t seed, float low = -1.0f, float high = 1.0f);
 
 // 0, 1, 2, ...

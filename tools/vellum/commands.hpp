@@ -10,6 +10,7 @@ class App;
 
 namespace vellum::cli {
 
+// The parser of a command's arguments, and the function that does its work.
 struct Command {
   CLI::App* parser;
   std::function<void()> run;  // after parsing; may throw Error

@@ -35,6 +35,7 @@ class Estimator {
   bool is_default_ = false;
 };
 
+// Whether a point fits into a budget, and which options make it fit.
 struct BudgetAnswer {
   uint64_t total = 0;
   bool driver_known = false;  // whether the total includes the driver itself

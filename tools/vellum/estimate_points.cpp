@@ -77,19 +77,19 @@ InputShapes with_batch(const std::vector<TensorInfo>& inputs, InputShapes shapes
   return shapes;
 }
 
-std::vector<Point> make_points(const std::vector<TensorInfo>& inputs, const InputShapes& given,
+std::vector<Point> make_points(const std::vector<TensorInfo>& inputs, const InputShapes& shapes,
                                const std::vector<int64_t>& batches, const std::vector<std::string>& sweeps) {
   std::vector<Point> points;
   for (const int64_t batch : batches) {
     Point& point = points.emplace_back();
     point.batch = point.x = batch;
-    point.shapes = with_batch(inputs, given, batch);
+    point.shapes = with_batch(inputs, shapes, batch);
   }
   std::vector<Sweep> parsed;
   for (const std::string& text : sweeps) parsed.push_back(parse(text));
   for (size_t i = 0; !parsed.empty() && i < parsed.front().values.size(); ++i) {
     Point& point = points.emplace_back();
-    point.shapes = given;
+    point.shapes = shapes;
     point.x = parsed.front().values[i];
     for (size_t s = 0; s < parsed.size(); ++s) {
       if (parsed[s].values.size() != parsed.front().values.size())
@@ -101,8 +101,8 @@ std::vector<Point> make_points(const std::vector<TensorInfo>& inputs, const Inpu
   }
   if (points.empty()) {
     Point& point = points.emplace_back();
-    point.shapes = given;
-    point.batch = point.x = first_batch(inputs, given);
+    point.shapes = shapes;
+    point.batch = point.x = first_batch(inputs, shapes);
   }
   return points;
 }

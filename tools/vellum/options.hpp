@@ -17,6 +17,7 @@ class Option;
 
 namespace vellum::cli {
 
+// The values of the options that every command has.
 struct Options {
   DeviceOptions device;
   SessionOptions session;

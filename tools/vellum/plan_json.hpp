@@ -7,6 +7,7 @@
 
 namespace vellum::cli {
 
+// Returns the report as JSON.
 nlohmann::json plan_json(const planner::PlanReport& report);
 
 }  // namespace vellum::cli

@@ -117,8 +117,8 @@ void tune(const TuneCommandArguments& arguments) {
 }  // namespace
 
 TuneReport tune_and_show(const Device& device, const Model& model, const SessionOptions& options,
-                         const TuneOptions& how) {
-  TuneOptions shown = how;
+                         const TuneOptions& tune_options) {
+  TuneOptions shown = tune_options;
   TuneReport report;
   {
     ProgressLine line;
@@ -140,9 +140,9 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
 void tune_if_asked(const TuneArguments& arguments, const Options& options, const Device& device,
                    const Model& model, const SessionOptions& session) {
   if (!arguments.tune) return;
-  TuneOptions how;
-  how.seconds = arguments.seconds;
-  const TuneReport report = tune_and_show(device, model, session, how);
+  TuneOptions tune_options;
+  tune_options.seconds = arguments.seconds;
+  const TuneReport report = tune_and_show(device, model, session, tune_options);
   if (!options.json) std::cerr << "vellum: " + summary(report);
 }
 

@@ -23,7 +23,7 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments);
 
 // Calls tune() and shows its progress on stderr, on a terminal as a line that is overwritten.
 TuneReport tune_and_show(const Device& device, const Model& model, const SessionOptions& options,
-                         const TuneOptions& how);
+                         const TuneOptions& tune_options);
 // Tunes if the arguments request it. Prints the gain in one line on stderr, except with --json.
 void tune_if_asked(const TuneArguments& arguments, const Options& options, const Device& device,
                    const Model& model, const SessionOptions& session);

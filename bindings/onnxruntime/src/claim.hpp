@@ -10,6 +10,7 @@
 
 namespace vellum::ort {
 
+// The claimed nodes, and why the others are not.
 struct Claim {
   std::vector<std::vector<size_t>> parts;  // indices of nodes; each part runs as one
   std::vector<std::string> reasons;        // per node: why it stays with the runtime; empty if it is claimed

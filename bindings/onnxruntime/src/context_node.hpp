@@ -19,6 +19,7 @@ bool is_context_node(const OrtNode& node);
 // none.
 Model load_context(const OrtNode& node, const std::filesystem::path& model_file);
 
+// The part of a network for which an EPContext node is made.
 struct ContextSource {
   Graph graph;
   GraphRecord record;

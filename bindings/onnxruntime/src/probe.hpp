@@ -11,6 +11,7 @@
 
 namespace vellum::ort {
 
+// The result of compiling a part.
 struct Probe {
   // Names of nodes that stay with the runtime, with the reason.
   std::map<std::string, std::string> refused;

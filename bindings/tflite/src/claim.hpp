@@ -17,6 +17,7 @@ struct ClaimedPart {
   Description open;  // with open shapes, in case the application resizes inputs whose shapes the file fixes
 };
 
+// The claimed parts, and why other nodes are not claimed.
 struct Claim {
   std::vector<ClaimedPart> parts;
   std::map<int, std::string> reasons;  // why a node stays with the interpreter

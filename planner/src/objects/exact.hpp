@@ -1,3 +1,4 @@
+// The exact search for plans of shared objects (docs/planner.md, "Exact plans").
 #pragma once
 
 #include <cstdint>

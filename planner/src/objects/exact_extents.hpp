@@ -1,3 +1,4 @@
+// The exact search for objects whose extents are not nested: of two, neither covers the other.
 #pragma once
 
 #include <cstdint>

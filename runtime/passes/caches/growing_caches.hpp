@@ -29,6 +29,7 @@ namespace vellum {
 // The state that counts the tokens in all growing caches, and the output that continues it.
 inline constexpr std::string_view kCacheLength = "cache_length", kNextCacheLength = "cache_length.next";
 
+// A growing cache: result = Concat(cache, tokens) along `axis`.
 struct GrowingCache {
   StatePair pair;
   size_t node = 0;  // the index of the Concat or GrowingAttention

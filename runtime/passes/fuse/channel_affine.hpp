@@ -10,6 +10,7 @@
 
 namespace vellum {
 
+// y = scale[c] * x + shift[c].
 struct ChannelAffine {
   std::vector<double> scale, shift;  // one element per channel (dimension 1)
 };

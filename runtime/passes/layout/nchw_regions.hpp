@@ -9,6 +9,7 @@
 
 namespace vellum {
 
+// Which nodes to convert to N, C, H, W.
 struct NchwPlan {
   // Per node: its form if it is to be converted.
   std::vector<std::optional<NchwForm>> forms;

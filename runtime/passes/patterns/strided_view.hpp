@@ -7,6 +7,7 @@
 
 namespace vellum {
 
+// A value as a strided view of another one: its elements are `scale` times elements of `source`.
 struct ViewedValue {
   ValueId source = kNoValue;
   StridedView view;

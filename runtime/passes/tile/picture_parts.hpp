@@ -16,6 +16,7 @@
 
 namespace vellum {
 
+// One part of a picture, and the rows of the outputs that are taken from it.
 struct PicturePart {
   int64_t begin = 0;  // the first row of the inputs that the part reads
   // Per output of the graph: the rows of the whole output that are taken from this part, and the index of the

@@ -11,6 +11,7 @@
 
 namespace vellum {
 
+// A graph whose layers run in strips.
 struct TiledGraph {
   Graph graph;
   // Per node of `graph`: the corresponding node of the whole graph; kNone for nodes that cut strips out of

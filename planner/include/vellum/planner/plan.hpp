@@ -52,6 +52,7 @@ struct OffsetPlan {
   bool proved_optimal = false;      // total_bytes == lower_bound
 };
 
+// What the plans must satisfy besides the records, and how long to search.
 struct PlanOptions {
   uint64_t alignment = 1;  // a power of two; sizes are rounded up to it, and offsets are multiples of it
   // For the strategies `exact` and `best`: the wall time to search for a smaller plan, or for a proof that
@@ -64,6 +65,7 @@ struct PlanOptions {
   std::function<uint64_t(const Size&)> object_bytes;
 };
 
+// The strategies; docs/planner.md describes each.
 enum class ObjectStrategy {
   naive,
   equality,

@@ -18,6 +18,7 @@ enum class PlanMode { objects, offsets };
 std::string_view name(PlanMode);
 PlanMode plan_mode_from_name(std::string_view);  // throws PlanError, which lists the names
 
+// One plan of a report.
 struct PlanRow {
   std::string strategy;
   PlanMode mode = PlanMode::objects;
