@@ -17,7 +17,7 @@ namespace vellum::plugin {
 // Networks with the same options share one device with its pipelines and kernel checks. Thread-safe.
 class OpenDevices {
  public:
-  // Throws what Device::open() throws, and Error(unsupported) in a process that was forked after the first
+  // Throws the errors of Device::open(), and Error(unsupported) in a process that was forked after the first
   // call.
   Device open(const DeviceOptions& options);
 

@@ -12,8 +12,9 @@
 
 namespace vellum {
 
+// What the performance model needs to know about a dispatch.
 struct DispatchModel {
-  // Without subgroups, which depend on the compiled shader.
+  // The number of subgroups is not set, because it depends on the compiled shader.
   DispatchFigures figures;
   double efficiency = 1;  // for DispatchTime::total_us()
   uint64_t invocations = 0, bytes = 0;

@@ -9,9 +9,9 @@
 
 namespace vellum {
 
-// Returns for each task the earlier tasks on which it depends: those that write what it reads or writes, and
-// those that read what it writes. Dependencies that an intermediate full overwrite implies are omitted. A
-// host partition depends on every task before it, and every later task depends on it.
+// Returns for each task the earlier tasks on which it depends: tasks that write a tensor which it reads or
+// writes, and tasks that read a tensor which it writes. Dependencies that an intermediate full overwrite
+// implies are omitted. A host partition depends on every task before it, and every later task depends on it.
 std::vector<std::vector<size_t>> dependencies(const Program& program);
 
 // An execution order, its peak and a lower bound of the peak of every order.

@@ -1,5 +1,5 @@
-// A JSON document as a plain value. Its destructor allocates nothing (unlike the JSON library's value), so
-// the process survives when memory runs out.
+// A JSON document as a plain value. Unlike the value of the JSON library its destructor allocates nothing, so
+// that the process survives when memory runs out.
 #pragma once
 
 #include <cstddef>

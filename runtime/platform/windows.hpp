@@ -11,7 +11,7 @@
 
 namespace vellum::platform {
 
-// Deletes what Windows allocated with LocalAlloc.
+// Frees memory that Windows allocated with LocalAlloc.
 struct FreeLocal {
   void operator()(void* memory) const { LocalFree(memory); }
 };

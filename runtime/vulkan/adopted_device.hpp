@@ -18,7 +18,7 @@ vk::raii::PhysicalDevice adopted_physical_device(const Instance& instance,
 
 // Describes the device with the extensions and features that the application enabled. Throws
 // Error(invalid_argument) for a null handle or a queue of the wrong kind, and Error(unsupported), which names
-// what Vellum requires and is not enabled.
+// the required extensions and features that are not enabled.
 //
 // Opens `marks` for the device, and sets a crash mark during the query for cooperative matrices.
 PhysicalDevice describe_adopted(const Instance& instance, const VulkanDevice& device,

@@ -56,7 +56,7 @@ struct Context::Impl {
   LockedQueue queue;
   std::optional<LockedQueue> transfer_queue;
   std::mutex queue_mutex;  // for both queues, which may be the same
-  std::mutex wait_mutex;   // where threads must wait for fences in turn
+  std::mutex wait_mutex;   // for drivers on which only one thread at a time may wait for a fence
   vk::raii::Sampler nearest_sampler;
   YcbcrSamplers ycbcr_samplers;
   MemoryLedger memory;
@@ -81,7 +81,7 @@ struct Context::Impl {
     use(used.handle);
   }
 
-  // Waits for the fence, as vkWaitForFences() does; in turn with other threads where the driver wants it.
+  // Waits for the fence as vkWaitForFences() does. If the driver requires it, threads wait one after another.
   vk::Result wait_for_fence(vk::Fence fence, uint64_t nanoseconds);
 
   uint32_t queue_family(QueueKind kind) const {

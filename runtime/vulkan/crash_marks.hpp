@@ -19,11 +19,12 @@
 
 namespace vellum::gpu {
 
-// Calls that drivers are known not to survive (docs/drivers.md). Where a shader is concerned, the id is its
-// name: all variants of the shader count as one, because another may end the next process.
+// Calls in which drivers are known to end the process or lose the device (docs/drivers.md). For calls that
+// concern a shader, Attempt::id is its name: all variants of the shader count as one, because another variant
+// may crash the next process.
 enum class AttemptKind : uint8_t {
-  cooperative_query,    // asking for the shapes of cooperative matrices
-  pipeline_cache,       // making a pipeline cache with stored data
+  cooperative_query,    // querying the shapes of cooperative matrices
+  pipeline_cache,       // creating a pipeline cache with stored data
   pipeline,             // compiling a pipeline
   dispatch,             // the first dispatch of a kernel, in its check
   cooperative_product,  // the check of cooperative matrices
@@ -72,7 +73,7 @@ class CrashMarks {
   // to be ended on purpose. Must not be called in a signal handler, as it takes mutexes.
   static void discard_all();
 
-  // An attempt that goes on until this object is destroyed.
+  // An attempt that is in progress until this object is destroyed.
   class Mark {
    public:
     ~Mark();

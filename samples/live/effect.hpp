@@ -1,4 +1,4 @@
-// The networks that the window can show: how each reads a frame, and what is drawn over it.
+// The networks that the window can show: how each reads a frame, and which marks it draws over the frame.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Access to tensors, whatever their storage, layout and precision.
+// Access to tensors of every storage, layout and precision.
 //
 // For each tensor that a dispatch binds under a name, the runtime defines BINDING_<name> as its binding number,
 // ELEMENT_<name> as F32, F16, I32, U8 or Q8, and STORAGE_<name> as one of

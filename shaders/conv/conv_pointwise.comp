@@ -98,7 +98,7 @@ ivec4 position_of_pixel(int number) {
 const int INVOCATIONS = WORKGROUP_X * WORKGROUP_Y;
 shared vec4 invocation_sums[INVOCATIONS];
 
-// Stores the mean over `pixels` of what all invocations stored of a slice. All invocations must call it.
+// Stores the mean of a slice over all pixels. `stored`: the sum of this invocation's results. All invocations must call it.
 void store_mean(vec4 stored, int slice, int pixels) {
   int invocation = int(gl_LocalInvocationIndex);
   barrier();

@@ -6,9 +6,9 @@
 //   1  the depthwise convolution of these pixels in all slices: an invocation computes four pixels of a row at a time
 //   2  the 1x1 convolution: an invocation computes TILE_P pixels, in row order, of TILE_S slices
 //
-// In step 2 the workgroup's x runs over PIXEL_BLOCKS times the blocks of slices. If there are few blocks,
-// SPLIT_K invocations along y share each sum: each multiplies some of the input slices, and their partial
-// sums are reduced in the same shared memory of HELD texels of 16 bytes.
+// In step 2 the workgroup's x runs over PIXEL_BLOCKS times the blocks of slices. Split-K: if there are few
+// blocks, SPLIT_K invocations along y share each sum. Each multiplies some of the input slices, and their
+// partial sums are reduced in the shared memory of step 1, HELD texels of 16 bytes.
 //
 // With POOLED, step 1 is a max pool instead of the depthwise convolution.
 //

@@ -1,4 +1,4 @@
-// The models that the tests fetch, each with an input and what an independent engine computes from it: the
+// The models that the tests fetch, each with an input and the outputs of an independent engine for it: the
 // cases of tests/models.json, whose files setup.sh and oracles/ put into the test data.
 #pragma once
 
@@ -58,7 +58,7 @@ struct FetchedModel {
 
 inline void PrintTo(const FetchedModel& model, std::ostream* out) { *out << model.name; }
 
-// A model of integers that the tests make of a case's model (oracles/make_quantised.mjs).
+// A quantised model that the tests make from a case's model (oracles/make_quantised.mjs).
 struct QuantisedModel {
   struct Grid {
     float scale = 1;

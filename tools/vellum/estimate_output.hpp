@@ -9,9 +9,9 @@
 
 namespace vellum::cli {
 
-// A table with a row for each category; a second column has measurements, if there are any.
+// Returns a table with a row for each category; a second column has measurements, if there are any.
 std::string category_table(const Point& point);
-// A table with a row for each point. `axis`: what changes between points.
+// Returns a table with a row for each point. `axis`: the name of Point::x, such as "batch".
 std::string curve_table(const std::vector<Point>& points, const std::string& axis);
 nlohmann::json to_json(const Point& point);
 

@@ -1,4 +1,4 @@
-// The objects behind Java's handles that need more than a handle of the C interface.
+// The objects behind Java's handles, where a handle of the C interface alone does not suffice.
 #pragma once
 
 #include <jni.h>

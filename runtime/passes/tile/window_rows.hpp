@@ -20,6 +20,7 @@ std::optional<WindowPlacement> row_window(const Graph& graph, const Node& node);
 RowsRead window_rows_read(const Graph& graph, const Node& node, const Rows& computed,
                           ImageAxis axis = ImageAxis::rows);
 
+// Returns the operator that computes the rows `computed` from an input that holds the rows `held`.
 std::shared_ptr<const Operator> window_for_rows(const Graph& graph, const Node& node, const Rows& computed,
                                                 const Rows& held);
 

@@ -31,7 +31,7 @@ class PictureSeries {
   };
   // Returns the next picture's names, or nothing after the last one.
   std::optional<Item> next();
-  // Returns the pixels of that picture. Throws what load_picture() throws.
+  // Returns the pixels of the picture that next() returned. Throws the errors of load_picture().
   Picture load() const;
 
   // Returns the number of pictures; 0 for a video, whose frames are not counted.
