@@ -11,8 +11,8 @@
 namespace vellum::plugin {
 
 struct PredictedTimes {
-  double device_us = 0;  // with transfers
-  double host_us = 0;    // of the other runtime's CPU kernels, roughly
+  double device_us = 0;  // on the device, with transfers
+  double host_us = 0;    // with the other runtime's CPU kernels; a rough estimate
 };
 
 PredictedTimes predict_times(const CompiledModel& compiled, const DeviceCaps& caps);

@@ -14,7 +14,7 @@ using Order = std::vector<uint32_t>;  // indices into items
 
 // Execution order: by first task; tensors with the same first task by size, largest first.
 Order in_order(std::span<const Item> items);
-// By size, largest first. Among equals the earlier first, then the longer-lived.
+// By size, largest first. Among equal sizes the earlier tensor comes first, then the longer-lived one.
 Order by_size(std::span<const Item> items);
 // By breadth (Pisarchyk & Lee 2020, section 4.2): tasks in order of descending breadth (the bytes live at the
 // task), and for each task its tensors that were not visited yet, largest first.

@@ -18,7 +18,7 @@ std::optional<std::vector<std::byte>> read_file(const std::filesystem::path& pat
 // Replaces the file atomically: a reader sees either the old or the new bytes, never a mixture. Creates the
 // folder. Throws Error(io), which names the file, and leaves no temporary file behind.
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
-// Do the same with the concatenated pieces.
+// Write the concatenated pieces in the same way.
 void write_file_atomically(const std::filesystem::path& path,
                            std::initializer_list<std::span<const std::byte>> pieces);
 void write_file_atomically(const std::filesystem::path& path,

@@ -32,25 +32,25 @@ struct Operand {
   bool constant = false;
 };
 
-// In [-1, 1].
+// Random tensors of the network and random constants. computed(), weights(): elements in [-1, 1].
 Operand computed(Shape shape, uint32_t seed = 1);
 Operand weights(Shape shape, uint32_t seed = 2);  // a constant
 Operand number(float value);                      // a constant
-// In [0.25, 1.25].
+// Elements in [0.25, 1.25].
 Operand positive(Shape shape, uint32_t seed = 1);
 // Multiples of 1/16, any 31 of which along an axis differ. Halves represent them exactly, so operators that
 // compare or round them give the same results in every precision.
 Operand steps(Shape shape);
-// In [-1, 1]; every fifth element is minus infinity, as in the masks of attention.
+// Elements in [-1, 1]; every fifth element is minus infinity, as in the masks of attention.
 Operand masked(Shape shape, uint32_t seed = 1);
-// In [-1, 1]; every seventh element is `large` or -`large`, alternately.
+// Elements in [-1, 1]; every seventh element is `large` or -`large`, alternately.
 Operand with_large(Shape shape, float large);
-// In [-1, 1]; some elements are NaN, some infinite.
+// Elements in [-1, 1]; some elements are NaN, some infinite.
 Operand with_nan(Shape shape);
 // Dividends and divisors of exact divisions: the divisors are integers from 1 to 50, and each dividend is a
 // multiple of its divisor.
 std::pair<Operand, Operand> multiples(const Shape& shape);
-// From -3 to 3.
+// Integers from -3 to 3.
 Operand small_integers(const Shape& shape, int64_t seed = 1);
 Operand integers(const std::vector<int64_t>& elements);  // a constant
 Operand as_constant(Operand operand);

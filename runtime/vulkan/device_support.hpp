@@ -85,7 +85,8 @@ class DeviceSupport {
   // Whether the device has the extension, enabled or not.
   bool offers(const char* extension) const;
   bool has(const char* extension) const;
-  // Only for features whose structure the device knows, by its version of Vulkan or by an extension.
+  // Whether the device has the feature and, if adopted, the application enabled it. Call it only for features
+  // whose structure the device knows, by its version of Vulkan or by an extension.
   bool has(const Feature& feature) const;
 
  private:

@@ -54,7 +54,8 @@ class Graphics {
   bool draw(const std::function<void(vk::CommandBuffer, vk::Image)>& below,
             const std::function<void(vk::CommandBuffer)>& inside);
   double draw_milliseconds() const { return draw_ms_; }  // time of the last finished image
-  // Does the same, and returns the image.
+  // Does the same as draw(), and returns a copy of the window's image; nothing if the window could not show
+  // it.
   std::optional<io::Image> screenshot(const std::function<void(vk::CommandBuffer, vk::Image)>& below,
                                       const std::function<void(vk::CommandBuffer)>& inside);
 

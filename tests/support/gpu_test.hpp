@@ -34,7 +34,7 @@ gpu::ContextOptions test_context_options();
 // for example to check that a warning was logged.
 size_t logged_messages_containing(const std::string& part);
 
-// For tests that provoke validation messages: returns how many there were so far, and discards them.
+// Returns the number of validation messages so far, and discards them. For tests that provoke such messages.
 size_t take_validation_messages();
 
 }  // namespace vellum::test

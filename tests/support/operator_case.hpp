@@ -68,7 +68,7 @@ struct OperatorCase {
   std::map<size_t, size_t> same_as = {};
   int opset = 13;
   size_t output_count = 1;
-  size_t most_outputs = SIZE_MAX;  // of the graph; the node leaves out the others
+  size_t most_outputs = SIZE_MAX;  // the most outputs of the graph; the node omits the others
   Activation activation = {};      // fused through with_activation()
   OperatorSweep sweep = {};
   std::shared_ptr<const Operator> op = nullptr;  // replaces `type`'s, for operators that ONNX does not have

@@ -33,7 +33,7 @@ class RoundingStudy {
  private:
   Graph graph_;
   std::vector<HostTensor> inputs_, exact_;
-  std::vector<HostTensor> magnitudes_;  // of each node: the sums of its terms' magnitudes, or empty
+  std::vector<HostTensor> magnitudes_;  // per node: the sums of its terms' magnitudes, or empty
 };
 
 // Returns the study of a fetched model on its input. The graph is optimised as in sessions, without the

@@ -62,7 +62,7 @@ class TfliteModel {
   void repeat_tensor(size_t times) { tensors_.insert(tensors_.end(), times, tensors_.back()); }
   void repeat_operator(size_t times) { operators_.insert(operators_.end(), times, operators_.back()); }
 
-  // How the next tensor is quantised.
+  // Sets the quantisation of the next tensor.
   void quantise_next(const std::vector<float>& scale, const std::vector<int64_t>& zero, int32_t axis = 0) {
     quantization_ = tfl::CreateQuantizationDirect(builder_, &scale, &zero, 0, axis);
   }

@@ -14,7 +14,7 @@ namespace vellum::cli {
 struct LayerTimes {
   std::vector<LayerTime> layers;    // gpu_ms: medians
   std::vector<LayerTime> last_run;  // begin and end in the last run
-  std::vector<double> least;        // of each layer's fastest run
+  std::vector<double> least;        // the time of each layer in its fastest run
   // A driver may write the begin of a layer before earlier layers have ended. `alone` is the time from the
   // end of all earlier layers, or from the layer's begin if that is later, to the layer's end. `pause` is the
   // time from the end of all earlier layers to the layer's begin. Both are medians.

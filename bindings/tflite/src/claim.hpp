@@ -21,7 +21,7 @@ struct ClaimedPart {
 struct Claim {
   std::vector<ClaimedPart> parts;
   std::map<int, std::string> reasons;  // why a node stays with the interpreter
-  size_t nodes = 0;                    // of the interpreter
+  size_t nodes = 0;                    // number of the interpreter's nodes
 };
 
 // Decides which nodes the delegate claims. A node stays with the interpreter if Vellum has no operator or no
