@@ -1,7 +1,7 @@
 // Converts caches that grow with each run to caches of fixed capacity. A growing cache is an output that
 // concatenates a state and new tokens, as exporters write the keys and values of a decoder. The number of
-// valid tokens becomes one more state of the model. The Concat may be a part of Attention or MultiHeadAttention
-// (GrowingAttention).
+// valid tokens becomes one more state of the model. The Concat may be a part of Attention or
+// MultiHeadAttention (GrowingAttention).
 //
 //   past (1, heads, P, channels) --+
 //                                  +-- Concat --> present (1, heads, P + T, channels)
