@@ -15,7 +15,7 @@ build=${BUILD_DIR:-$root/build/tests}
 
 "$root/setup.sh" build tests
 cache=$("$root/setup.sh" where)
-sanitize() { BUILD_DIR=${BUILD_DIR:+$BUILD_DIR/sanitize} "$root/tests/sanitize.sh" "$@"; }
+sanitize() { TESTS_BUILD=$build BUILD_DIR=${BUILD_DIR:+$BUILD_DIR/sanitize} "$root/tests/sanitize.sh" "$@"; }
 if [[ ${1-} == sanitize ]]; then sanitize "${@:2}"; exit; fi
 
 benchmarks=OFF

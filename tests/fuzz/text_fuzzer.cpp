@@ -7,10 +7,12 @@
 #include <string>
 #include <string_view>
 
+#include "api/guard.hpp"
+#include "caps_file/caps_json.hpp"
 #include "exec/kernel_verdicts.hpp"
 #include "io/npy.hpp"
 #include "tune/table_file.hpp"
-#include "vellum/caps.hpp"
+#include "vellum/error.hpp"
 #include "vellum/planner/plan.hpp"
 #include "vellum/planner/records_csv.hpp"
 
@@ -20,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     switch (data[0]) {
       case 'c':
-        vellum::Caps::parse(text, "caps").json();
+        vellum::guard([&] { return vellum::to_json(vellum::caps_from_json(text, "caps")); });
         break;
       case 't':
         vellum::table_from_json(text, "device");
