@@ -11,7 +11,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace attention_test {
 
 OperatorCase attention(Shape q, Shape k, Shape v, std::optional<HostTensor> mask = {}) {
   OperatorCase test;
@@ -303,5 +303,5 @@ TEST(Attention, SplitKeysOfMatrices) {
   check_operator(test, large_gpu());
 }
 
-}  // namespace
+}  // namespace attention_test
 }  // namespace vellum::test

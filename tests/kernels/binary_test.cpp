@@ -9,7 +9,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace binary_test {
 
 TEST(Binary, ArithmeticOfEqualShapes) {
   for (const char* type : {"Add", "Sub", "Mul", "Min", "Max"})
@@ -226,5 +226,5 @@ TEST(Where, BroadcastsAllThree) {
                              HostTensor::i64({1}, std::array<int64_t, 1>{-7})}});
 }
 
-}  // namespace
+}  // namespace binary_test
 }  // namespace vellum::test

@@ -12,7 +12,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace block_product_test {
 
 // Bytes of any value, the same for the same seed everywhere.
 HostTensor octets(Shape shape, uint32_t seed, DType dtype = DType::u8, uint8_t most = 255) {
@@ -159,5 +159,5 @@ TEST(BlockGather, LargeTablesStayOnTheHost) {
   check_operator(test);
 }
 
-}  // namespace
+}  // namespace block_product_test
 }  // namespace vellum::test

@@ -15,7 +15,7 @@
 #include "support/onnx_builder.hpp"
 
 namespace vellum::test {
-namespace {
+namespace byte_storage_test {
 
 using Ints = Attributes::Ints;
 
@@ -265,5 +265,5 @@ TEST(ByteStorage, FitsSmallPushConstants) {
   for (size_t k = 0; k < a.size(); ++k) ASSERT_NEAR(a[k], b[k], 1e-6f) << "element " << k;
 }
 
-}  // namespace
+}  // namespace byte_storage_test
 }  // namespace vellum::test

@@ -7,7 +7,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace byte_table_test {
 
 // Entry i is i squared, halved; x has all 256 numbers, and more.
 TEST(ByteTable, LooksUpEveryNumber) {
@@ -28,5 +28,5 @@ TEST(ByteTable, LooksUpEveryNumber) {
   }
 }
 
-}  // namespace
+}  // namespace byte_table_test
 }  // namespace vellum::test

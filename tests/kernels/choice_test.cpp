@@ -10,7 +10,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace choice_test {
 
 using Names = std::vector<std::string>;
 
@@ -128,5 +128,5 @@ TEST(Choice, EveryTileOfOtherConvolutionsIsRight) {
   EXPECT_GT(check_candidates(conv({1, 24, 9, 11}, {36, 8, 3, 3}, 1, 3)).size(), 3u);
 }
 
-}  // namespace
+}  // namespace choice_test
 }  // namespace vellum::test

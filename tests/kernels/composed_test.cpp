@@ -5,7 +5,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace composed_test {
 
 using Ints = Attributes::Ints;
 
@@ -198,5 +198,5 @@ TEST(Composed, AttentionWithPastAndWindowAndSoftcap) {
                                {{"is_causal", int64_t{1}}}));
 }
 
-}  // namespace
+}  // namespace composed_test
 }  // namespace vellum::test

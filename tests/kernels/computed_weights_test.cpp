@@ -4,7 +4,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace computed_weights_test {
 
 using Ints = Attributes::Ints;
 
@@ -82,5 +82,5 @@ TEST(ComputedWeights, LayerNormalizationWithItsStatistics) {
   check_operator(test);
 }
 
-}  // namespace
+}  // namespace computed_weights_test
 }  // namespace vellum::test

@@ -4,7 +4,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace contract_test {
 
 using Ints = Attributes::Ints;
 
@@ -55,5 +55,5 @@ TEST(ConvOfVolumes, WithBiasActivationAndGroups) {
   check_operator(test);
 }
 
-}  // namespace
+}  // namespace contract_test
 }  // namespace vellum::test

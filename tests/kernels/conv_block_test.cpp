@@ -14,7 +14,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace conv_block_test {
 
 DeviceCaps nvidia_gpu() {
   DeviceCaps caps = gpu_named("NVIDIA H200");
@@ -74,5 +74,5 @@ TEST(ConvBlock, AreTakenForLargeProductsWithoutCooperativeMatrices) {
   EXPECT_NE(shader_on(other, large), "conv_block") << "where nothing was measured";
 }
 
-}  // namespace
+}  // namespace conv_block_test
 }  // namespace vellum::test

@@ -13,7 +13,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace conv_columns_test {
 
 using Ints = Attributes::Ints;
 
@@ -119,5 +119,5 @@ TEST(ConvColumns, SeveralSlicesTogether) {
                        .empty());
 }
 
-}  // namespace
+}  // namespace conv_columns_test
 }  // namespace vellum::test

@@ -11,7 +11,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace conv_groups_test {
 
 struct Window {
   int64_t kernel = 3, stride = 1, pad = 1, dilation = 1;
@@ -87,5 +87,5 @@ TEST(ConvGroups, OfWholeSlicesHaveTheDirectKernel) {
   EXPECT_TRUE(by_groups(candidates_of(grouped(4, 1, 4)).front()));
 }
 
-}  // namespace
+}  // namespace conv_groups_test
 }  // namespace vellum::test

@@ -10,7 +10,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace conv_planes_test {
 
 OperatorCase first_layer(const Shape& x, int64_t filters, int64_t kernel, int64_t stride) {
   OperatorCase test;
@@ -53,5 +53,5 @@ TEST(ConvPlanes, AreNotConverted) {
   EXPECT_TRUE(converts(first_layer({1, 3, 20, 19}, 8, 3, 2), cpu));
 }
 
-}  // namespace
+}  // namespace conv_planes_test
 }  // namespace vellum::test

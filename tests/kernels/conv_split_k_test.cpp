@@ -13,7 +13,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace conv_split_k_test {
 
 OperatorCase conv(Shape x, int64_t filters, int64_t kernel, int64_t stride = 1) {
   OperatorCase test;
@@ -121,5 +121,5 @@ TEST(ConvSplitK, OnlyOfWhatIsTooSmallForAGpu) {
   EXPECT_FALSE(split(cpu, conv({1, 512, 7, 7}, 512, 3)));
 }
 
-}  // namespace
+}  // namespace conv_split_k_test
 }  // namespace vellum::test

@@ -6,7 +6,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace conv_test {
 
 using Ints = Attributes::Ints;
 
@@ -166,7 +166,7 @@ TEST(Conv, ExtentsBeyondTheImageLimit) {
 TEST(Conv, FusedActivations) {
   const Shape x = {1, 6, 5, 9};
   const Attributes same = attributes({{"pads", Ints{1, 1, 1, 1}}});
-  for (const Activation activation :
+  for (const Activation& activation :
        {Activation{ActivationKind::relu}, Activation{ActivationKind::clip, -0.25f, 0.75f},
         Activation{ActivationKind::silu},
         Activation{.kind = ActivationKind::clip, .beta = 1.0f, .scale = -2.0f, .shift = 0.5f}}) {
@@ -185,7 +185,7 @@ TEST(Conv, FusedActivations) {
 // No activation, Relu and Clip are one variant, which must not bound what has no bounds.
 TEST(Conv, BoundsThatAreOpenOrCross) {
   const float infinity = std::numeric_limits<float>::infinity();
-  for (const Activation activation :
+  for (const Activation& activation :
        {Activation{}, Activation{ActivationKind::relu}, Activation{ActivationKind::clip, -infinity, 0.25f},
         Activation{ActivationKind::clip, 0.75f, 0.25f}, Activation{.scale = -2.0f, .shift = 0.5f}}) {
     OperatorCase test = conv({1, 6, 5, 9}, {7, 6, 1, 1});
@@ -211,5 +211,5 @@ TEST(Conv, FormsWithoutKernelRunOnTheHost) {
   check_operator(dynamic);
 }
 
-}  // namespace
+}  // namespace conv_test
 }  // namespace vellum::test

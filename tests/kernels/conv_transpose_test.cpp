@@ -4,7 +4,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace conv_transpose_test {
 
 using Ints = Attributes::Ints;
 
@@ -76,5 +76,5 @@ TEST(ConvTranspose, FusedActivation) {
   check_operator(test);
 }
 
-}  // namespace
+}  // namespace conv_transpose_test
 }  // namespace vellum::test

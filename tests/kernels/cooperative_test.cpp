@@ -15,7 +15,7 @@
 #include "vulkan/glslang_compiler.hpp"
 
 namespace vellum::test {
-namespace {
+namespace cooperative_test {
 
 constexpr const char* kShader = "conv_cooperative";
 
@@ -303,5 +303,5 @@ TEST(CooperativeMatrices, TheShaderCompilesForTheExtensionOfKhronos) {
   expect_compiles({.matrix = {.m = 16, .n = 8, .k = 8}});
 }
 
-}  // namespace
+}  // namespace cooperative_test
 }  // namespace vellum::test

@@ -11,7 +11,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace depthwise_rows_test {
 
 // A small GPU, which few tiles fill, so that they are as large as its compiler keeps in registers.
 DeviceCaps small_gpu() {
@@ -96,5 +96,5 @@ TEST(DepthwiseRows, OnlyOfSquareWindowsOnGpus) {
   EXPECT_FALSE(kernel_of(depthwise({1, 6, 10, 11}, {3, 3}), small_gpu()).starts_with("depthwise rows"));
 }
 
-}  // namespace
+}  // namespace depthwise_rows_test
 }  // namespace vellum::test

@@ -15,7 +15,7 @@
 #include "support/onnx_builder.hpp"
 
 namespace vellum::test {
-namespace {
+namespace dynamic_quantization_test {
 
 using Ints = Attributes::Ints;
 
@@ -167,5 +167,5 @@ TEST(ScaledConv, OfEveryCandidate) {
   check_candidates(scaled_conv({1, 12, 9, 7}, {20, 12, 3, 3}));
 }
 
-}  // namespace
+}  // namespace dynamic_quantization_test
 }  // namespace vellum::test

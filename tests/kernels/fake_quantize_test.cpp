@@ -15,7 +15,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace fake_quantize_test {
 
 constexpr Activation kRounding{.step = 5.0f / 16, .least = -3, .most = 4};
 
@@ -157,5 +157,5 @@ TEST(FakeQuantize, OfHiddenChannelsAndGates) {
   check_operator(in_one_layout(test));
 }
 
-}  // namespace
+}  // namespace fake_quantize_test
 }  // namespace vellum::test

@@ -21,7 +21,7 @@
 #include "support/onnx_builder.hpp"
 
 namespace vellum::test {
-namespace {
+namespace fixed_point_test {
 
 using Ints = Attributes::Ints;
 
@@ -310,5 +310,5 @@ TEST(FixedPoint, SlopesOfNegativeNumbers) {
   expect_values_of_host(graph, {random_tensor({2, 6, 7, 5}, 5, -4.0f, 5.0f)}, "FIXED_PAIR");
 }
 
-}  // namespace
+}  // namespace fixed_point_test
 }  // namespace vellum::test

@@ -9,7 +9,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace frame_test {
 
 constexpr FrameFormat kFormats[] = {FrameFormat::rgba8, FrameFormat::bgra8, FrameFormat::rgb8,
                                     FrameFormat::grey8, FrameFormat::nv12,  FrameFormat::nv21,
@@ -124,5 +124,5 @@ TEST(FrameKernel, ConstantTransformAndFrame) {
   check_operator(test);
 }
 
-}  // namespace
+}  // namespace frame_test
 }  // namespace vellum::test

@@ -13,7 +13,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace halves_test {
 
 constexpr float kLargestHalf = 65504.0f;
 
@@ -264,5 +264,5 @@ TEST(HalvesMode, AutomaticIsFp32WithoutTheFeature) {
   EXPECT_EQ(choices.size(), 1u);
 }
 
-}  // namespace
+}  // namespace halves_test
 }  // namespace vellum::test

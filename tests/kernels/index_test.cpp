@@ -8,7 +8,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace index_test {
 
 HostTensor ints(Shape shape, std::vector<int64_t> values) {
   return HostTensor::i64(std::move(shape), values);
@@ -204,5 +204,5 @@ TEST(Compress, AxesAndFlattened) {
   check_operator({.type = "Compress", .inputs = {x, condition}, .constants = {1}});
 }
 
-}  // namespace
+}  // namespace index_test
 }  // namespace vellum::test

@@ -10,7 +10,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace inf_nan_test {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -65,5 +65,5 @@ TEST(InfNan, SoftmaxOfMinusInfinityIsZero) {
   check(test);
 }
 
-}  // namespace
+}  // namespace inf_nan_test
 }  // namespace vellum::test

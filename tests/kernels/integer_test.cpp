@@ -11,7 +11,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace integer_test {
 
 constexpr DType kTypes[] = {DType::i8,  DType::u8,  DType::i16, DType::u16,
                             DType::i32, DType::u32, DType::i64, DType::u64};
@@ -193,5 +193,5 @@ TEST(Shrink, HardAndSoft) {
   }
 }
 
-}  // namespace
+}  // namespace integer_test
 }  // namespace vellum::test

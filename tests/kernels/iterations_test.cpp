@@ -11,7 +11,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace iterations_test {
 
 TEST(CountedLoops, HeadsOfLoopsCount) {
   EXPECT_EQ(with_counted_loops("for (int k = 0; k < f(n, (2)); ++k) {}"),
@@ -206,5 +206,5 @@ TEST(Iterations, LoopsThatFollowAShapeAreDeclared) {
   count_all(large_reductions());
 }
 
-}  // namespace
+}  // namespace iterations_test
 }  // namespace vellum::test

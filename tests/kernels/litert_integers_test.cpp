@@ -16,7 +16,7 @@
 #include "support/onnx_builder.hpp"
 
 namespace vellum::test {
-namespace {
+namespace litert_integers_test {
 
 std::string read_file(const std::string& name) {
   const char* source = std::getenv("VELLUM_TEST_SOURCE");
@@ -96,5 +96,5 @@ TEST(LiteRtIntegers, InEveryStorage) {
   }
 }
 
-}  // namespace
+}  // namespace litert_integers_test
 }  // namespace vellum::test

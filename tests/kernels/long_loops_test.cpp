@@ -9,7 +9,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace long_loops_test {
 
 HostTensor ints(std::vector<int64_t> values) {
   const auto count = static_cast<int64_t>(values.size());
@@ -313,5 +313,5 @@ TEST(LongLoops, CumulativeSums) {
     }
 }
 
-}  // namespace
+}  // namespace long_loops_test
 }  // namespace vellum::test

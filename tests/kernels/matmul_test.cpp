@@ -7,7 +7,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace matmul_test {
 
 OperatorCase matmul(Shape a, Shape b, std::set<size_t> constants) {
   OperatorCase test;
@@ -189,5 +189,5 @@ TEST(Gemm, FusedActivation) {
   }
 }
 
-}  // namespace
+}  // namespace matmul_test
 }  // namespace vellum::test

@@ -5,7 +5,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace move_test {
 
 HostTensor ints(std::vector<int64_t> values) {
   const auto count = static_cast<int64_t>(values.size());
@@ -336,5 +336,5 @@ TEST(Cast, BetweenFloatsAndIntegers) {
                   .opset = 15});
 }
 
-}  // namespace
+}  // namespace move_test
 }  // namespace vellum::test

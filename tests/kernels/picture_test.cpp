@@ -9,7 +9,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace picture_test {
 
 constexpr std::array<float, 6> kSeen{1.5f, -0.5f, 4, 0.5f, 1.25f, 1};
 
@@ -128,5 +128,5 @@ TEST(PictureKernel, TransformsWithoutArea) {
   }
 }
 
-}  // namespace
+}  // namespace picture_test
 }  // namespace vellum::test

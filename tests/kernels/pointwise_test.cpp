@@ -11,7 +11,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace pointwise_test {
 
 OperatorCase one_by_one(Shape x, int64_t filters) {
   OperatorCase test;
@@ -126,5 +126,5 @@ TEST(Pointwise, ScaledNeighboursOnAdreno) {
   }
 }
 
-}  // namespace
+}  // namespace pointwise_test
 }  // namespace vellum::test

@@ -8,7 +8,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace pool_test {
 
 struct Windows {
   Attributes::Ints kernel, strides = {}, pads = {}, dilations = {};
@@ -132,5 +132,5 @@ TEST(Pool, MaxOfBytes) {
   check_operator(test);
 }
 
-}  // namespace
+}  // namespace pool_test
 }  // namespace vellum::test

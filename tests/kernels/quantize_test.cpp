@@ -7,7 +7,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace quantize_test {
 
 using Ints = Attributes::Ints;
 
@@ -235,5 +235,5 @@ TEST(NarrowTypes, SixteenBitsAndFloatsOfEight) {
   check_operator(back);
 }
 
-}  // namespace
+}  // namespace quantize_test
 }  // namespace vellum::test

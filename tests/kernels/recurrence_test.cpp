@@ -10,7 +10,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace recurrence_test {
 
 struct Layer {
   std::string type;
@@ -164,5 +164,5 @@ TEST(Recurrence, FormsWithoutKernel) {
   check_operator(lstm, small);
 }
 
-}  // namespace
+}  // namespace recurrence_test
 }  // namespace vellum::test

@@ -8,7 +8,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace reduce_test {
 
 HostTensor ints(std::vector<int64_t> values) {
   const auto count = static_cast<int64_t>(values.size());
@@ -285,5 +285,5 @@ TEST(Hardmax, MarksTheFirstMaximum) {
   check_operator(equals);
 }
 
-}  // namespace
+}  // namespace reduce_test
 }  // namespace vellum::test

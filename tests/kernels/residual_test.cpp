@@ -11,7 +11,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace residual_test {
 
 struct Window {
   int64_t kernel = 1, stride = 1, group = 1;
@@ -143,5 +143,5 @@ TEST(ConvResidual, OfTransformedTiles) {
   }
 }
 
-}  // namespace
+}  // namespace residual_test
 }  // namespace vellum::test

@@ -4,7 +4,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace resize_test {
 
 OperatorCase resize_case(Shape shape, std::vector<int64_t> sizes, std::string mode, std::string coordinates) {
   const auto rank = static_cast<int64_t>(sizes.size());
@@ -83,5 +83,5 @@ TEST(Resize, Antialias) {
   }
 }
 
-}  // namespace
+}  // namespace resize_test
 }  // namespace vellum::test

@@ -4,7 +4,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace sample_test {
 
 OperatorCase grid_case(const char* mode, const char* padding, bool align_corners) {
   // Some positions are outside the image.
@@ -82,5 +82,5 @@ TEST(RoiAlign, RegionsOfAnySize) {
     }
 }
 
-}  // namespace
+}  // namespace sample_test
 }  // namespace vellum::test

@@ -10,7 +10,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace squeeze_excite_test {
 
 struct Gate {
   Activation hidden{.kind = ActivationKind::relu};
@@ -101,5 +101,5 @@ TEST(ConvScale, OfEachImage) {
   check_operator(scaled_conv({2, 6, 1, 5}, 20, true));
 }
 
-}  // namespace
+}  // namespace squeeze_excite_test
 }  // namespace vellum::test

@@ -12,7 +12,7 @@
 #include "vulkan/glslang_compiler.hpp"
 
 namespace vellum::test {
-namespace {
+namespace subgroup_test {
 
 OperatorCase pointwise(Shape x, int64_t filters) {
   OperatorCase test;
@@ -264,5 +264,5 @@ TEST(Subgroups, ShadersForSubgroupsOfEverySizeCompile) {
     }
 }
 
-}  // namespace
+}  // namespace subgroup_test
 }  // namespace vellum::test

@@ -7,7 +7,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace unary_test {
 
 // Odd sizes: channels that do not fill the last texel, a width of one, more than one image.
 OperatorCase unary_case(std::string type, float low, float high, uint32_t seed) {
@@ -87,5 +87,5 @@ TEST(Unary, EveryRank) {
     check_operator({.type = "Abs", .inputs = {random_tensor(shape, 12)}});
 }
 
-}  // namespace
+}  // namespace unary_test
 }  // namespace vellum::test

@@ -7,7 +7,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace wide_test {
 
 using Ints = Attributes::Ints;
 
@@ -105,5 +105,5 @@ TEST(WideTensors, Movement) {
   check_operator(turned);
 }
 
-}  // namespace
+}  // namespace wide_test
 }  // namespace vellum::test

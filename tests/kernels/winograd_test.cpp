@@ -9,7 +9,7 @@
 #include "support/kernel_harness.hpp"
 
 namespace vellum::test {
-namespace {
+namespace winograd_test {
 
 OperatorCase conv(Shape x, int64_t filters, Attributes::Ints pads, Winograd winograd) {
   OperatorCase test;
@@ -87,5 +87,5 @@ TEST(Winograd, IsChosenWhereItShouldBeFaster) {
   EXPECT_EQ(side_of(strided, {.winograd = Winograd::f4}), 0);
 }
 
-}  // namespace
+}  // namespace winograd_test
 }  // namespace vellum::test

@@ -19,7 +19,7 @@
 #include "support/onnx_builder.hpp"
 
 namespace vellum::test {
-namespace {
+namespace fused_branches_test {
 
 OperatorCase branches(const Shape& x, int64_t narrow, int64_t wide, bool biases = true) {
   auto pointwise = std::make_shared<Conv>(), window = std::make_shared<Conv>();
@@ -124,5 +124,5 @@ TEST(FusedBranches, ComputesTheSame) {
   EXPECT_EQ(macs_of(fused), macs_of(graph));
 }
 
-}  // namespace
+}  // namespace fused_branches_test
 }  // namespace vellum::test

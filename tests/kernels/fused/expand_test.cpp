@@ -24,7 +24,7 @@
 #include "support/onnx_builder.hpp"
 
 namespace vellum::test {
-namespace {
+namespace fused_expand_test {
 
 struct Layers {
   Shape x;
@@ -301,5 +301,5 @@ TEST(FusedExpand, ComputesTheSame) {
   EXPECT_EQ(evaluate(fused, inputs)[0].to_floats(), evaluate(graph, inputs)[0].to_floats());
 }
 
-}  // namespace
+}  // namespace fused_expand_test
 }  // namespace vellum::test

@@ -16,7 +16,7 @@
 #include "support/onnx_builder.hpp"
 
 namespace vellum::test {
-namespace {
+namespace fused_mean_test {
 
 struct Product {
   Shape x;
@@ -129,5 +129,5 @@ TEST(FusedMean, ComputesTheSame) {
   EXPECT_EQ(apart.nodes.size(), graph.nodes.size());
 }
 
-}  // namespace
+}  // namespace fused_mean_test
 }  // namespace vellum::test

@@ -18,7 +18,7 @@
 #include "support/onnx_builder.hpp"
 
 namespace vellum::test {
-namespace {
+namespace fused_pool_test {
 
 struct Layers {
   Shape x;
@@ -114,5 +114,5 @@ TEST(FusedPool, OnAGpuAndWithoutAnotherReader) {
   EXPECT_EQ(fused_nodes(compile(reader.graph(), large_gpu(16), {}).graph), 0);
 }
 
-}  // namespace
+}  // namespace fused_pool_test
 }  // namespace vellum::test

@@ -22,7 +22,7 @@
 #include "support/onnx_builder.hpp"
 
 namespace vellum::test {
-namespace {
+namespace fused_separable_test {
 
 struct Layers {
   Shape x;
@@ -304,5 +304,5 @@ TEST(FusedSeparable, TilesFitTheDevice) {
         }
 }
 
-}  // namespace
+}  // namespace fused_separable_test
 }  // namespace vellum::test

@@ -23,7 +23,7 @@
 #include "support/onnx_builder.hpp"
 
 namespace vellum::test {
-namespace {
+namespace fused_squeeze_excite_test {
 
 struct Layers {
   Shape x;
@@ -182,5 +182,5 @@ TEST(FusedSqueezeExcite, ComputesTheSame) {
   EXPECT_NE(to_text(fused).find("squeeze_"), std::string::npos) << "attributes of both";
 }
 
-}  // namespace
+}  // namespace fused_squeeze_excite_test
 }  // namespace vellum::test
