@@ -11,7 +11,8 @@
 #       `NAME.as_gpu`: the program itself takes these devices in turn on lavapipe. With -DVELLUM_TEST_GPU_ASSISTED=ON those
 #       with AS_GPU come on SwiftShader once more, as `NAME.gpu_assisted` and `NAME.as_gpu_assisted`, where the validation
 #       layer watches each access to a buffer: nothing is read or written outside of it. That takes ten times as long.
-#       Lavapipe compiles without LLVM's optimisation, in 0.6 to 0.8 of the time, unless OPTIMISED is given: as users have it.
+#       Lavapipe compiles without LLVM's optimisation, in 0.6 to 0.8 of the time. With OPTIMISED it comes on lavapipe once more
+#       each night, as `NAME.optimised`, with it: as users have it.
 #       With WORST_DEVICE it comes on lavapipe once more each night, as `NAME.worst_device`: on a device that uses all of the
 #       freedom that the specification leaves (worst_device/).
 #       The runs that NIGHTLY names (`swiftshader`, ...; `others`: all but lavapipe) get the label `nightly`: each commit leaves
@@ -164,9 +165,11 @@ function(vellum_register_on_driver name run driver icd)
     if(arg_EXPECT)
       set_tests_properties(${entry} PROPERTIES PASS_REGULAR_EXPRESSION "${arg_EXPECT}")
     endif()
-    # What is long enough to be in parts begins first, so that no core is idle at the end.
+    # What is long enough to be in parts begins first, and tests without a device end the run, so that no core is idle then.
     if(arg_SHARDS GREATER 1)
       set_tests_properties(${entry} PROPERTIES COST 1000)
+    else()
+      set_tests_properties(${entry} PROPERTIES COST 100)
     endif()
     # Most of a run's time is lavapipe's compiler. Runs with other limits find many of their pipelines in its cache afterwards.
     if(driver STREQUAL "lavapipe" AND NOT run STREQUAL "lavapipe")
@@ -210,12 +213,10 @@ function(vellum_add_gpu_test name)
   vellum_require_icds()
   vellum_test_executable(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
   set(common COMMAND ${name} SHARDS ${arg_SHARDS} TIMEOUT ${arg_TIMEOUT} LABEL ${arg_LABEL}
-             NIGHTLY ${arg_NIGHTLY} worst_device)
-  foreach(option QUICK OPTIMISED)
-    if(arg_${option})
-      list(APPEND common ${option})
-    endif()
-  endforeach()
+             NIGHTLY ${arg_NIGHTLY} worst_device optimised)
+  if(arg_QUICK)
+    list(APPEND common QUICK)
+  endif()
   set(limits "")
   if(arg_IN_TURN)
     set(limits VELLUM_TEST_LIMITS=in_turn)
@@ -233,6 +234,10 @@ function(vellum_add_gpu_test name)
   if(arg_MOLTENVK)
     vellum_portability_icd(portability_icd)
     vellum_register_on_driver(${name} moltenvk lavapipe ${portability_icd} ${common} ENVIRONMENT VELLUM_TEST_LIMITS=moltenvk)
+  endif()
+  if(arg_OPTIMISED)
+    vellum_register_on_driver(${name} optimised lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common} OPTIMISED
+                              ENVIRONMENT ${limits})
   endif()
   if(arg_WORST_DEVICE)
     vellum_register_on_driver(${name} worst_device lavapipe "${VELLUM_TEST_LAVAPIPE_ICD}" ${common}
