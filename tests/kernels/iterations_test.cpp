@@ -65,11 +65,14 @@ class Counter {
 TEST(Iterations, NoKernelRunsMoreThanItDeclares) {
   if (on_swiftshader()) GTEST_SKIP() << "loops run the same everywhere";
   Counter counter;
+  size_t number = 0;
   for (const SmallOperator& small : small_operators()) {
     const Graph graph = optimise(small.graph, {});
+    const size_t only = number++ % 4;  // loops are the same in most storages and precisions
+    size_t configuration = 0;
     for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d})
       for (const Precision precision : {Precision::fp32, Precision::fp16}) {
-        if (precision == Precision::fp16 && !in_full() && storage == StorageChoice::image2d) continue;
+        if (configuration++ != only && !in_full()) continue;
         LoweringOptions options{.precision = precision, .storage = storage, .winograd = Winograd::automatic};
         if (test_context()->caps().fp16_arithmetic && precision == Precision::fp16)
           options.arithmetic = Arithmetic::fp16;

@@ -1,50 +1,37 @@
 #include "support/covering.hpp"
 
 #include <algorithm>
-#include <array>
-#include <set>
 
 namespace vellum::test {
 namespace {
 
-// Two parameters and their values: parameter, value, parameter, value. For a single value both are the same.
-using Target = std::array<size_t, 4>;
+// The time of a run whose kernels are compiled, in that of compiling a kernel on lavapipe.
+constexpr double kRun = 0.3;
 
-std::set<Target> targets_of(const Combinations& run, Coverage coverage, size_t unpaired) {
-  std::set<Target> targets;
-  for (const Combination& values : run) {
-    const size_t paired = coverage == Coverage::pairs ? values.size() - std::min(unpaired, values.size()) : 0;
-    for (size_t a = 0; a < values.size(); ++a) {
-      targets.insert({a, values[a], a, values[a]});
-      for (size_t b = a + 1; b < paired; ++b) targets.insert({a, values[a], b, values[b]});
-    }
-  }
-  return targets;
+size_t count_beyond(const std::set<std::string>& names, const std::set<std::string>& known) {
+  return static_cast<size_t>(
+      std::ranges::count_if(names, [&](const std::string& name) { return !known.contains(name); }));
 }
 
 }  // namespace
 
-std::vector<size_t> covering_runs(std::span<const Combinations> runs, Coverage coverage, size_t first,
-                                  size_t unpaired) {
-  std::vector<std::set<Target>> targets;
-  for (const Combinations& run : runs) targets.push_back(targets_of(run, coverage, unpaired));
-  std::set<Target> missing;
-  for (const auto& of_run : targets) missing.insert(of_run.begin(), of_run.end());
-
+std::vector<size_t> CoveringRuns::choose(std::span<const CandidateRun> runs) {
   std::vector<size_t> chosen;
-  while (!missing.empty()) {
-    size_t best = 0, most = 0;
+  for (;;) {
+    size_t best = 0;
+    double most = 0;
     for (size_t i = 0; i < runs.size(); ++i) {
-      const size_t run = (first + i) % runs.size();
-      const auto adds = static_cast<size_t>(std::ranges::count_if(
-          targets[run], [&](const Target& target) { return missing.contains(target); }));
-      if (adds > most) {
-        best = run;
-        most = adds;
+      const double cost = kRun + static_cast<double>(count_beyond(runs[i].kernels, compiled_));
+      const double gain = static_cast<double>(count_beyond(runs[i].covers, covered_)) / cost;
+      if (gain > most) {
+        best = i;
+        most = gain;
       }
     }
+    if (most == 0) break;
     chosen.push_back(best);
-    for (const Target& target : targets[best]) missing.erase(target);
+    covered_.insert(runs[best].covers.begin(), runs[best].covers.end());
+    compiled_.insert(runs[best].kernels.begin(), runs[best].kernels.end());
   }
   std::ranges::sort(chosen);
   return chosen;

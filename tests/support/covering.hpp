@@ -2,29 +2,28 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace vellum::test {
 
-// One combination of parameter values: the index of a value for each parameter.
-using Combination = std::vector<size_t>;
-
-// The combinations that one run tests at once, because they lead to the same computation. All have the same
-// number of parameters.
-using Combinations = std::vector<Combination>;
-
-enum class Coverage {
-  values,  // each value of each parameter
-  pairs,   // each pair of values of two parameters
+struct CandidateRun {
+  std::set<std::string> covers;   // names of what the run tests: a value of a parameter, a pair of values
+  std::set<std::string> kernels;  // names of what the driver compiles for it, unless an earlier run has it
 };
 
-// Returns ascending indices of runs that contain every value, or every pair of values, that occurs in any
-// run. Repeatedly takes the run that adds most (greedy set cover), so that few runs remain: 6 of 12 for the
-// pairs of parameters of 3, 2 and 2 values. Among runs that add equally many it takes the first from index
-// `first` on (modulo the number of runs), so that callers that pass 0, 1, 2, ... get different runs. The last
-// `unpaired` parameters are covered by value only, not by pairs.
-std::vector<size_t> covering_runs(std::span<const Combinations> runs, Coverage coverage, size_t first = 0,
-                                  size_t unpaired = 0);
+// Chooses runs among the candidates of one case after the other.
+class CoveringRuns {
+ public:
+  // Returns the indices of runs, ascending, that cover what any of these covers and no run that was chosen
+  // before. Takes the run that adds most for the kernels that are compiled for it until nothing is missing
+  // (greedy weighted set cover): few runs remain, and few kernels.
+  std::vector<size_t> choose(std::span<const CandidateRun> runs);
+
+ private:
+  std::set<std::string> covered_, compiled_;
+};
 
 }  // namespace vellum::test

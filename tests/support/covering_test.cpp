@@ -3,109 +3,85 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
-#include <tuple>
-
 namespace vellum::test {
 namespace {
 
-// A run for each combination of the parameters, which have this many values.
-std::vector<Combinations> all_combinations(const std::vector<size_t>& value_counts) {
-  std::vector<Combination> all{{}};
+std::string pair(size_t a, size_t value_of_a, size_t b, size_t value_of_b) {
+  return std::to_string(a) + "=" + std::to_string(value_of_a) + " " + std::to_string(b) + "=" +
+         std::to_string(value_of_b);
+}
+
+// A run for each combination of the parameters, which have this many values. Each compiles a kernel.
+std::vector<CandidateRun> all_combinations(const std::vector<size_t>& value_counts) {
+  std::vector<std::vector<size_t>> all{{}};
   for (const size_t count : value_counts) {
-    std::vector<Combination> longer;
-    for (const Combination& start : all)
+    std::vector<std::vector<size_t>> longer;
+    for (const std::vector<size_t>& start : all)
       for (size_t value = 0; value < count; ++value) {
         longer.push_back(start);
         longer.back().push_back(value);
       }
     all = std::move(longer);
   }
-  std::vector<Combinations> runs;
-  for (const Combination& combination : all) runs.push_back({combination});
+  std::vector<CandidateRun> runs;
+  for (const std::vector<size_t>& values : all) {
+    CandidateRun run;
+    for (size_t b = 0; b < values.size(); ++b)
+      for (size_t a = 0; a <= b; ++a) run.covers.insert(pair(a, values[a], b, values[b]));
+    run.kernels = {std::to_string(runs.size())};
+    runs.push_back(run);
+  }
   return runs;
 }
 
-using Pair = std::tuple<size_t, size_t, size_t, size_t>;
-
-std::set<Pair> pairs_in(std::span<const Combinations> runs, std::span<const size_t> chosen) {
-  std::set<Pair> pairs;
-  for (const size_t run : chosen)
-    for (const Combination& values : runs[run])
-      for (size_t b = 0; b < values.size(); ++b)
-        for (size_t a = 0; a < b; ++a) pairs.emplace(a, values[a], b, values[b]);
-  return pairs;
+std::set<std::string> covered_by(const std::vector<CandidateRun>& runs, const std::vector<size_t>& chosen) {
+  std::set<std::string> covered;
+  for (const size_t i : chosen) covered.insert(runs[i].covers.begin(), runs[i].covers.end());
+  return covered;
 }
 
-std::set<std::pair<size_t, size_t>> values_in(std::span<const Combinations> runs,
-                                              std::span<const size_t> chosen) {
-  std::set<std::pair<size_t, size_t>> found;
-  for (const size_t run : chosen)
-    for (const Combination& values : runs[run])
-      for (size_t a = 0; a < values.size(); ++a) found.emplace(a, values[a]);
-  return found;
-}
-
-std::vector<size_t> indices(size_t count) {
-  std::vector<size_t> all;
-  for (size_t i = 0; i < count; ++i) all.push_back(i);
-  return all;
+std::set<std::string> covered_by_all(const std::vector<CandidateRun>& runs) {
+  std::set<std::string> covered;
+  for (const CandidateRun& run : runs) covered.insert(run.covers.begin(), run.covers.end());
+  return covered;
 }
 
 TEST(Covering, HasEveryPair) {
   for (const std::vector<size_t>& counts :
-       {std::vector<size_t>{3, 2, 2}, {2, 2, 2, 2}, {3, 3, 3, 3}, {4, 3, 2, 1}, {5, 1}, {7}})
-    for (const size_t first : {0, 1, 5, 1000}) {
-      const std::vector<Combinations> runs = all_combinations(counts);
-      const std::vector<size_t> chosen = covering_runs(runs, Coverage::pairs, first);
-      EXPECT_EQ(pairs_in(runs, chosen), pairs_in(runs, indices(runs.size())));
-    }
-}
-
-TEST(Covering, LeavesOutThePairsOfUnpairedParameters) {
-  const std::vector<Combinations> runs = all_combinations({3, 2, 2, 5});
-  const std::vector<size_t> chosen = covering_runs(runs, Coverage::pairs, 3, 1);
-  EXPECT_EQ(values_in(runs, chosen), values_in(runs, indices(runs.size())));
-  const std::set<Pair> pairs = pairs_in(runs, chosen);
-  for (const Pair& pair : pairs_in(runs, indices(runs.size())))
-    if (std::get<2>(pair) != 3) {
-      EXPECT_TRUE(pairs.contains(pair));
-    }
-  EXPECT_LT(chosen.size(), covering_runs(runs, Coverage::pairs, 3).size());
-}
-
-TEST(Covering, HasEveryValue) {
-  const std::vector<Combinations> runs = all_combinations({3, 2, 4});
-  const std::vector<size_t> chosen = covering_runs(runs, Coverage::values);
-  EXPECT_EQ(values_in(runs, chosen), values_in(runs, indices(runs.size())));
-  EXPECT_EQ(chosen.size(), 4u);
+       {std::vector<size_t>{3, 2, 2}, {2, 2, 2, 2}, {3, 3, 3, 3}, {4, 3, 2, 1}, {5, 1}, {7}}) {
+    const std::vector<CandidateRun> runs = all_combinations(counts);
+    EXPECT_EQ(covered_by(runs, CoveringRuns().choose(runs)), covered_by_all(runs));
+  }
 }
 
 TEST(Covering, NeedsFewRuns) {
-  EXPECT_EQ(covering_runs(all_combinations({3, 2, 2}), Coverage::pairs).size(), 6u);
-  EXPECT_LE(covering_runs(all_combinations({3, 3, 3, 3}), Coverage::pairs).size(), 15u);  // of 81; 9 is least
-  EXPECT_TRUE(covering_runs({}, Coverage::pairs).empty());
+  EXPECT_EQ(CoveringRuns().choose(all_combinations({3, 2, 2})).size(), 6u);
+  EXPECT_LE(CoveringRuns().choose(all_combinations({3, 3, 3, 3})).size(), 15u);  // of 81; 9 is least
+  EXPECT_TRUE(CoveringRuns().choose({}).empty());
 }
 
-TEST(Covering, WantsOnlyPairsThatExist) {
-  std::vector<Combinations> runs = all_combinations({3, 2, 2});
-  std::erase_if(runs, [](const Combinations& run) { return run[0][0] > 0 && run[0][1] > 0; });
-  const std::vector<size_t> chosen = covering_runs(runs, Coverage::pairs);
-  EXPECT_EQ(pairs_in(runs, chosen), pairs_in(runs, indices(runs.size())));
-  EXPECT_FALSE(pairs_in(runs, chosen).contains({0, 2, 1, 1}));
+TEST(Covering, FurtherCasesAddWhatIsMissing) {
+  const std::vector<CandidateRun> runs = all_combinations({3, 2, 2});
+  CoveringRuns covering;
+  const std::vector<size_t> first = covering.choose(std::span(runs).first(4));
+  const std::vector<size_t> all = covering.choose(runs);
+  std::set<std::string> covered = covered_by(runs, first);
+  covered.merge(covered_by(runs, all));
+  EXPECT_EQ(covered, covered_by_all(runs));
+  EXPECT_TRUE(covering.choose(runs).empty());
+}
+
+TEST(Covering, PrefersKernelsThatAreCompiled) {
+  CoveringRuns covering;
+  const std::vector<CandidateRun> first{{{"image"}, {"a", "b"}}, {{"buffer"}, {"c"}}};
+  EXPECT_EQ(covering.choose(first), (std::vector<size_t>{0, 1}));
+  const std::vector<CandidateRun> second{{{"image again"}, {"d"}}, {{"image again"}, {"a", "c"}}};
+  EXPECT_EQ(covering.choose(second), std::vector<size_t>{1});
 }
 
 TEST(Covering, OneRunCoversAllItsCombinations) {
-  const std::vector<Combinations> runs{{{0, 0}}, {{0, 0}, {0, 1}, {1, 0}, {1, 1}}, {{1, 1}}};
-  EXPECT_EQ(covering_runs(runs, Coverage::pairs), std::vector<size_t>{1});
-}
-
-TEST(Covering, OtherFirstsChooseOtherRuns) {
-  const std::vector<Combinations> runs = all_combinations({3, 2, 2});
-  std::set<size_t> chosen;
-  for (size_t first = 0; first < runs.size(); ++first)
-    for (const size_t run : covering_runs(runs, Coverage::values, first)) chosen.insert(run);
-  EXPECT_EQ(chosen.size(), runs.size());
+  const std::vector<CandidateRun> runs{{{"00"}, {"a"}}, {{"00", "01", "11"}, {"b"}}, {{"11"}, {"c"}}};
+  EXPECT_EQ(CoveringRuns().choose(runs), std::vector<size_t>{1});
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -99,11 +100,40 @@ std::string computation(const Program& program) {
   return text.str();
 }
 
+// What lavapipe compiles for the program: the dispatches' kernels, for images that are powers of two or not.
+std::set<std::string> kernels_of(const Program& program) {
+  std::set<std::string> kernels;
+  for (const Task& task : program.tasks) {
+    if (!task.dispatch) continue;
+    std::ostringstream text;
+    text << task.dispatch->shader << ' ' << task.dispatch->subgroup_size;
+    for (const uint32_t size : task.dispatch->workgroup_size) text << ' ' << size;
+    for (const auto& [macro, value] : task.dispatch->defines) text << ' ' << macro << '=' << value;
+    for (const Binding& binding : task.dispatch->bindings) {
+      const TensorDesc& desc = program.tensors[binding.tensor].desc;
+      if (desc.storage == Storage::buffer) continue;
+      const Extent3 extent = desc.extent();
+      for (const uint32_t size : {extent.width, extent.height, extent.depth})
+        text << (std::has_single_bit(size) ? 'p' : '-');
+    }
+    kernels.insert(text.str());
+  }
+  return kernels;
+}
+
+struct Computation {
+  std::string text;  // the dispatches, equal where two configurations lead to the same ones
+  std::set<std::string> kernels;
+};
+
+// Of each parameter of the sweep the index of a value: storage, precision, layout, fold, variant, device.
+using Combination = std::vector<size_t>;
+
 // How a case is lowered, and for which device.
 struct Configuration {
   LoweringOptions options;
   DeviceCaps caps;
-  Combination values;  // of the parameters of the sweep
+  Combination values;
 };
 
 // Runs one case in several configurations, once where several lead to the same dispatches.
@@ -111,12 +141,12 @@ class Runs {
  public:
   explicit Runs(const OperatorCase& test) : test_(test) {}
 
-  // The dispatches as text, equal where two configurations lead to the same ones; nullopt where the case has
-  // no such configuration.
-  std::optional<std::string> computation_of(const Configuration& configuration) {
+  // What the configuration leads to; nullopt where the case has no such configuration.
+  std::optional<Computation> computation_of(const Configuration& configuration) {
     SCOPED_TRACE(describe(configuration));
     const std::optional<Program> program = lowered(configuration);
-    return program ? std::optional(computation(*program)) : std::nullopt;
+    if (!program) return std::nullopt;
+    return Computation{computation(*program), kernels_of(*program)};
   }
 
   // Unless the same dispatches ran already; of all configurations but the first, one in `one_in` runs, whose
@@ -233,41 +263,57 @@ void append_sweep(std::vector<Configuration>& configurations, const OperatorCase
       }
 }
 
-// How many cases of this kind the current test had before.
+// How many cases of this kind the current test had before; on SwiftShader, the current suite.
 size_t cases_before(const std::string& kind) {
   static std::map<std::string, size_t> counts;
   const ::testing::TestInfo* const test = ::testing::UnitTest::GetInstance()->current_test_info();
-  return counts[std::string(test->test_suite_name()) + "." + test->name() + " " + kind]++;
+  std::string key = std::string(test->test_suite_name()) + " " + kind;
+  if (!on_swiftshader()) key += std::string(" ") + test->name();
+  return counts[key]++;
 }
 
-// Of the parameters of a sweep the last two, variant and device: of these the tests of each commit cover the
-// values, without pairs.
-constexpr size_t kUnpaired = 2;
-
-// Of a test on SwiftShader, which takes several times as long as lavapipe to compile, one run is left to each
-// commit. Tests take different runs.
+// Of an operator's cases on SwiftShader, which takes several times as long as lavapipe to compile, one run is
+// left to each commit. Suites take different runs.
 size_t only_run(size_t runs) {
   const ::testing::TestInfo* const test = ::testing::UnitTest::GetInstance()->current_test_info();
   return std::hash<std::string>()(std::string(test->test_suite_name()) + test->name()) % runs;
 }
 
+// What a run of that configuration covers: values of parameters for a suite's cases of the operator, pairs of
+// storage, precision and layout, and pairs of these with the case, which stands for shapes and attributes.
+void append_covered(std::set<std::string>& covered, const Combination& values, const std::string& type,
+                    size_t number_of_case) {
+  constexpr size_t kPaired = 3;  // storage, precision, layout
+  const ::testing::TestInfo* const test = ::testing::UnitTest::GetInstance()->current_test_info();
+  const std::string of_operator = std::string(test->test_suite_name()) + " " + type + " ",
+                    of_case = of_operator + test->name() + " " + std::to_string(number_of_case) + " ";
+  const auto value = [&](size_t i) { return std::to_string(i) + "=" + std::to_string(values[i]) + " "; };
+  for (size_t a = 0; a < values.size(); ++a) {
+    covered.insert(of_operator + value(a));
+    if (a >= kPaired) continue;
+    covered.insert(of_case + value(a));
+    for (size_t b = a + 1; b < kPaired; ++b) covered.insert(of_operator + value(a) + value(b));
+  }
+}
+
 // Runs the distinct computations that cover the configurations. With VELLUM_TEST_FULL these are all.
-// Otherwise the first case of an operator in a test covers all pairs of storage, precision, layout and fold,
-// each variant and each device. Of each further case half of the runs that cover the values of the first four
-// are made, with other variants and devices in each case. On SwiftShader only_run() of the first case is.
-void run_covering(Runs& runs, const std::vector<Configuration>& configurations, size_t number_of_case) {
+// Otherwise the cases of an operator in a suite cover together each variant, device and fold, and all pairs
+// of storage, precision, layout and case. On SwiftShader only_run() of the first case is.
+void run_covering(Runs& runs, const std::vector<Configuration>& configurations, const std::string& type,
+                  size_t number_of_case) {
+  if (on_swiftshader() && number_of_case > 0 && !in_full()) return;
   std::vector<const Configuration*> distinct;
-  std::vector<Combinations> values;
+  std::vector<CandidateRun> candidates;
   std::map<std::string, size_t> indices;  // by computation
   for (const Configuration& configuration : configurations) {
-    const std::optional<std::string> text = runs.computation_of(configuration);
-    if (!text) continue;
-    const auto [place, is_new] = indices.try_emplace(*text, distinct.size());
+    const std::optional<Computation> found = runs.computation_of(configuration);
+    if (!found) continue;
+    const auto [place, is_new] = indices.try_emplace(found->text, distinct.size());
     if (is_new) {
       distinct.push_back(&configuration);
-      values.emplace_back();
+      candidates.push_back({{}, found->kernels});
     }
-    values[place->second].push_back(configuration.values);
+    append_covered(candidates[place->second].covers, configuration.values, type, number_of_case);
   }
   if (distinct.empty()) return;
   if (in_full()) {
@@ -275,18 +321,11 @@ void run_covering(Runs& runs, const std::vector<Configuration>& configurations, 
     return;
   }
   if (on_swiftshader()) {
-    if (number_of_case == 0) runs.run(*distinct[only_run(distinct.size())]);
+    runs.run(*distinct[only_run(distinct.size())]);
     return;
   }
-  if (number_of_case == 0) {
-    for (const size_t i : covering_runs(values, Coverage::pairs, 0, kUnpaired)) runs.run(*distinct[i]);
-    return;
-  }
-  for (Combinations& of_run : values)
-    for (Combination& of_parameters : of_run) of_parameters.resize(of_parameters.size() - kUnpaired);
-  const std::vector<size_t> covering = covering_runs(values, Coverage::values, number_of_case);
-  for (size_t i = number_of_case % std::min<size_t>(2, covering.size()); i < covering.size(); i += 2)
-    runs.run(*distinct[covering[i]]);
+  static CoveringRuns covering;
+  for (const size_t i : covering.choose(candidates)) runs.run(*distinct[i]);
 }
 
 // Of the runs of a choice's candidates, those on devices after the first are mostly other tiles of kernels
@@ -357,7 +396,7 @@ void check_operator(const OperatorCase& test, const DeviceCaps& caps) {
   size_t device = 0;
   for (const DeviceCaps& in_turn : caps_in_turn(caps)) append_sweep(configurations, test, in_turn, device++);
   Runs runs(test);
-  run_covering(runs, configurations, cases_before(test.type));
+  run_covering(runs, configurations, test.type, cases_before(test.type));
 }
 
 std::vector<std::string> candidate_names(const Choice& choice) {

@@ -13,7 +13,9 @@ namespace vellum::test {
 
 // Runs the case on the test's device (gpu_test.hpp) in the combinations that test.sweep asks for and compares
 // each output with Operator::evaluate(). passes/decompose replaces the operator first, if it does so for all
-// models. For fp16 the reference gets inputs rounded to fp16.
+// models. For fp16 the reference gets inputs rounded to fp16. What a test runs depends on the tests of its
+// suite before it: --gtest_filter=Conv.* repeats a failure, and so does VELLUM_TEST_FULL=1 with the test
+// alone.
 void check_operator(const OperatorCase& test);
 // Chooses kernels as for a device of `caps`. The test's device must meet the limits in `caps`.
 void check_operator(const OperatorCase& test, const DeviceCaps& caps);
@@ -31,7 +33,7 @@ struct CandidateOptions {
 // which it is the fastest, and compares with the host reference. Inputs are in channels4 if the sweep has
 // that layout. The sweep's other flags for layouts, precisions and arithmetic do not apply. Returns the names
 // of the candidates, for all choices together. In the first case of an operator in a test half of them run,
-// in each further case another quarter; on SwiftShader one does in the first case (all with
+// in each further case another quarter; on SwiftShader one does in the first case of a suite (all with
 // VELLUM_TEST_FULL).
 std::vector<std::string> check_candidates(const OperatorCase& test, const CandidateOptions& options = {});
 

@@ -26,10 +26,9 @@ namespace vellum::test {
 //               (if arithmetic_fp16)
 //   device      those of caps_in_turn()
 //
-// The first case of an operator in a test has all pairs of storage, layout, precision and fold, and each
-// variant and device. Each further case has half of a set of runs with all values of the first four; variants
-// and devices change from case to case. On SwiftShader the first case is one run, and further ones are none.
-// VELLUM_TEST_FULL=1 runs all combinations.
+// The cases of an operator in a test suite have together all pairs of storage, layout, precision and case,
+// and each fold, variant and device. On SwiftShader the first case of a test is one run, and further ones are
+// none. VELLUM_TEST_FULL=1 runs all combinations.
 struct OperatorSweep {
   // Layouts of the float inputs. Integer inputs are always linear.
   bool channels4_inputs = true, linear_inputs = true;
