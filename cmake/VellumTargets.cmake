@@ -32,6 +32,12 @@ if(MSVC)
   add_compile_definitions(NOMINMAX _CRT_SECURE_NO_WARNINGS)
 endif()
 
+# GCC looks for garbage when its heap has grown to 128 MB, which the precompiled headers alone are. A folder in a unity build takes
+# 0.3 to 1.2 GB (docs/benchmarks/build.md has what this saves).
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_UNITY_BUILD)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=600000>)
+endif()
+
 # Sanitizers for everything built from here on: -DVELLUM_SANITIZE=address,undefined or thread.
 set(VELLUM_SANITIZE "" CACHE STRING "Sanitizers to build with, as for -fsanitize=; empty for none")
 if(VELLUM_SANITIZE)
