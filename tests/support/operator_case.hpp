@@ -27,8 +27,8 @@ namespace vellum::test {
 //   device      those of caps_in_turn()
 //
 // The cases of an operator in a test suite have together all pairs of storage, layout, precision and case,
-// and each fold, variant and device. On SwiftShader the first case of a test is one run, and further ones are
-// none. VELLUM_TEST_FULL=1 runs all combinations.
+// and each fold, variant and device. On SwiftShader the first of these cases is one run, and further ones
+// are none. VELLUM_TEST_FULL=1 runs all combinations.
 struct OperatorSweep {
   // Layouts of the float inputs. Integer inputs are always linear.
   bool channels4_inputs = true, linear_inputs = true;
