@@ -12,51 +12,9 @@ import pathlib
 import struct
 import sys
 
-FLOAT, OPSET, IR_VERSION = 1, 13, 8
+sys.dont_write_bytecode = True
+from onnx_writer import model, node, tensor, value_info  # noqa: E402
 
-
-# ---- Protocol buffers: https://protobuf.dev/programming-guides/encoding, fields of onnx.proto ------------------------
-
-def varint(value):
-    result = bytearray()
-    while value > 127:
-        result.append(value & 127 | 128)
-        value >>= 7
-    return bytes(result + bytes([value]))
-
-
-def field(number, value):
-    """Integers are varints, everything else is its bytes with their length."""
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    data = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(data)) + data
-
-
-def attribute(name, value):
-    if isinstance(value, list):
-        return field(1, name) + b"".join(field(8, element) for element in value) + field(20, 7)
-    if isinstance(value, int):
-        return field(1, name) + field(3, value) + field(20, 2)
-    return field(1, name) + field(4, value) + field(20, 3)
-
-
-def node(kind, inputs, output, **attributes):
-    return (b"".join(field(1, name) for name in inputs) + field(2, output) + field(3, output) + field(4, kind)
-            + b"".join(field(5, attribute(*item)) for item in attributes.items()))
-
-
-def tensor(name, shape, data):
-    return b"".join(field(1, size) for size in shape) + field(2, FLOAT) + field(8, name) + field(9, data)
-
-
-def image(name, channels):
-    dimensions = (field(1, 1), field(1, channels), field(2, name + "_height"), field(2, name + "_width"))
-    shape = b"".join(field(1, dimension) for dimension in dimensions)
-    return field(1, name) + field(2, field(1, field(1, FLOAT) + field(2, shape)))
-
-
-# ---- The model -------------------------------------------------------------------------------------------------------
 
 def read_weights(folder, manifest):
     weights = {}
@@ -133,9 +91,8 @@ def convert(file):
         nodes += more_nodes
         tensors += more_tensors
         last = layer["name"]
-    graph = (b"".join(field(1, data) for data in nodes) + field(2, config["name"]) + b"".join(field(5, data) for data in tensors)
-             + field(11, image(first, 3)) + field(12, image(last, 3)))
-    return field(1, IR_VERSION) + field(7, graph) + field(8, field(1, "") + field(2, OPSET))
+    image_of = lambda name: value_info(name, [1, 3, name + "_height", name + "_width"])
+    return model(config["name"], nodes, tensors, image_of(first), image_of(last))
 
 
 if __name__ == "__main__":

