@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -76,7 +77,8 @@ void require_classifier(const Model& model) {
 }
 
 void print_and_draw(const std::vector<io::ClassScore>& classes, const std::vector<std::string>& labels,
-                    io::Image& image) {
+                    const RunOptions& options, io::Image& image) {
+  nlohmann::ordered_json& list = field(options, "classes") = nlohmann::ordered_json::array();
   const int scale = std::max(1, image.height / 240);
   int top = 2 * scale;
   for (const io::ClassScore& entry : classes) {
@@ -84,7 +86,8 @@ void print_and_draw(const std::vector<io::ClassScore>& classes, const std::vecto
         entry.index < labels.size() ? labels[entry.index] : "class " + std::to_string(entry.index);
     char line[32];
     std::snprintf(line, sizeof line, "%5.1f%%  ", 100 * entry.probability);
-    std::printf("  %s%s\n", line, name.c_str());
+    say(options, "  %s%s\n", line, name.c_str());
+    list.push_back({{"index", entry.index}, {"label", name}, {"probability", entry.probability}});
     draw_caption(image, 2 * scale, top, line + name, {255, 255, 255}, {24, 24, 32}, scale);
     top += 12 * scale;
   }
@@ -105,7 +108,7 @@ void classify(const Options& options) {
   const std::span<const float> scores = outputs.at(model.outputs().front().name).as<float>();
   if (!labels.empty() && labels.size() != scores.size())
     std::fprintf(stderr, "warning: %zu labels for %zu classes\n", labels.size(), scores.size());
-  print_and_draw(io::best_classes(scores, options.top), labels, image);
+  print_and_draw(io::best_classes(scores, options.top), labels, options.run, image);
   print_reuse_table(session, options.run);
   write_photo(image, options.run);
 }

@@ -1,10 +1,12 @@
 #include "common/sample.hpp"
 
 #include <CLI/CLI.hpp>
+#include <cstdarg>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "common/reuse_table.hpp"
 #include "io/picture_series.hpp"
@@ -14,6 +16,7 @@ namespace vellum::samples {
 
 void add_photo_options(CLI::App& app, RunOptions& options, const char* output) {
   options.output = output;
+  options.line = std::make_shared<nlohmann::ordered_json>();
   app.add_option("photo", options.photo,
                  "PNG, JPEG or BMP; or several of them: a folder, a pattern such as "
                  "'photos/*.jpg', or a video (needs ffmpeg)")
@@ -21,6 +24,7 @@ void add_photo_options(CLI::App& app, RunOptions& options, const char* output) {
   app.add_option("-o,--output", options.output,
                  "annotated picture to write: .png, .jpg or .bmp; the folder of several")
       ->capture_default_str();
+  app.add_flag("--json", options.json, "print a line of JSON for each photo; progress is on stderr");
   const std::map<std::string, StorageChoice> storages{{"auto", StorageChoice::automatic},
                                                       {"image2d", StorageChoice::image2d},
                                                       {"image3d", StorageChoice::image3d},
@@ -56,6 +60,16 @@ io::Image load_photo(const RunOptions& options) {
   return options.picture ? *options.picture : io::load_image(options.photo);
 }
 
+void say(const RunOptions& options, const char* format, ...) {
+  if (options.json) return;
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::vprintf(format, arguments);
+  va_end(arguments);
+}
+
+nlohmann::ordered_json& field(const RunOptions& options, const char* name) { return (*options.line)[name]; }
+
 Device open_device(const RunOptions& options) {
   if (options.device_of_all->has_value()) return **options.device_of_all;
   io::require_encodable(options.output);  // before the work, not after it
@@ -63,7 +77,7 @@ Device open_device(const RunOptions& options) {
   device_options.device = options.device;
   device_options.cache_folder = io::FileName(options.cache_folder).path();
   Device device = Device::open(device_options);
-  std::printf("running on %s\n", device.info().name.c_str());
+  std::fprintf(options.json ? stderr : stdout, "running on %s\n", device.info().name.c_str());
   if (options.picture) *options.device_of_all = device;
   return device;
 }
@@ -97,12 +111,13 @@ int square_input_side(const Model& model, int channels, const char* kind) {
 }
 
 void print_reuse_table(const Session& session, const RunOptions& options) {
-  if (options.reuse_table) std::fputs(reuse_table(session.memory()).c_str(), stdout);
+  if (options.reuse_table) std::fputs(reuse_table(session.memory()).c_str(), options.json ? stderr : stdout);
 }
 
 void write_photo(const io::Image& image, const RunOptions& options) {
   io::write_image(options.output, image);
-  std::printf("annotated photo: %s\n", options.output.c_str());
+  field(options, "output") = options.output;
+  say(options, "annotated photo: %s\n", options.output.c_str());
 }
 
 namespace {
@@ -117,21 +132,42 @@ std::filesystem::path folder_of_several(const RunOptions& options, bool is_defau
   return output.path();
 }
 
+nlohmann::ordered_json described(const std::exception& error) {
+  const auto* const known = dynamic_cast<const Error*>(&error);
+  return {{"code", known ? to_string(known->code()) : "failed"}, {"message", error.what()}};
+}
+
+void print_line(const nlohmann::ordered_json& line) {
+  std::puts(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  std::fflush(stdout);
+}
+
+void run_with_line(RunOptions& options, const std::function<void()>& run) {
+  run();
+  if (options.json) print_line(*options.line);
+  std::fflush(stdout);
+}
+
 void run_for_each(RunOptions& options, bool default_output, const std::function<void()>& run) {
   const std::filesystem::path folder = folder_of_several(options, default_output);
   io::PictureSeries series(options.photo);
   std::size_t done = 0, failed = 0;
   while (const std::optional<io::PictureSeries::Item> item = series.next()) {
     const std::string of = series.count() > 0 ? "/" + std::to_string(series.count()) : "";
+    std::FILE* const progress = options.json ? stderr : stdout;
     ++done;
     if (item->frame > 0)
-      std::printf("frame %zu\n", item->frame);
+      std::fprintf(progress, "frame %zu\n", item->frame);
     else
-      std::printf("%zu%s  %s\n", done, of.c_str(), item->file.c_str());
+      std::fprintf(progress, "%zu%s  %s\n", done, of.c_str(), item->file.c_str());
+    *options.line = {{"input", item->file}};
+    if (item->frame > 0) field(options, "frame") = item->frame;
     try {
       options.picture = io::to_image(series.load());
     } catch (const Error& error) {
       std::fprintf(stderr, "warning: %s\n", error.what());
+      field(options, "error") = described(error);
+      if (options.json) print_line(*options.line);
       ++failed;
       continue;
     }
@@ -140,8 +176,7 @@ void run_for_each(RunOptions& options, bool default_output, const std::function<
     std::filesystem::create_directories(file.parent_path(), failure);
     if (failure) throw Error(ErrorCode::io, "the folder of " + io::FileName(file).text() + " cannot be made");
     options.output = io::FileName(file).text();
-    run();
-    std::fflush(stdout);
+    run_with_line(options, run);
   }
   if (failed > 0)
     throw Error(ErrorCode::invalid_argument,
@@ -152,10 +187,14 @@ void run_for_each(RunOptions& options, bool default_output, const std::function<
 
 int run_sample(CLI::App& app, int argc, char** argv, RunOptions& options, const std::function<void()>& run) {
   return run_sample(app, argc, argv, [&] {
-    if (io::is_picture_series(options.photo))
-      run_for_each(options, app.count("--output") == 0, run);
-    else
-      run();
+    try {
+      if (io::is_picture_series(options.photo)) return run_for_each(options, app.count("--output") == 0, run);
+      *options.line = {{"input", options.photo}};
+      run_with_line(options, run);
+    } catch (const std::exception& error) {
+      if (options.json) print_line({{"error", described(error)}});
+      throw;
+    }
   });
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/draw.hpp"
+#include "common/json.hpp"
 #include "face_detection/detector.hpp"
 
 namespace vellum::samples {
@@ -18,20 +19,23 @@ struct Options {
   RunOptions run;
 };
 
-void print_and_draw(const std::vector<Face>& faces, io::Image& image) {
+void print_and_draw(const std::vector<Face>& faces, const RunOptions& options, io::Image& image) {
   static constexpr const char* keypoint_names[] = {"right eye", "left eye",  "nose tip",
                                                    "mouth",     "right ear", "left ear"};
   const int mark = std::max(2, std::min(image.width, image.height) / 150);
   const auto round = [](float value) { return static_cast<int>(std::lround(value)); };
-  std::printf("%zu face%s found\n", faces.size(), faces.size() == 1 ? "" : "s");
+  nlohmann::ordered_json& list = field(options, "faces") = nlohmann::ordered_json::array();
+  say(options, "%zu face%s found\n", faces.size(), faces.size() == 1 ? "" : "s");
   for (const Face& face : faces) {
     const int left = round(face.top_left.x), top = round(face.top_left.y);
     const int right = round(face.bottom_right.x), bottom = round(face.bottom_right.y);
-    std::printf("  score %.4f, box x %d..%d, y %d..%d\n", face.score, left, right, top, bottom);
+    say(options, "  score %.4f, box x %d..%d, y %d..%d\n", face.score, left, right, top, bottom);
+    list.push_back({{"score", face.score}, {"box", box_json(face.top_left, face.bottom_right)}});
     draw_rectangle(image, left, top, right, bottom, {0, 230, 64}, mark);
     for (std::size_t i = 0; i < face.keypoints.size(); ++i) {
       const Point point = face.keypoints[i];
-      std::printf("    %-9s %4d, %4d\n", keypoint_names[i], round(point.x), round(point.y));
+      say(options, "    %-9s %4d, %4d\n", keypoint_names[i], round(point.x), round(point.y));
+      list.back()["points"][keypoint_names[i]] = to_json(point);
       draw_disc(image, round(point.x), round(point.y), mark, {255, 32, 96});
     }
   }
@@ -41,7 +45,7 @@ void detect_faces(const Options& options) {
   io::Image image = load_photo(options.run);
   const Device device = open_device(options.run);
   FaceDetector detector(device, options.model, options.run);
-  print_and_draw(detector.find(image, options.thresholds), image);
+  print_and_draw(detector.find(image, options.thresholds), options.run, image);
   print_reuse_table(detector.session(), options.run);
   write_photo(image, options.run);
 }

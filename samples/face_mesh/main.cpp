@@ -5,9 +5,11 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/draw.hpp"
+#include "common/json.hpp"
 #include "common/region.hpp"
 #include "face_detection/detector.hpp"
 #include "face_mesh/mesh.hpp"
@@ -24,18 +26,23 @@ struct Options {
   RunOptions run;
 };
 
-void print_and_draw(const Mesh& mesh, const Region& region, io::Image& image) {
+void print_and_draw(const Mesh& mesh, const Region& region, const RunOptions& options, io::Image& image) {
   const float dot =
       std::max(1.5f, std::hypot(region.right.x - region.corner.x, region.right.y - region.corner.y) / 110);
   const auto draw = [&](const std::vector<Point>& points, Color color) {
     for (const Point& point : points) draw_line(image, point, point, color, dot);
   };
   const Point nose = mesh.points[1];  // the tip, in MediaPipe's canonical face
-  std::printf("  presence %.4f, nose tip at %.1f, %.1f", mesh.presence, nose.x, nose.y);
+  say(options, "  presence %.4f, nose tip at %.1f, %.1f", mesh.presence, nose.x, nose.y);
   if (!mesh.lips.empty())
-    std::printf("; lips %zu points, eyes %zu, irises %zu", mesh.lips.size(), mesh.eyes.size(),
-                mesh.irises.size());
-  std::printf("\n");
+    say(options, "; lips %zu points, eyes %zu, irises %zu", mesh.lips.size(), mesh.eyes.size(),
+        mesh.irises.size());
+  say(options, "\n");
+  nlohmann::ordered_json face{{"presence", mesh.presence}, {"points", to_json(mesh.points)}};
+  for (const auto& [part, points] :
+       {std::pair{"lips", &mesh.lips}, std::pair{"eyes", &mesh.eyes}, std::pair{"irises", &mesh.irises}})
+    if (!points->empty()) face[part] = to_json(*points);
+  field(options, "faces").push_back(std::move(face));
   draw(mesh.points, {0, 230, 64});
   draw(mesh.lips, {255, 32, 96});
   draw(mesh.eyes, {255, 200, 0});
@@ -48,7 +55,8 @@ void find_meshes(const Options& options) {
   const Device device = open_device(options.run);
   const std::vector<Face> faces =
       FaceDetector(device, options.detector, options.run).find(photo, options.thresholds);
-  std::printf("%zu face%s found\n", faces.size(), faces.size() == 1 ? "" : "s");
+  field(options.run, "faces") = nlohmann::ordered_json::array();
+  say(options.run, "%zu face%s found\n", faces.size(), faces.size() == 1 ? "" : "s");
   const Model model = load_model(options.mesh);
   const int side = square_input_side(model, 3, "face mesh");
   const std::string input = model.inputs()[0].name;
@@ -61,7 +69,7 @@ void find_meshes(const Options& options) {
     // The photo stays on the device; only the region moves.
     const Tensor transform = region_transform(region, network).tensor();
     const Mesh mesh = read_mesh(session.run({{input + ".transform", transform}}), region, side);
-    if (mesh.presence >= options.presence) print_and_draw(mesh, region, image);
+    if (mesh.presence >= options.presence) print_and_draw(mesh, region, options.run, image);
   }
   print_reuse_table(session, options.run);
   write_photo(image, options.run);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/draw.hpp"
+#include "common/json.hpp"
 #include "common/sample.hpp"
 #include "io/image.hpp"
 #include "io/photo.hpp"
@@ -22,15 +23,17 @@ struct Options {
   RunOptions run;
 };
 
-void print_and_draw(const std::vector<Line>& lines, io::Image& image) {
+void print_and_draw(const std::vector<Line>& lines, const RunOptions& options, io::Image& image) {
   const auto width = static_cast<float>(image.width), height = static_cast<float>(image.height);
   const float thickness = std::max(2.0f, std::min(width, height) / 200);
-  std::printf("%zu line%s found\n", lines.size(), lines.size() == 1 ? "" : "s");
+  nlohmann::ordered_json& list = field(options, "lines") = nlohmann::ordered_json::array();
+  say(options, "%zu line%s found\n", lines.size(), lines.size() == 1 ? "" : "s");
   for (const Line& line : lines) {
     const Point start{line.start.x * width, line.start.y * height};
     const Point end{line.end.x * width, line.end.y * height};
-    std::printf("  score %.4f, from %4ld, %4ld to %4ld, %4ld\n", line.score, std::lround(start.x),
-                std::lround(start.y), std::lround(end.x), std::lround(end.y));
+    say(options, "  score %.4f, from %4ld, %4ld to %4ld, %4ld\n", line.score, std::lround(start.x),
+        std::lround(start.y), std::lround(end.x), std::lround(end.y));
+    list.push_back({{"score", line.score}, {"from", to_json(start)}, {"to", to_json(end)}});
     draw_line(image, start, end, {255, 32, 96}, thickness);
   }
 }
@@ -46,7 +49,8 @@ void detect_lines(const Options& options) {
   const std::map<std::string, Tensor> outputs = session.run({{input, io::photo_bytes(image)}});
 
   const MlsdOutputs found = find_mlsd_outputs(outputs);
-  print_and_draw(decode_mlsd(found.scores, found.displacements, found.side, options.thresholds), image);
+  print_and_draw(decode_mlsd(found.scores, found.displacements, found.side, options.thresholds), options.run,
+                 image);
   print_reuse_table(session, options.run);
   write_photo(image, options.run);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/draw.hpp"
+#include "common/json.hpp"
 #include "common/sample.hpp"
 #include "common/text.hpp"
 #include "io/files.hpp"
@@ -46,7 +47,7 @@ std::span<const float> output_of(const std::map<std::string, Tensor>& outputs, s
 }
 
 void print_and_draw(const std::vector<Object>& objects, const std::vector<std::string>& labels,
-                    io::Image& image) {
+                    const RunOptions& options, io::Image& image) {
   // Bright colours with a dark edge are seen on any photo.
   static constexpr Color colors[] = {
       {0, 230, 64}, {255, 64, 128}, {0, 192, 255}, {255, 208, 0}, {208, 128, 255}};
@@ -56,15 +57,17 @@ void print_and_draw(const std::vector<Object>& objects, const std::vector<std::s
   const auto pixel = [](float fraction, int size) {
     return static_cast<int>(std::lround(std::clamp(fraction, 0.0f, 1.0f) * static_cast<float>(size - 1)));
   };
-  std::printf("%zu object%s found\n", objects.size(), objects.size() == 1 ? "" : "s");
+  nlohmann::ordered_json& list = field(options, "objects") = nlohmann::ordered_json::array();
+  say(options, "%zu object%s found\n", objects.size(), objects.size() == 1 ? "" : "s");
   for (const Object& object : objects) {
     const int left = pixel(object.box.top_left.x, image.width),
               top = pixel(object.box.top_left.y, image.height);
     const int right = pixel(object.box.bottom_right.x, image.width),
               bottom = pixel(object.box.bottom_right.y, image.height);
     const std::string& label = labels[object.label];
-    std::printf("  %-16s score %.4f, box x %d..%d, y %d..%d\n", label.c_str(), object.score, left, right, top,
-                bottom);
+    say(options, "  %-16s score %.4f, box x %d..%d, y %d..%d\n", label.c_str(), object.score, left, right,
+        top, bottom);
+    list.push_back({{"label", label}, {"score", object.score}, {"box", {left, top, right, bottom}}});
     const Color color = colors[object.label % std::size(colors)];
     draw_rectangle(image, left - 1, top - 1, right + 1, bottom + 1, dark, mark + 2);
     draw_rectangle(image, left, top, right, bottom, color, mark);
@@ -133,7 +136,7 @@ void detect_objects(const Options& options) {
   std::vector<Object> objects = has_channels_first(model)
                                     ? detect_with_gfl(model, image, labels.size(), options)
                                     : detect_with_ssd(model, image, labels.size(), options);
-  print_and_draw(suppress_overlapping(std::move(objects), options.overlap), labels, image);
+  print_and_draw(suppress_overlapping(std::move(objects), options.overlap), labels, options.run, image);
   write_photo(image, options.run);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/draw.hpp"
+#include "common/json.hpp"
 #include "common/sample.hpp"
 #include "common/text.hpp"
 #include "io/image.hpp"
@@ -141,14 +142,18 @@ void read_text(const Options& options) {
   const io::Image photo = load_photo(options.run);
   const Device device = open_device(options.run);
   const std::vector<TextLine> lines = detect(device, options, photo);
-  std::printf("%zu line%s of text found\n", lines.size(), lines.size() == 1 ? "" : "s");
+  nlohmann::ordered_json& list = field(options.run, "lines") = nlohmann::ordered_json::array();
+  say(options.run, "%zu line%s of text found\n", lines.size(), lines.size() == 1 ? "" : "s");
   Reader reader(device, options);
   std::vector<TextLine> found;
   for (const TextLine& line : lines) {
     const ReadText read = reader.read(photo, line);
     if (read.text.empty() || read.confidence < options.confidence) continue;
     found.push_back(line);
-    std::printf("%3zu  %.2f  %s\n", found.size(), read.confidence, read.text.c_str());
+    say(options.run, "%3zu  %.2f  %s\n", found.size(), read.confidence, read.text.c_str());
+    list.push_back({{"text", read.text},
+                    {"confidence", read.confidence},
+                    {"corners", to_json(std::vector<Point>(line.corners.begin(), line.corners.end()))}});
   }
   write_photo(marked(photo, found), options.run);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/draw.hpp"
+#include "common/json.hpp"
 #include "common/region.hpp"
 #include "common/sample.hpp"
 #include "io/photo.hpp"
@@ -35,8 +36,8 @@ std::vector<Detection> find_people(const Device& device, const io::Image& photo,
   return people;
 }
 
-void print_and_draw(const Pose& pose, float visibility, io::Image& image) {
-  const auto visible = [&](int i) { return pose.landmarks.at(i).visibility >= visibility; };
+void print_and_draw(const Pose& pose, const Options& options, io::Image& image) {
+  const auto visible = [&](int i) { return pose.landmarks.at(i).visibility >= options.visibility; };
   const float width = std::max(1.5f, static_cast<float>(std::min(image.width, image.height)) / 200);
   for (const auto& [from, to] : pose_connections())
     if (visible(from) && visible(to))
@@ -49,9 +50,13 @@ void print_and_draw(const Pose& pose, float visibility, io::Image& image) {
   }
   const Point nose = pose.landmarks[0].point, left = pose.landmarks[11].point,
               right = pose.landmarks[12].point;
-  std::printf("  presence %.4f, %d of 33 landmarks visible\n", pose.presence, count);
-  std::printf("    nose %.1f, %.1f; left shoulder %.1f, %.1f; right shoulder %.1f, %.1f\n", nose.x, nose.y,
-              left.x, left.y, right.x, right.y);
+  say(options.run, "  presence %.4f, %d of 33 landmarks visible\n", pose.presence, count);
+  say(options.run, "    nose %.1f, %.1f; left shoulder %.1f, %.1f; right shoulder %.1f, %.1f\n", nose.x,
+      nose.y, left.x, left.y, right.x, right.y);
+  nlohmann::ordered_json landmarks = nlohmann::ordered_json::array();
+  for (const Landmark& landmark : pose.landmarks)
+    landmarks.push_back({{"point", to_json(landmark.point)}, {"visibility", landmark.visibility}});
+  field(options.run, "people").push_back({{"presence", pose.presence}, {"landmarks", std::move(landmarks)}});
 }
 
 void find_poses(const Options& options) {
@@ -60,7 +65,8 @@ void find_poses(const Options& options) {
   const Device device = open_device(options.run);
   const MemoryPool pool(device);
   const std::vector<Detection> people = find_people(device, photo, options, pool);
-  std::printf("%zu %s found\n", people.size(), people.size() == 1 ? "person" : "people");
+  field(options.run, "people") = nlohmann::ordered_json::array();
+  say(options.run, "%zu %s found\n", people.size(), people.size() == 1 ? "person" : "people");
   const Model model = load_model(options.landmarks);
   const int side = square_input_side(model, 3, "pose landmark network");
   const std::string input = model.inputs()[0].name;
@@ -73,7 +79,7 @@ void find_poses(const Options& options) {
     // The photo stays on the device; only the region moves.
     const Tensor transform = region_transform(region, network).tensor();
     const Pose pose = read_pose(session.run({{input + ".transform", transform}}), region, side);
-    if (pose.presence >= options.presence) print_and_draw(pose, options.visibility, image);
+    if (pose.presence >= options.presence) print_and_draw(pose, options, image);
   }
   print_reuse_table(session, options.run);
   write_photo(image, options.run);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -79,7 +80,8 @@ void replace(const Options& options) {
   const io::Image photo = load_photo(options.run);
   const io::Image background = make_background(photo, options);
   const Matte person = find_person(photo, options);
-  std::printf("the person covers %.2f%% of the photo\n", 100 * person.mean());
+  field(options.run, "person") = person.mean();
+  say(options.run, "the person covers %.2f%% of the photo\n", 100 * person.mean());
   write_photo(replace_background(photo, background, person), options.run);
 }
 
