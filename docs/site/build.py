@@ -2,7 +2,7 @@
 """Builds the docs as a site: the pages of docs/ by task, and the references of C++, C, Python and Java.
     docs/site/build.py BUILD_FOLDER OUT [--pages]
 --pages: without the references. Needs what `./setup.sh docs` installs, and BUILD_FOLDER with the target vellum_python. Each link
-within the site is checked, to its heading; the exit status is 1 if one leads nowhere.
+within the site is checked, to its heading; the exit status is 1 if one leads nowhere, or a page is not in the menu.
 """
 
 import html.parser
@@ -80,6 +80,12 @@ def complete_theme(out):
             if not (scripts / name).exists():
                 (scripts / name).write_bytes(found[0].read_bytes() if found else b"")
     (out / "404.html").unlink()  # of a server's root; the site may be in any folder
+
+
+def pages_without_entry():
+    """Pages of docs/ that the menu lacks; those of a folder are reached from its README."""
+    entries = re.findall(r": (\S+\.md)$", (SITE / "mkdocs.yml").read_text(), re.MULTILINE)
+    return [file.name for file in sorted((ROOT / "docs").glob("*.md")) if file.name not in entries]
 
 
 def run(*words, **options):
@@ -170,7 +176,10 @@ def main():
             continue
         print(f"{file.relative_to(out)}: {link} leads nowhere")
         wrong += 1
-    print(f"{len(list(out.rglob('*.html')))} pages in {out}, {wrong} broken links")
+    for name in pages_without_entry():
+        print(f"{name} is not in the menu (docs/site/mkdocs.yml)")
+        wrong += 1
+    print(f"{len(list(out.rglob('*.html')))} pages in {out}, {wrong} mistakes")
     return 1 if wrong else 0
 
 
