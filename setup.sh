@@ -46,7 +46,7 @@ build_packages=(
   libflatbuffers-dev flatbuffers-compiler
   libstb-dev libcli11-dev nlohmann-json3-dev libfmt-dev zlib1g-dev
 )
-test_packages=(abigail-tools libgtest-dev libbenchmark-dev libonnx-testdata vulkan-validationlayers chromium flatbuffers-compiler
+test_packages=(abigail-tools dpkg-dev libgtest-dev libbenchmark-dev libonnx-testdata vulkan-validationlayers chromium flatbuffers-compiler
   python3 python3-numpy python3-pytest python3-torch python3-torchvision
   openjdk-17-jdk-headless libjetbrains-annotations-java junit4
   libglfw3-dev libimgui-dev libyuv-dev xvfb xauth ffmpeg)

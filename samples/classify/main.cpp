@@ -107,7 +107,8 @@ void classify(const Options& options) {
   const std::map<std::string, Tensor> outputs = session.run({{input, io::photo_bytes(image)}});
   const std::span<const float> scores = outputs.at(model.outputs().front().name).as<float>();
   if (!labels.empty() && labels.size() != scores.size())
-    std::fprintf(stderr, "warning: %zu labels for %zu classes\n", labels.size(), scores.size());
+    std::fprintf(stderr, "warning: %s has %zu labels; the network has %zu classes\n", options.labels.c_str(),
+                 labels.size(), scores.size());
   print_and_draw(io::best_classes(scores, options.top), labels, options.run, image);
   print_reuse_table(session, options.run);
   write_photo(image, options.run);
@@ -127,7 +128,9 @@ int main(int argc, char** argv) {
       ->required();
   add_photo_options(app, options.run, "classified.png");
   app.add_option("-l,--labels", options.labels, "text file with one label a line, the first for class 0");
-  app.add_option("--top", options.top, "how many classes to name")->capture_default_str();
+  app.add_option("--top", options.top, "how many classes to name")
+      ->check(CLI::Range(1u, 1u << 20))
+      ->capture_default_str();
   app.add_option("--mean", options.mean, "taken from red, green and blue in 0..1 (default: ImageNet's)")
       ->expected(3);
   app.add_option("--deviation", options.deviation, "what the difference is divided by (default: ImageNet's)")

@@ -11,6 +11,7 @@
 #include "common/reuse_table.hpp"
 #include "io/picture_series.hpp"
 #include "io/terminal.hpp"
+#include "usage/wrong_usage.hpp"
 
 namespace vellum::samples {
 
@@ -204,11 +205,16 @@ int run_sample(CLI::App& app, int argc, char** argv, const std::function<void()>
   app.option_defaults()->take_last();      // so that what follows a script's own arguments wins
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    return app.exit(asked);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), cli::explain(app, error).c_str());
+    return 2;
   }
   try {
     run();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      throw Error(ErrorCode::io, "the output cannot be written");
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), error.what());

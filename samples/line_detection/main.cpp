@@ -68,6 +68,8 @@ int main(int argc, char** argv) {
   add_fraction(app, "--threshold", options.thresholds.score, "least score of a line, 0..1");
   add_fraction(app, "--length", options.thresholds.length, "least length, as a fraction of the photo's side",
                1.5);
-  app.add_option("--lines", options.thresholds.lines, "the most lines, best first")->capture_default_str();
+  app.add_option("--lines", options.thresholds.lines, "the most lines, best first")
+      ->check(CLI::Range(1u, 1u << 20))
+      ->capture_default_str();
   return run_sample(app, argc, argv, options.run, [&] { detect_lines(options); });
 }

@@ -35,8 +35,8 @@ std::vector<std::string> read_characters(const io::FileName& file) {
 ReadText spell(std::span<const float> probabilities, std::size_t classes,
                const std::vector<std::string>& characters) {
   if (classes == 0 || classes != characters.size() || probabilities.size() % classes != 0) {
-    throw Error(ErrorCode::invalid_argument, "the text reader distinguishes " + std::to_string(classes) +
-                                                 " classes apart, but the characters' file makes " +
+    throw Error(ErrorCode::invalid_argument, "the text reader has " + std::to_string(classes) +
+                                                 " classes, but the characters' file makes " +
                                                  std::to_string(characters.size()) + " of them");
   }
   ReadText read;

@@ -21,6 +21,12 @@ TEST(Labels, OneALineWhateverItsEnd) {
             (std::vector<std::string>{"tabby cat", "goldfish", "", "last"}));
 }
 
+TEST(Labels, APictureIsNoTextFile) {
+  const TemporaryFolder folder;
+  io::write_file(folder / "labels.txt", std::vector<std::uint8_t>{0x89, 'P', 'N', 'G', '\n', 0, 0});
+  EXPECT_THROW(io::read_lines(folder / "labels.txt"), Error);
+}
+
 TEST(Labels, OnlyOneListOfScoresIsAClassifiers) {
   for (const Shape& shape : {Shape{10}, Shape{1, 10}, Shape{kUnknownDim, 10}, Shape{1, 10, 1, 1}})
     EXPECT_TRUE(io::is_list_of_scores(shape)) << to_string(shape);

@@ -76,6 +76,9 @@ TEST_F(Pictures, AClassifiersBestClassesArePrinted) {
   EXPECT_EQ(document["classes"][0]["index"], 2);
   EXPECT_EQ(document["classes"][0]["label"], "class 2") << "there are two labels";
   EXPECT_EQ(document["classes"][1]["label"], "green");
+  EXPECT_NE(document["warnings"][0].get<std::string>().find("2 labels; the network has 3 classes"),
+            std::string::npos)
+      << document;
   EXPECT_GT(document["classes"][0]["probability"], document["classes"][1]["probability"]);
   const Finished text = run_tool(arguments(classifier({1, 3, 8, 8}), photo, {"--labels", labels}));
   EXPECT_EQ(text.status, 0) << text.err;

@@ -21,7 +21,7 @@
 #include "reports.hpp"
 #include "timed_run.hpp"
 #include "tuning.hpp"
-#include "wrong_usage.hpp"
+#include "usage/wrong_usage.hpp"
 
 namespace vellum::cli {
 namespace {

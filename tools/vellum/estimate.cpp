@@ -15,8 +15,8 @@
 #include "io/files.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "usage/wrong_usage.hpp"
 #include "vellum/memory_curve.hpp"
-#include "wrong_usage.hpp"
 
 namespace vellum::cli {
 namespace {

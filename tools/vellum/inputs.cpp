@@ -32,9 +32,8 @@ size_t find_equals(const std::vector<TensorInfo>& inputs, const std::string& arg
       return equals;
   const size_t first = argument.find('=');
   if (first == std::string::npos)
-    throw Error(
-        ErrorCode::invalid_argument,
-        "-i " + argument + ": write it like NAME=FILE.npy; the model's inputs are " + list_names(inputs));
+    throw Error(ErrorCode::invalid_argument,
+                "-i " + argument + ": write it like NAME=FILE; the model's inputs are " + list_names(inputs));
   throw Error(ErrorCode::not_found,
               "there is no input '" + argument.substr(0, first) + "'; the model has " + list_names(inputs));
 }
@@ -72,6 +71,8 @@ void write_tensor(const io::FileName& file, const Tensor& tensor) {
 }
 
 InputFile split_input(const Model& model, const std::string& argument) {
+  if (model.inputs().size() == 1 && argument.find('=') == std::string::npos)
+    return {model.inputs().front().name, argument};
   const size_t equals = find_equals(model.inputs(), argument);
   const std::string name = argument.substr(0, equals);
   const auto input =

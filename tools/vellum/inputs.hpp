@@ -19,8 +19,8 @@ void write_tensor(const io::FileName& file, const Tensor& tensor);
 struct InputFile {
   std::string name, file;
 };
-// Splits a NAME=FILE argument, and returns the tensor's name. Throws Error(not_found), which lists the
-// inputs, for an unknown name.
+// Splits a NAME=FILE argument, and returns the tensor's name; FILE alone is for a model's only input. Throws
+// Error(not_found), which lists the inputs, for an unknown name.
 InputFile split_input(const Model& model, const std::string& argument);
 // Reads the .npy files of NAME=FILE arguments. Throws Error(invalid_argument) for an input that is given
 // twice.

@@ -9,8 +9,8 @@
 #include "kernel_output.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "usage/wrong_usage.hpp"
 #include "vellum/caps.hpp"
-#include "wrong_usage.hpp"
 
 namespace vellum::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include "io/terminal.hpp"
 #include "manual.hpp"
 #include "output.hpp"
-#include "wrong_usage.hpp"
+#include "usage/wrong_usage.hpp"
 
 namespace {
 

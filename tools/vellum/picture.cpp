@@ -11,7 +11,7 @@
 #include "io/picture_file.hpp"
 #include "io/picture_format.hpp"
 #include "output.hpp"
-#include "wrong_usage.hpp"
+#include "usage/wrong_usage.hpp"
 
 namespace vellum::cli {
 namespace {
@@ -174,9 +174,14 @@ Tensor picture_values(const Model& model, const std::string& name, const std::st
   return cast(deep_picture(picture, framed.frame, framed.channels_first), input.dtype);
 }
 
-std::vector<NamedClass> best_classes(const Tensor& scores, const PictureOptions& options) {
+std::vector<NamedClass> best_classes(const Tensor& scores, const PictureOptions& options,
+                                     std::vector<std::string>& warnings) {
   std::vector<std::string> labels;
   if (!options.labels.empty()) labels = io::read_lines(options.labels);
+  const auto count = static_cast<std::size_t>(element_count(scores.shape()));
+  if (!labels.empty() && labels.size() != count)
+    warnings.push_back(options.labels + " has " + std::to_string(labels.size()) +
+                       " labels; the network has " + std::to_string(count) + " classes");
   std::vector<NamedClass> classes;
   for (const io::ClassScore& score : io::best_classes(scores.to_floats(), options.top))
     classes.push_back({score, score.index < labels.size() ? one_line(labels[score.index])

@@ -55,7 +55,9 @@ struct NamedClass {
   io::ClassScore score;
   std::string label;  // "class 7" if there is no file of labels
 };
-// Returns the most likely classes, the best first.
-std::vector<NamedClass> best_classes(const Tensor& scores, const PictureOptions& options);
+// Returns the most likely classes, the best first. Adds a warning if there are more or fewer labels than
+// classes.
+std::vector<NamedClass> best_classes(const Tensor& scores, const PictureOptions& options,
+                                     std::vector<std::string>& warnings);
 
 }  // namespace vellum::cli

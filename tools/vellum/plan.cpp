@@ -15,10 +15,10 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "plan_json.hpp"
+#include "usage/wrong_usage.hpp"
 #include "vellum/planner/memory_map.hpp"
 #include "vellum/planner/plan_report.hpp"
 #include "vellum/planner/records_csv.hpp"
-#include "wrong_usage.hpp"
 
 namespace vellum::cli {
 namespace {

@@ -16,8 +16,8 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "tuning.hpp"
+#include "usage/wrong_usage.hpp"
 #include "vellum/report.hpp"
-#include "wrong_usage.hpp"
 
 namespace vellum::cli {
 namespace {

@@ -76,8 +76,8 @@ std::string class_line(const NamedClass& named) {
 std::map<std::string, Tensor> results_of(const Session& session) {
   std::map<std::string, Tensor> results;
   for (const TensorInfo& output : session.outputs())
-    results.emplace(output.name,
-                    is_state(session, output.name) ? session.state(output.name) : session.output(output.name));
+    results.emplace(output.name, is_state(session, output.name) ? session.state(output.name)
+                                                                : session.output(output.name));
   return results;
 }
 
@@ -161,7 +161,7 @@ class Runner {
 
   void describe_classes(const Tensor& scores, Outcome& outcome) const {
     nlohmann::json& classes = outcome.document["classes"] = nlohmann::json::array();
-    for (const NamedClass& named : best_classes(scores, arguments_.picture)) {
+    for (const NamedClass& named : best_classes(scores, arguments_.picture, outcome.warnings)) {
       const auto& [index, probability] = named.score;
       classes.push_back({{"index", index}, {"label", named.label}, {"probability", probability}});
       outcome.text += class_line(named);
@@ -255,7 +255,8 @@ Command add_run(CLI::App& app) {
   add_model(*command, arguments->model)->required();
   command
       ->add_option("-i,--input", arguments->inputs,
-                   "NAME=FILE: an input of the model, .npy, PNG, JPEG or BMP; repeatable. One may be several "
+                   "NAME=FILE: an input of the model, .npy, PNG, JPEG or BMP; FILE alone for its only input; "
+                   "repeatable. One may be several "
                    "pictures: a folder, a pattern such as 'photos/*.jpg', or a video (needs ffmpeg)")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

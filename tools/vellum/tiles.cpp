@@ -14,8 +14,8 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "picture_writer.hpp"
+#include "usage/wrong_usage.hpp"
 #include "vellum/large_pictures.hpp"
-#include "wrong_usage.hpp"
 
 namespace vellum::cli {
 namespace {

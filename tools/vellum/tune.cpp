@@ -10,7 +10,7 @@
 #include "option_flags.hpp"
 #include "output.hpp"
 #include "tuning.hpp"
-#include "wrong_usage.hpp"
+#include "usage/wrong_usage.hpp"
 
 namespace vellum::cli {
 namespace {

@@ -50,6 +50,15 @@ def test_a_model_is_read_from_a_path_or_bytes(face_file: Path, device: vellum.De
         assert same(vellum.Session(source, device).run({"input:0": image}), expected)
 
 
+def test_what_is_no_model_or_no_array_is_named(face: vellum.Model, device: vellum.Device) -> None:
+    for source in (None, 3):
+        with pytest.raises(TypeError, match="a model is a path, or the bytes of a file, not"):
+            vellum.Model(source)  # type: ignore[arg-type]
+    session = vellum.Session(face, device)
+    with pytest.raises(TypeError, match="takes an array, not str; read the file first"):
+        session.run("photo.jpg")  # type: ignore[arg-type]
+
+
 def test_session_opens_a_device_by_itself(face_file: Path, image, expected) -> None:
     session = vellum.Session(face_file)
     assert session.device.name == vellum.devices()[0].name

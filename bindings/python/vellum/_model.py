@@ -58,7 +58,10 @@ class Model(Handle):
         if isinstance(source, (str, os.PathLike)):
             self._make(library.vellum_model_load_signature, os.fspath(source).encode(), c_limits, wanted)
         else:
-            content = np.frombuffer(source, np.uint8)
+            try:
+                content = np.frombuffer(source, np.uint8)
+            except TypeError:
+                raise TypeError(f"a model is a path, or the bytes of a file, not {type(source).__name__}") from None
             self._make(library.vellum_model_load_bytes_signature, content.ctypes.data, content.size, c_limits, wanted)
         self._read({})
 

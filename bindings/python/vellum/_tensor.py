@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -92,6 +93,8 @@ def as_host_array(value: Any, info: TensorInfo) -> np.ndarray[Any, Any]:
     """
     if isinstance(value, np.ndarray):
         return value
+    if isinstance(value, (str, bytes, os.PathLike)):
+        raise TypeError(f"input '{info.name}' takes an array, not {type(value).__name__}; read the file first")
     if hasattr(value, "__dlpack__"):
         return _from_dlpack(value, info.name)
     if isinstance(value, (int, float, list, tuple)):

@@ -40,6 +40,7 @@ std::vector<std::string> read_lines(const FileName& file) {
     line.clear();
   };
   for (const std::uint8_t byte : read_file(file)) {
+    if (byte == '\0') throw Error(ErrorCode::invalid_argument, file.text() + ": is no text file");
     if (byte == '\n') {
       end_line();
     } else {

@@ -96,6 +96,7 @@ NpyArray read_npy(const FileName& name) { return parse_npy(read_file(name), name
 
 NpyArray parse_npy(std::span<const std::uint8_t> file, const FileName& name) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  if (file.empty()) malformed(name, "the file is empty");
   if (!text.starts_with(magic) || file.size() < 12) malformed(name, "it does not begin as one");
   const int version = file[6];
   if (version < 1 || version > 3)

@@ -1,4 +1,4 @@
-#include "wrong_usage.hpp"
+#include "usage/wrong_usage.hpp"
 
 #include <algorithm>
 #include <cstdlib>
