@@ -38,8 +38,21 @@ def wheel_faults(file):
             yield f"has no {wanted}"
 
 
+def shared_synopses(files):
+    """Packages whose first line of the description another one has, too."""
+    first = {}
+    for file in files:
+        line = subprocess.run(["dpkg-deb", "-f", file, "Description"], capture_output=True, text=True).stdout.partition("\n")[0]
+        if line in first:
+            yield f"{file}: its synopsis is that of {first[line]}: {line}"
+        first[line] = file
+
+
 def main():
     wrong = 0
+    for fault in shared_synopses([file for file in sys.argv[1:] if file.endswith(".deb")]):
+        print(fault)
+        wrong += 1
     for file in sys.argv[1:]:
         faults = deb_faults(file) if file.endswith(".deb") else wheel_faults(file) if file.endswith(".whl") else ()
         for fault in faults:

@@ -24,6 +24,9 @@ package good "mesa-vulkan-drivers | vulkan-icd" "A. Publisher <publisher@vellum.
 python3 -c 'import zipfile; zipfile.ZipFile("bad.whl", "w").writestr("vellum-1.dist-info/licenses/LICENSE", "")'
 
 python3 "$check" good.deb
+cp good.deb other.deb
+if python3 "$check" good.deb other.deb >found; then exit 1; fi
+grep -q "other.deb: its synopsis is that of good.deb: x" found
 if python3 "$check" bad.deb bad.whl >found; then exit 1; fi
 for fault in "Vellum/ is empty" "no copyright" "vellum has no manual page" "no Vulkan driver" "maintainer is" "no NOTICE" \
   "no licences/libprotobuf-dev.txt"; do
