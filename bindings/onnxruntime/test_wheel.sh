@@ -36,7 +36,7 @@ venv use "$root/bindings/python/tests/requirements.txt"
 "$scratch/use/bin/pip" install --quiet onnxruntime==1.32.0 onnx==1.23.2
 "$scratch/use/bin/pip" install --quiet --no-index --no-deps "$wheel"
 cd "$scratch"
-"$scratch/use/bin/python" -B -m pytest -q -p no:cacheprovider "$here"/tests/test_{claims,sessions,context}.py
+"$scratch/use/bin/python" -B -m pytest -q -p no:cacheprovider "$here"/tests/test_{claims,sessions,context,device_tensors}.py
 
 [[ -n $applications ]] || exit 0
 

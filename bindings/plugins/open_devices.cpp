@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/impl.hpp"
+#include "plugin_options.hpp"
 
 namespace vellum::plugin {
 
@@ -15,6 +16,21 @@ Device OpenDevices::open(const DeviceOptions& options) {
   const Device device = Device::open(options);
   known = impl(device);
   return device;
+}
+
+Device OpenDevices::open_any(const std::string& uuid) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (process_) process_->check();
+    for (const auto& [options, known] : devices_)
+      if (auto open = known.lock()) {
+        Device device = Handles::device(std::move(open));
+        if (uuid.empty() || uuid_text(device.info().uuid) == uuid) return device;
+      }
+  }
+  DeviceOptions options = parse_options({}).device;
+  options.device = uuid;
+  return open(options);
 }
 
 }  // namespace vellum::plugin

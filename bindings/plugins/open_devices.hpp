@@ -20,6 +20,9 @@ class OpenDevices {
   // Throws the errors of Device::open(), and Error(unsupported) in a process that was forked after the first
   // call.
   Device open(const DeviceOptions& options);
+  // Returns the device of this UUID, or any device if that is empty: one that is open, else a new one with
+  // default options. Throws as open() does.
+  Device open_any(const std::string& uuid);
 
  private:
   std::mutex mutex_;

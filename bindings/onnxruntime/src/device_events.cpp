@@ -63,7 +63,6 @@ void DeviceEvents::hand_over(OrtProfilingEventsContainer& container) {
 }
 
 OrtEpProfilerImpl* make_profiler(std::shared_ptr<DeviceEvents> events) {
-  events->want();
   return std::make_unique<Profiler>(std::move(events)).release();
 }
 

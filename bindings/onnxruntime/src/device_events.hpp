@@ -18,9 +18,8 @@ class DeviceEvents {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Whether the runtime has asked for a profiler. Sessions that are created afterwards measure times.
-  bool are_wanted() const { return wanted_; }
-  void want() { wanted_ = true; }
+  // Returns whether the runtime is profiling. The runtime makes a profiler for each session, whether it will profile or not.
+  bool are_wanted() const { return started_; }
 
   // Forgets earlier events. `offset_ns`: the time since the runtime began to profile.
   void start(int64_t offset_ns);
@@ -35,9 +34,8 @@ class DeviceEvents {
     std::string name, op, shader;
     int64_t begin_us = 0, duration_us = 0;
   };
-  std::atomic<bool> wanted_{false};
   std::mutex mutex_;
-  bool started_ = false;
+  std::atomic<bool> started_{false};
   Clock::time_point start_;
   int64_t offset_ns_ = 0;
   std::vector<Event> events_;

@@ -1,9 +1,13 @@
 // The entry points of the plug-in, and what the runtime asks before it makes a session.
+#include <algorithm>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "bindings/plugins/open_devices.hpp"
+#include "data_transfer.hpp"
+#include "device_memory.hpp"
 #include "options.hpp"
 #include "provider.hpp"
 #include "runtime_api.hpp"
@@ -45,17 +49,23 @@ class Factory : public OrtEpFactory {
       });
     };
     OrtEpFactory::ReleaseEp = [](OrtEpFactory*, OrtEp* provider) noexcept { release_provider(provider); };
-    // The runtime calls these without looking whether they are null.
-    OrtEpFactory::CreateAllocator = [](OrtEpFactory*, const OrtMemoryInfo*, const OrtKeyValuePairs*,
+    OrtEpFactory::CreateAllocator = [](OrtEpFactory* self, const OrtMemoryInfo* info, const OrtKeyValuePairs*,
                                        OrtAllocator** allocator) noexcept -> OrtStatus* {
       *allocator = nullptr;
-      return nullptr;
+      return guarded([&] { *allocator = static_cast<Factory*>(self)->make_allocator(*info); });
     };
-    OrtEpFactory::ReleaseAllocator = [](OrtEpFactory*, OrtAllocator*) noexcept {};
-    OrtEpFactory::CreateDataTransfer = [](OrtEpFactory*,
+    OrtEpFactory::ReleaseAllocator = [](OrtEpFactory*, OrtAllocator* allocator) noexcept {
+      release_device_allocator(allocator);
+    };
+    OrtEpFactory::CreateDataTransfer = [](OrtEpFactory* self,
                                           OrtDataTransferImpl** transfer) noexcept -> OrtStatus* {
       *transfer = nullptr;
-      return nullptr;
+      return guarded([&] {
+        *transfer =
+            make_data_transfer([factory = static_cast<Factory*>(self)](const OrtMemoryDevice& memory) {
+              return factory->is_own(memory);
+            });
+      });
     };
     OrtEpFactory::IsStreamAware = [](const OrtEpFactory*) noexcept { return false; };
     OrtEpFactory::CreateSyncStreamForDevice = [](OrtEpFactory*, const OrtMemoryDevice*,
@@ -88,7 +98,37 @@ class Factory : public OrtEpFactory {
   void add_device(const OrtHardwareDevice& hardware, std::span<OrtEpDevice*> found, size_t& count) {
     if (count == found.size()) return;
     check(ep_api().CreateEpDevice(this, &hardware, nullptr, nullptr, &found[count]));
+    check(ep_api().EpDevice_AddAllocatorInfo(found[count], &memory_info(hardware)));
     ++count;
+  }
+
+  // Returns the description of the memory that the host and this GPU share, for applications that bind
+  // tensors in it. There is none of the device's own memory: with that the runtime would copy all inputs and
+  // outputs of claimed parts, where Vellum does it in the submit of the run.
+  const OrtMemoryInfo& memory_info(const OrtHardwareDevice& hardware) {
+    const std::lock_guard lock(mutex_);
+    const std::string uuid = vulkan_device(hardware);
+    const auto known = std::ranges::find(memory_, uuid, &Memory::uuid);
+    if (known != memory_.end()) return *known->info;
+    const auto number = static_cast<int32_t>(memory_.size());
+    memory_.push_back(
+        {uuid,
+         get<OrtMemoryInfo*>(api().CreateMemoryInfo_V2, "VellumHostAccessible", OrtMemoryInfoDeviceType_GPU,
+                             api().HardwareDevice_VendorId(&hardware), number,
+                             OrtDeviceMemoryType_HOST_ACCESSIBLE, size_t{256}, OrtDeviceAllocator)});
+    return *memory_.back().info;
+  }
+
+  OrtAllocator* make_allocator(const OrtMemoryInfo& wanted) {
+    const std::lock_guard lock(mutex_);
+    for (const Memory& memory : memory_) {
+      int differs = 1;
+      check(api().CompareMemoryInfo(memory.info, &wanted, &differs));
+      if (differs == 0)
+        return make_device_allocator(memory.info,
+                                     [this, uuid = memory.uuid] { return devices_.open_any(uuid); });
+    }
+    throw Error(ErrorCode::invalid_argument, "there is no such memory");
   }
 
   // GPUs that Vulkan has, too. Where the runtime sees none of them (in containers, or without a GPU), the
@@ -104,7 +144,21 @@ class Factory : public OrtEpFactory {
         add_device(*device, found, count);
   }
 
+  bool is_own(const OrtMemoryDevice& device) {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::any_of(memory_, [&](const Memory& memory) {
+      return ep_api().MemoryDevice_AreEqual(ep_api().MemoryInfo_GetMemoryDevice(memory.info), &device);
+    });
+  }
+
+  struct Memory {
+    std::string uuid;     // of the Vulkan device; empty: the one that sessions use
+    OrtMemoryInfo* info;  // never freed, as the factory
+  };
+
   plugin::OpenDevices devices_;
+  std::mutex mutex_;  // of memory_
+  std::vector<Memory> memory_;
 };
 
 // All registrations share one factory, which is never freed: the runtime calls it for sessions that outlive

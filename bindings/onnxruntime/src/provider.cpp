@@ -42,7 +42,7 @@ std::vector<std::string> names_of(const std::vector<const OrtValueInfo*>& values
 class Provider : public OrtEp {
  public:
   Provider(const Device& device, const ProviderOptions& options, const OrtLogger* logger)
-      : OrtEp{}, shared_{device, options, {}, std::make_shared<DeviceEvents>()}, logger_(logger) {
+      : OrtEp{}, shared_{device, options, {}, std::make_shared<DeviceEvents>(), logger} {
     ort_version_supported = supported_version();
     OrtEp::GetName = [](const OrtEp*) noexcept { return kProviderName; };
     OrtEp::GetCapability = [](OrtEp* self, const OrtGraph* graph,
@@ -104,7 +104,7 @@ class Provider : public OrtEp {
     const std::string text = report(network, claim);
     for (size_t begin = 0; begin < text.size();) {
       const size_t end = text.find('\n', begin);
-      log_line(logger_, text.substr(begin, end - begin));
+      log_line(shared_.logger, text.substr(begin, end - begin));
       begin = end + 1;
     }
     if (shared_.options.claim_report.empty()) return;
@@ -143,7 +143,6 @@ class Provider : public OrtEp {
   }
 
   RunningNetwork::Shared shared_;
-  const OrtLogger* const logger_;
 };
 
 }  // namespace

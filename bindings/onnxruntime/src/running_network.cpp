@@ -70,7 +70,8 @@ std::vector<RunningNetwork::Input> RunningNetwork::read_inputs(const OrtKernelCo
 }
 
 std::shared_ptr<RunningNetwork::Prepared> RunningNetwork::prepared_for(const std::vector<Input>& inputs) {
-  std::string key;
+  const bool measures_times = shared_.options.session.profile || shared_.events->are_wanted();
+  std::string key(1, measures_times ? 'm' : ' ');
   for (size_t i = 0; i < inputs.size(); ++i) {
     append(key, inputs[i].shape.data(), inputs[i].shape.size() * sizeof(int64_t));
     if (model_.inputs()[i].decides_shapes) append(key, inputs[i].data, inputs[i].bytes);
@@ -86,14 +87,14 @@ std::shared_ptr<RunningNetwork::Prepared> RunningNetwork::prepared_for(const std
       shared_.options.session.memory_budget > 0 || shared_.options.session.weights_budget > 0;
   const size_t most = has_budget ? 1 : shared_.options.session.cached_shapes;
   while (prepared_.size() >= most) prepared_.pop_back();
-  prepared_.push_front(prepare(inputs, std::move(key)));
+  prepared_.push_front(prepare(inputs, std::move(key), measures_times));
   return prepared_.front();
 }
 
 std::shared_ptr<RunningNetwork::Prepared> RunningNetwork::prepare(const std::vector<Input>& inputs,
-                                                                  std::string key) {
+                                                                  std::string key, bool measures_times) {
   SessionOptions options = shared_.options.session;
-  options.profile = options.profile || shared_.events->are_wanted();
+  options.profile = measures_times;
   options.memory_pool = shared_.pool;
   options.cached_shapes = 1;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -105,9 +106,23 @@ std::shared_ptr<RunningNetwork::Prepared> RunningNetwork::prepare(const std::vec
     options.input_values.emplace(input.name, std::move(values));
   }
   Session session(shared_.device, model_, options);
-  std::vector<TensorInfo> outputs = session.outputs();
-  return std::make_shared<Prepared>(
-      Prepared{std::move(key), std::move(session), std::move(outputs), options.profile});
+  return std::make_shared<Prepared>(std::move(key), std::move(session), measures_times);
+}
+
+// Returns false, with nothing computed, if the run has no device tensor that can be bound.
+bool RunningNetwork::run_bound(Prepared& prepared, std::span<const InputValues> inputs,
+                               std::span<const OutputValues> outputs) {
+  const auto is_on_device = [](const auto& one) { return find_device_memory(one.values.data()).has_value(); };
+  if (std::ranges::none_of(inputs, is_on_device) && std::ranges::none_of(outputs, is_on_device)) return false;
+  const std::lock_guard lock(prepared.session_mutex);
+  if (!prepared.bound_runs) {
+    std::vector<bool> decides_shapes;
+    for (const TensorInfo& input : model_.inputs()) decides_shapes.push_back(input.decides_shapes);
+    prepared.bound_runs.emplace(prepared.session, shared_.device, decides_shapes);
+  }
+  const bool done = prepared.bound_runs->run(inputs, outputs);
+  if (!prepared.bound_runs->news().empty()) log_line(shared_.logger, prepared.bound_runs->news());
+  return done;
 }
 
 void RunningNetwork::run(OrtKernelContext& context) {
@@ -133,7 +148,8 @@ void RunningNetwork::run(OrtKernelContext& context) {
   Run run;
   if (prepared->measures_times) {
     run_measured(prepared->session, values, results, run);
-  } else {
+  } else if (!late.empty() || !run_bound(*prepared, values, results)) {
+    const std::shared_lock lock(prepared->session_mutex);
     run = prepared->session.submit(values, results);
     run.wait();
   }

@@ -4,11 +4,15 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <shared_mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings/plugins/home_process.hpp"
 #include "bindings/plugins/profile_page.hpp"
+#include "bound_runs.hpp"
 #include "device_events.hpp"
 #include "options.hpp"
 #include "runtime_api.hpp"
@@ -16,9 +20,9 @@
 
 namespace vellum::ort {
 
-// Thread-safe. There is a session for each combination of input shapes, and of values that decide shapes; the
-// least recently used one is dropped (SessionOptions::cached_shapes). They share weights and the memory of
-// intermediate tensors.
+// Thread-safe. There is a session for each combination of input shapes, and of values that decide shapes, and
+// another one while the runtime profiles; the least recently used one is dropped
+// (SessionOptions::cached_shapes). They share weights and the memory of intermediate tensors.
 class RunningNetwork {
  public:
   // The names of the fused node's inputs and outputs, in its order.
@@ -31,6 +35,7 @@ class RunningNetwork {
     ProviderOptions options;
     MemoryPool pool;  // not valid() with a budget
     std::shared_ptr<DeviceEvents> events;
+    const OrtLogger* logger = nullptr;  // of the session
   };
   // `number`: the part's number in its model. If all shapes are known, the session is created now.
   RunningNetwork(const Shared& shared, const Model& part, const Names& names, size_t number);
@@ -40,10 +45,17 @@ class RunningNetwork {
 
  private:
   struct Prepared {
-    std::string key;
+    Prepared(std::string shapes, Session made, bool measures)
+        : key(std::move(shapes)),
+          session(std::move(made)),
+          outputs(session.outputs()),
+          measures_times(measures) {}
+    const std::string key;
     Session session;
-    std::vector<TensorInfo> outputs;
-    bool measures_times = false;
+    const std::vector<TensorInfo> outputs;
+    const bool measures_times;
+    std::shared_mutex session_mutex;      // shared by submits; exclusive for bound_runs
+    std::optional<BoundRuns> bound_runs;  // made with the first device tensor
   };
   struct Input {
     const void* data = nullptr;
@@ -51,8 +63,10 @@ class RunningNetwork {
     Shape shape;
   };
 
-  std::shared_ptr<Prepared> prepare(const std::vector<Input>& inputs, std::string key);
+  std::shared_ptr<Prepared> prepare(const std::vector<Input>& inputs, std::string key, bool measures_times);
   std::shared_ptr<Prepared> prepared_for(const std::vector<Input>& inputs);
+  bool run_bound(Prepared& prepared, std::span<const InputValues> inputs,
+                 std::span<const OutputValues> outputs);
   void run_measured(Session& session, std::span<const InputValues> inputs,
                     std::span<const OutputValues> outputs, Run& run);
   std::vector<Input> read_inputs(const OrtKernelContext& context) const;

@@ -1,16 +1,32 @@
 """Compares the provider with the CPU provider and with sessions of Vellum itself, as rows of a Markdown table.
 
-    PYTHONPATH=BUILD/bindings/onnxruntime:BUILD/bindings/python python compare_models.py [--runs N] MODEL[,INPUT=1x3x48x320]...
+    PYTHONPATH=BUILD/bindings/onnxruntime:BUILD/bindings/python python compare_models.py [--runs N] [--layer FOLDER]
+        [--results FILE] [--write PAGE] MODEL[,INPUT=1x3x48x320][,INPUT=1@16000]...
 
-Columns: nodes claimed and parts; the largest difference to the CPU provider, over the largest value; milliseconds to make the
-session with the provider; the least milliseconds of a run with the provider, with a session of Vellum, and with the CPU
-provider. The runs of the three alternate; threads of the runtime do not spin, which would slow down the next run.
+INPUT=SHAPE gives the shape of an input, and @VALUE the number that fills it (a scalar: `=@16000`); other inputs are random, or the
+files INPUT.npy beside a model.onnx. Columns:
+
+- nodes claimed, and parts;
+- error: the largest difference to the CPU provider, over the largest value (or 1, if that is larger);
+- ms provider, Vellum, CPU: the least of N runs in turns, with the provider, with a session of Vellum and with the CPU provider on
+  one thread;
+- MiB provider, Vellum: the peak of the device memory that a process allocates for one run, counted by tests/bench/peers/
+  memory_layer.cpp (--layer: the folder of its manifest);
+- ms cold, cold EPContext: to make the session and run it once in a process of its own, without any cache, from the model and from
+  its compiled form.
+
+Times are CPU time of the process with all its threads, which is all of the time on lavapipe and little of it on a GPU. --results
+keeps what was measured, so that a run goes on where another one stopped; --write replaces the table between the marks of a page.
 """
 
 import argparse
+import ctypes
+import json
 import os
 import pathlib
 import re
+import subprocess
+import sys
 import tempfile
 import time
 
@@ -18,67 +34,187 @@ import numpy as np
 import onnxruntime
 import onnxruntime_vellum
 
+TITLES = ["model", "nodes claimed", "parts", "error", "ms provider", "ms Vellum", "ms CPU", "MiB provider", "MiB Vellum", "ms cold",
+          "ms cold EPContext"]
+
+
+class Case:
+    """A model, and the inputs that the command line or files beside it give."""
+
+    def __init__(self, argument):
+        self.argument = argument
+        path, *given = argument.split(",")
+        self.path, self.shapes, self.fill = pathlib.Path(path), {}, {}
+        for text in given:
+            name, value = text.split("=")
+            shape, _, number = value.partition("@")
+            self.shapes[name] = [int(d) for d in shape.split("x")] if shape else []
+            if number:
+                self.fill[name] = float(number)
+        self.name = self.path.parent.name if self.path.stem == "model" else self.path.stem
+
+    def inputs(self, session):
+        rng, values = np.random.default_rng(1), {}
+        for value in session.get_inputs():
+            dtype = {"float": "f4", "float16": "f2", "double": "f8", "bool": "?"}.get(value.type[7:-1], value.type[7:-1])
+            shape = self.shapes.get(value.name, [d if isinstance(d, int) and d > 0 else 1 for d in value.shape])
+            file = self.path.parent / f"{value.name}.npy"
+            if value.name in self.fill:
+                values[value.name] = np.full(shape, self.fill[value.name], dtype)
+            elif self.path.stem == "model" and file.exists():
+                values[value.name] = np.load(file)
+            else:
+                values[value.name] = (rng.random(shape) if np.dtype(dtype).kind == "f" else rng.integers(0, 2, shape)).astype(dtype)
+        return values
+
 
 def timed(work):
-    begin = time.perf_counter()
+    begin = time.process_time()
     result = work()
-    return result, 1e3 * (time.perf_counter() - begin)
+    return result, 1e3 * (time.process_time() - begin)
 
 
-def inputs_of(session, shapes):
-    rng = np.random.default_rng(1)
-    inputs = {}
-    for value in session.get_inputs():
-        shape = shapes.get(value.name) or [d if isinstance(d, int) and d > 0 else 1 for d in value.shape]
-        inputs[value.name] = rng.random(shape, np.float32)
-    return inputs
-
-
-def native_session(model, shapes):
-    try:
-        import vellum
-    except ImportError:
-        return None
-    return vellum.Session(model, input_shapes=shapes)
-
-
-def row(argument, runs, report):
-    model, *given = argument.split(",")
-    shapes = {text.split("=")[0]: [int(d) for d in text.split("=")[1].split("x")] for text in given}
-    provider = [(onnxruntime_vellum.NAME, {"claim_report": report})]
+def make_session(path, provider, **options):
     settings = onnxruntime.SessionOptions()
     settings.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    make = lambda providers: onnxruntime.InferenceSession(model, settings, providers=providers, enable_fallback=0)
-    session, creation = timed(lambda: make(provider))
-    host = make(["CPUExecutionProvider"])
-    inputs = inputs_of(host, shapes)
-    native = native_session(model, {name: value.shape for name, value in inputs.items()})
+    settings.intra_op_num_threads = 1
+    for name, value in options.items():
+        settings.add_session_config_entry("ep.context_" + name, value)
+    return onnxruntime.InferenceSession(str(path), settings, providers=[provider], enable_fallback=0)
+
+
+def with_provider(**options):
+    return onnxruntime_vellum.NAME, {"cache": "", **options}
+
+
+def native_session(case, inputs):
+    import vellum
+    return vellum.Session(str(case.path), vellum.Device(cache_folder=""), input_shapes={name: value.shape for name, value in inputs.items()})
+
+
+# Open from the beginning: Vulkan's loader closes it with the last device, and its counts are gone.
+LAYER = ctypes.CDLL(os.environ["VELLUM_MEMORY_LAYER"]) if "VELLUM_MEMORY_LAYER" in os.environ else None
+
+
+def allocated_mib():
+    """The peak that the layer has counted in this process."""
+    if not LAYER:
+        return None
+    LAYER.vellum_peak_bytes.restype = ctypes.c_uint64
+    return LAYER.vellum_peak_bytes() / 2**20
+
+
+def step_compare(case, folder, runs):
+    report = folder / "claims.txt"
+    session, host = make_session(case.path, with_provider(claim_report=str(report))), make_session(case.path, "CPUExecutionProvider")
+    inputs = case.inputs(host)
     results, expected = session.run(None, inputs), host.run(None, inputs)
-    error = max(np.abs(r.astype("f8") - e).max() / max(np.abs(e).max(), 1e-9) for r, e in zip(results, expected) if e.size)
-    ways = [lambda: session.run(None, inputs), lambda: host.run(None, inputs)]
-    if native:
-        ways.insert(1, lambda: native.run(inputs))
-    times = np.min([[timed(way)[1] for way in ways] for _ in range(runs + 1)][1:], axis=0)
-    with open(report) as file:
-        claimed, nodes, parts = re.match(r"Vellum claims (\d+) of (\d+) nodes in (\d+)", file.read()).groups()
-    path = pathlib.Path(model)
-    columns = [path.parent.name if path.stem == "model" else path.stem, f"{claimed} of {nodes}", parts, f"{error:.1e}", f"{creation:.0f}",
-               f"{times[0]:.2f}", f"{times[1]:.2f}" if native else "", f"{times[-1]:.2f}"]
-    return "| " + " | ".join(columns) + " |"
+    difference = lambda r, e: np.abs(r.astype("f8") - e).max() / max(np.abs(e).max(), 1)
+    ways = {"provider": lambda: session.run(None, inputs), "cpu": lambda: host.run(None, inputs)}
+    try:
+        native = native_session(case, inputs)
+        native.run(inputs)
+        ways["vellum"] = lambda: native.run(inputs)
+    except Exception:  # a model that Vellum cannot run whole
+        pass
+    times = np.min([[timed(way)[1] for way in ways.values()] for _ in range(runs)], axis=0)
+    claimed, nodes, parts = re.match(r"Vellum claims (\d+) of (\d+) nodes in (\d+)", report.read_text()).groups()
+    return {"claimed": int(claimed), "nodes": int(nodes), "parts": int(parts), "report": report.read_text(),
+            "error": float(max(difference(r, e) for r, e in zip(results, expected) if e.size)), **dict(zip(ways, times))}
+
+
+def step_cold(case, folder, runs):
+    def work():
+        session = make_session(case.path, with_provider())
+        return session.run(None, case.inputs(session))
+
+    cold = timed(work)[1]
+    return {"cold": cold, "provider_mib": allocated_mib()}
+
+
+def step_native(case, folder, runs):
+    session = native_session(case, inputs := case.inputs(make_session(case.path, "CPUExecutionProvider")))
+    session.run(inputs)
+    return {"vellum_mib": allocated_mib()}
+
+
+def step_compile(case, folder, runs):
+    make_session(case.path, with_provider(), enable="1", file_path=str(folder / "compiled.onnx"), embed_mode="0")
+    return {}
+
+
+def step_context(case, folder, runs):
+    def work():
+        session = make_session(folder / "compiled.onnx", with_provider())
+        return session.run(None, case.inputs(session))
+
+    return {"context": timed(work)[1]}
+
+
+STEPS = {"compare": step_compare, "cold": step_cold, "native": step_native, "compile": step_compile, "context": step_context}
+
+
+def run_steps(case, arguments):
+    """Each step in a process of its own, so that none finds what another one has prepared."""
+    results = {"name": case.name}
+    environment = {**os.environ, "MESA_SHADER_CACHE_DISABLE": "true"}
+    if arguments.layer:
+        environment |= {"VK_LAYER_PATH": arguments.layer, "VK_INSTANCE_LAYERS": "VK_LAYER_VELLUM_memory",
+                        "VELLUM_MEMORY_LAYER": os.path.join(arguments.layer, "libmemory_layer.so")}
+    with tempfile.TemporaryDirectory() as folder:
+        for step in STEPS:
+            command = [sys.executable, "-B", __file__, "--step", step, "--folder", folder, "--runs", str(arguments.runs), case.argument]
+            done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=1800)
+            if done.returncode == 0:
+                results |= json.loads(done.stdout.splitlines()[-1])
+            else:
+                results.setdefault("failures", {})[step] = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+    return results
+
+
+def row(result):
+    number = lambda name, digits: f"{result[name]:.{digits}f}" if result.get(name) is not None else ""
+    claimed = f"{result['claimed']} of {result['nodes']}" if "nodes" in result else "failed"
+    error = f"{result['error']:.1e}" if "error" in result else ""
+    return [result["name"], claimed, str(result.get("parts", "")), error, number("provider", 1), number("vellum", 1), number("cpu", 1),
+            number("provider_mib", 1), number("vellum_mib", 1), number("cold", 0), number("context", 0)]
+
+
+def table(results):
+    lines = [TITLES, ["---"] + ["---:"] * (len(TITLES) - 1)] + [row(result) for result in results]
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
+
+
+def write_between_marks(page, text):
+    begin, end = "<!-- models begin -->\n", "<!-- models end -->\n"
+    before, rest = page.read_text().split(begin)
+    page.write_text(before + begin + text + end + rest.split(end)[1])
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("models", nargs="+")
-    parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("models", nargs="*", type=Case)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--layer")
+    parser.add_argument("--results", type=pathlib.Path)
+    parser.add_argument("--write", type=pathlib.Path)
+    parser.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=pathlib.Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    onnxruntime.set_default_logger_severity(4)
-    onnxruntime_vellum.register()
-    print("| model | nodes claimed | parts | error | ms to make | ms provider | ms Vellum | ms CPU provider |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-    with tempfile.TemporaryDirectory() as folder:
-        for model in arguments.models:
-            print(row(model, arguments.runs, os.path.join(folder, "claims.txt")), flush=True)
+    if arguments.step:
+        onnxruntime.set_default_logger_severity(4)
+        onnxruntime_vellum.register()
+        print(json.dumps(STEPS[arguments.step](arguments.models[0], arguments.folder, arguments.runs)), flush=True)
+        return
+    known = json.loads(arguments.results.read_text()) if arguments.results and arguments.results.exists() else {}
+    for case in arguments.models:
+        if case.name not in known:
+            known[case.name] = run_steps(case, arguments)
+            print(" | ".join(row(known[case.name])), known[case.name].get("failures", ""), flush=True)
+            if arguments.results:
+                arguments.results.write_text(json.dumps(known, indent=1) + "\n")
+    if arguments.write:
+        write_between_marks(arguments.write, table(known.values()))
 
 
 if __name__ == "__main__":

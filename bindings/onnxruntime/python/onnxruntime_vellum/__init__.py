@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 
+import numpy
 import onnxruntime
 
 NAME = "VellumExecutionProvider"
@@ -50,6 +51,15 @@ def devices() -> "list[onnxruntime.OrtEpDevice]":
     """Returns the devices to choose from, for SessionOptions.add_provider_for_devices()."""
     register()
     return [device for device in onnxruntime.get_ep_devices() if device.ep_name == NAME]
+
+
+def empty(shape, dtype="float32") -> "onnxruntime.OrtValue":
+    """Returns a tensor in memory that the GPU and the host share, for io_binding(): a session of the provider uses it in place.
+
+    Its values are undefined; OrtValue.numpy() is a view of them. Needs ONNX Runtime 1.27 or later.
+    """
+    memory = devices()[0].memory_info(onnxruntime.OrtDeviceMemoryType.HOST_ACCESSIBLE)
+    return onnxruntime.OrtValue.ortvalue_from_shape_and_type(shape, numpy.dtype(dtype).type, memory_info=memory)
 
 
 def prefer(**options: object) -> None:
