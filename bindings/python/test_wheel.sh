@@ -86,6 +86,8 @@ if [[ -n $torch ]]; then
   venv torch "$here/tests/requirements-torch.txt"
   "$scratch/torch/bin/pip" install --quiet --no-index --no-deps "$wheel"
   "$scratch/torch/bin/python" "$here/tests/docs_programs.py" --torch
+  "$scratch/torch/bin/pip" install --quiet pytest==9.2.0
+  "$scratch/torch/bin/python" -B -m pytest -q -p no:cacheprovider "$here/tests/test_torch_compile.py"
 else
   echo "skipped: the program of docs/python.md that exports networks from torch; --torch runs it (gigabytes from PyPI)"
 fi
