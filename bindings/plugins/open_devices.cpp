@@ -7,6 +7,11 @@
 
 namespace vellum::plugin {
 
+OpenDevices& OpenDevices::of_process() {
+  static auto* const devices = new OpenDevices;
+  return *devices;
+}
+
 Device OpenDevices::open(const DeviceOptions& options) {
   const std::lock_guard lock(mutex_);
   if (!process_) process_.emplace();
@@ -31,6 +36,11 @@ Device OpenDevices::open_any(const std::string& uuid) {
   DeviceOptions options = parse_options({}).device;
   options.device = uuid;
   return open(options);
+}
+
+void OpenDevices::forget(const Device& lost) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(devices_, [&](const auto& known) { return known.second.lock() == impl(lost); });
 }
 
 }  // namespace vellum::plugin

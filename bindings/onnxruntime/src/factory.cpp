@@ -45,7 +45,7 @@ class Factory : public OrtEpFactory {
       return guarded([&] {
         ProviderOptions own = read_options(*options);
         if (own.device.device.empty() && count > 0) own.device.device = vulkan_device(*hardware[0]);
-        *provider = make_provider(static_cast<Factory*>(self)->devices_.open(own.device), own, logger);
+        *provider = make_provider(plugin::OpenDevices::of_process().open(own.device), own, logger);
       });
     };
     OrtEpFactory::ReleaseEp = [](OrtEpFactory*, OrtEp* provider) noexcept { release_provider(provider); };
@@ -125,8 +125,8 @@ class Factory : public OrtEpFactory {
       int differs = 1;
       check(api().CompareMemoryInfo(memory.info, &wanted, &differs));
       if (differs == 0)
-        return make_device_allocator(memory.info,
-                                     [this, uuid = memory.uuid] { return devices_.open_any(uuid); });
+        return make_device_allocator(
+            memory.info, [uuid = memory.uuid] { return plugin::OpenDevices::of_process().open_any(uuid); });
     }
     throw Error(ErrorCode::invalid_argument, "there is no such memory");
   }
@@ -156,7 +156,6 @@ class Factory : public OrtEpFactory {
     OrtMemoryInfo* info;  // never freed, as the factory
   };
 
-  plugin::OpenDevices devices_;
   std::mutex mutex_;  // of memory_
   std::vector<Memory> memory_;
 };

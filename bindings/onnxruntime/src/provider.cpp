@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/impl.hpp"
+#include "bindings/plugins/open_devices.hpp"
 #include "claim.hpp"
 #include "context_node.hpp"
 #include "probe.hpp"
@@ -24,7 +25,8 @@ struct PartCallbacks : OrtNodeComputeInfo {
       return nullptr;
     };
     Compute = [](OrtNodeComputeInfo*, void* state, OrtKernelContext* context) noexcept -> OrtStatus* {
-      return guarded([&] { static_cast<RunningNetwork*>(state)->run(*context); });
+      auto& network = *static_cast<RunningNetwork*>(state);
+      return guarded([&] { plugin::run_on(network.device(), [&] { network.run(*context); }); });
     };
     ReleaseState = [](OrtNodeComputeInfo*, void*) noexcept {};
   }

@@ -40,6 +40,7 @@ class RunningNetwork {
   // `number`: the part's number in its model. If all shapes are known, the session is created now.
   RunningNetwork(const Shared& shared, const Model& part, const Names& names, size_t number);
 
+  const Device& device() const { return shared_.device; }
   // Runs once with the inputs and outputs of the context.
   void run(OrtKernelContext& context);
 

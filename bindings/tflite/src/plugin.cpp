@@ -11,18 +11,6 @@
 #define VELLUM_PLUGIN extern "C" __attribute__((visibility("default")))
 #endif
 
-namespace vellum::lite {
-namespace {
-
-// Never freed: delegates may outlive the static objects of a process that ends.
-plugin::OpenDevices& open_devices() {
-  static auto* const devices = new plugin::OpenDevices;
-  return *devices;
-}
-
-}  // namespace
-}  // namespace vellum::lite
-
 // Returns null after `report_error` was called. `keys` and `values`: `count` strings each.
 VELLUM_PLUGIN TfLiteDelegate* tflite_plugin_create_delegate(const char* const* keys,
                                                             const char* const* values, size_t count,
@@ -33,7 +21,7 @@ VELLUM_PLUGIN TfLiteDelegate* tflite_plugin_create_delegate(const char* const* k
     std::map<std::string, std::string> texts;
     for (size_t i = 0; i < count; ++i) texts[keys[i]] = values[i];
     const plugin::PluginOptions options = plugin::parse_options(texts);
-    delegate = lite::make_delegate(lite::open_devices().open(options.device), options);
+    delegate = lite::make_delegate(plugin::OpenDevices::of_process().open(options.device), options);
   };
   lite::guarded(create, [&](const char* message) {
     if (report_error != nullptr) report_error((std::string("Vellum: ") + message).c_str());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bindings/plugins/home_process.hpp"
+#include "bindings/plugins/open_devices.hpp"
 #include "bindings/plugins/plugin_options.hpp"
 #include "bindings/plugins/profile_page.hpp"
 #include "claim.hpp"

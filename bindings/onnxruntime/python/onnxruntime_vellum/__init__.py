@@ -56,10 +56,13 @@ def devices() -> "list[onnxruntime.OrtEpDevice]":
 def empty(shape, dtype="float32") -> "onnxruntime.OrtValue":
     """Returns a tensor in memory that the GPU and the host share, for io_binding(): a session of the provider uses it in place.
 
-    Its values are undefined; OrtValue.numpy() is a view of them. Needs ONNX Runtime 1.27 or later.
+    Its values are undefined; OrtValue.numpy() is a view of them. Needs ONNX Runtime 1.27 or later. Raises MemoryError.
     """
     memory = devices()[0].memory_info(onnxruntime.OrtDeviceMemoryType.HOST_ACCESSIBLE)
-    return onnxruntime.OrtValue.ortvalue_from_shape_and_type(shape, numpy.dtype(dtype).type, memory_info=memory)
+    value = onnxruntime.OrtValue.ortvalue_from_shape_and_type(shape, numpy.dtype(dtype).type, memory_info=memory)
+    if value.data_ptr() == 0 and value.tensor_size_in_bytes() > 0:  # the runtime does not look
+        raise MemoryError(f"Vellum: a tensor of {value.tensor_size_in_bytes()} bytes cannot be allocated on the device")
+    return value
 
 
 def prefer(**options: object) -> None:
