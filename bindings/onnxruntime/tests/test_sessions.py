@@ -82,9 +82,12 @@ def test_preferred_provider_comes_first():
     try:
         plain = onnxruntime.InferenceSession(model)
         named = onnxruntime.InferenceSession(model, None, ["CPUExecutionProvider"], [{}])
+        last = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider", onnxruntime_vellum.NAME])
+        own = onnxruntime.InferenceSession(model, providers=[(onnxruntime_vellum.NAME, {"precision": "fp32"})])
     finally:
         onnxruntime_vellum.stop_preferring()
-    for session in (plain, named):
+    assert own.get_provider_options()[onnxruntime_vellum.NAME]["precision"] == "fp32"
+    for session in (plain, named, last):
         assert session.get_providers() == [onnxruntime_vellum.NAME, "CPUExecutionProvider"]
         assert session.get_provider_options()[onnxruntime_vellum.NAME]["precision"] == "fp16"
     assert on_host(model).get_providers() == ["CPUExecutionProvider"]

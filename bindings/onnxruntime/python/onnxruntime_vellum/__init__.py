@@ -68,7 +68,8 @@ def empty(shape, dtype="float32") -> "onnxruntime.OrtValue":
 def prefer(**options: object) -> None:
     """Puts the provider, with these options, first in every InferenceSession that is made afterwards.
 
-    Sessions that name the provider themselves, or devices in their SessionOptions, are left as they are.
+    Sessions that give the provider options of their own, or devices in their SessionOptions, are left as they are. One that names it
+    without options, as those that pass all of onnxruntime.get_available_providers(), gets it first.
     """
     register()
     texts = {name: str(value) for name, value in options.items()}
@@ -79,10 +80,11 @@ def prefer(**options: object) -> None:
         asked = list(providers or ["CPUExecutionProvider"])
         names = [provider if isinstance(provider, str) else provider[0] for provider in asked]
         has_devices = sess_options is not None and sess_options.has_providers()
-        if NAME not in names and not has_devices:
-            if provider_options:
-                asked, provider_options = list(zip(names, provider_options)), None
-            providers = [(NAME, texts), *asked]
+        if provider_options:
+            asked = list(zip(names, provider_options))
+        if not has_devices and not any(name == NAME and not isinstance(one, str) and one[1] for name, one in zip(names, asked)):
+            providers = [(NAME, texts), *(one for name, one in zip(names, asked) if name != NAME)]
+            provider_options = None
         original(self, path_or_bytes, sess_options, providers, provider_options, **more)
 
     onnxruntime.InferenceSession.__init__ = make
