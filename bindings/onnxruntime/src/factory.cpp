@@ -98,21 +98,19 @@ class Factory : public OrtEpFactory {
   void add_device(const OrtHardwareDevice& hardware, std::span<OrtEpDevice*> found, size_t& count) {
     if (count == found.size()) return;
     check(ep_api().CreateEpDevice(this, &hardware, nullptr, nullptr, &found[count]));
-    check(ep_api().EpDevice_AddAllocatorInfo(found[count], &memory_info(hardware)));
+    check(ep_api().EpDevice_AddAllocatorInfo(found[count], &add_memory(hardware)));
     ++count;
   }
 
-  // Returns the description of the memory that the host and this GPU share, for applications that bind
-  // tensors in it. There is none of the device's own memory: with that the runtime would copy all inputs and
-  // outputs of claimed parts, where Vellum does it in the submit of the run.
-  const OrtMemoryInfo& memory_info(const OrtHardwareDevice& hardware) {
+  // Describes the memory that the host and this GPU share, for applications that bind tensors in it. There is
+  // none of the device's own memory: with that the runtime would copy all inputs and outputs of claimed
+  // parts, where Vellum does it in the submit of the run. Each registration has its own description, because
+  // the runtime drops the allocator of one that it is given twice.
+  const OrtMemoryInfo& add_memory(const OrtHardwareDevice& hardware) {
     const std::lock_guard lock(mutex_);
-    const std::string uuid = vulkan_device(hardware);
-    const auto known = std::ranges::find(memory_, uuid, &Memory::uuid);
-    if (known != memory_.end()) return *known->info;
     const auto number = static_cast<int32_t>(memory_.size());
     memory_.push_back(
-        {uuid,
+        {vulkan_device(hardware),
          get<OrtMemoryInfo*>(api().CreateMemoryInfo_V2, "VellumHostAccessible", OrtMemoryInfoDeviceType_GPU,
                              api().HardwareDevice_VendorId(&hardware), number,
                              OrtDeviceMemoryType_HOST_ACCESSIBLE, size_t{256}, OrtDeviceAllocator)});
