@@ -1,6 +1,6 @@
-// A Vulkan layer that fails calls when a program asks for it: VK_LAYER_VELLUM_faults, which
-// VK_INSTANCE_LAYERS loads from the folder of its manifest (VK_LAYER_PATH). A program reaches the functions
-// at the end by opening this library again.
+// A Vulkan layer that fails calls when a program asks for it, and counts allocations: VK_LAYER_VELLUM_faults,
+// which VK_INSTANCE_LAYERS loads from the folder of its manifest (VK_LAYER_PATH). A program reaches the
+// functions at the end by opening this library again.
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
@@ -17,6 +17,8 @@ namespace {
 
 std::atomic<bool> loses_devices = false;                // with their next vkQueueSubmit
 std::atomic<uint64_t> largest_allocation = UINT64_MAX;  // larger ones are out of device memory
+
+std::atomic<uint64_t> live_allocations = 0;
 
 PFN_vkGetInstanceProcAddr next_instance_function = nullptr;
 std::mutex mutex;
@@ -79,7 +81,16 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const Vk
 VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice device, const VkMemoryAllocateInfo* info,
                                         const VkAllocationCallbacks* callbacks, VkDeviceMemory* memory) {
   if (info->allocationSize > largest_allocation) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
-  return next<PFN_vkAllocateMemory>(device, "vkAllocateMemory")(device, info, callbacks, memory);
+  const VkResult result =
+      next<PFN_vkAllocateMemory>(device, "vkAllocateMemory")(device, info, callbacks, memory);
+  if (result == VK_SUCCESS) ++live_allocations;
+  return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice device, VkDeviceMemory memory,
+                                       const VkAllocationCallbacks* callbacks) {
+  if (memory) --live_allocations;
+  next<PFN_vkFreeMemory>(device, "vkFreeMemory")(device, memory, callbacks);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue queue, uint32_t count, const VkSubmitInfo* infos,
@@ -102,6 +113,7 @@ PFN_vkVoidFunction own_function(const char* name) {
   if (is("vkCreateInstance")) return reinterpret_cast<PFN_vkVoidFunction>(create_instance);
   if (is("vkCreateDevice")) return reinterpret_cast<PFN_vkVoidFunction>(create_device);
   if (is("vkAllocateMemory")) return reinterpret_cast<PFN_vkVoidFunction>(allocate);
+  if (is("vkFreeMemory")) return reinterpret_cast<PFN_vkVoidFunction>(free_memory);
   if (is("vkQueueSubmit")) return reinterpret_cast<PFN_vkVoidFunction>(submit);
   return nullptr;
 }
@@ -137,3 +149,5 @@ vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface* interface) {
 VELLUM_EXPORT void vellum_lose_devices(int lose) { loses_devices = lose != 0; }
 // From now on allocations of more bytes are out of device memory; UINT64_MAX ends that.
 VELLUM_EXPORT void vellum_limit_allocations(uint64_t bytes) { largest_allocation = bytes; }
+// The number of allocations of device memory that were not freed.
+VELLUM_EXPORT uint64_t vellum_live_allocations() { return live_allocations; }
