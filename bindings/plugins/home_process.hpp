@@ -13,6 +13,7 @@ namespace vellum::plugin {
 class HomeProcess {
  public:
 #ifdef _WIN32
+  HomeProcess() {}  // not defaulted: constant members need a constructor that is written
   void check() const {}
 #else
   // Throws Error(unsupported) in a child of the process that made this object.

@@ -1,7 +1,7 @@
 """Compares the provider with the CPU provider and with sessions of Vellum itself, as rows of a Markdown table.
 
     PYTHONPATH=BUILD/bindings/onnxruntime:BUILD/bindings/python python compare_models.py [--runs N] [--layer FOLDER]
-        [--results FILE] [--write PAGE] MODEL[,INPUT=1x3x48x320][,INPUT=1@16000]...
+        [--steps compare] [--results FILE] [--write PAGE] MODEL[,INPUT=1x3x48x320][,INPUT=1@16000]...
 
 INPUT=SHAPE gives the shape of an input, and @VALUE the number that fills it (a scalar: `=@16000`); other inputs are random, or the
 files INPUT.npy beside a model.onnx. Columns:
@@ -10,10 +10,10 @@ files INPUT.npy beside a model.onnx. Columns:
 - error: the largest difference to the CPU provider, over the largest value (or 1, if that is larger);
 - ms provider, Vellum, CPU: the least of N runs in turns, with the provider, with a session of Vellum and with the CPU provider on
   one thread;
-- MiB provider, Vellum: the peak of the device memory that a process allocates for one run, counted by tests/bench/peers/
-  memory_layer.cpp (--layer: the folder of its manifest);
+- MiB provider, Vellum: the device memory that a session keeps after a run, counted by tests/bench/peers/memory_layer.cpp
+  (--layer: the folder of its manifest);
 - ms cold, cold EPContext: to make the session and run it once in a process of its own, without any cache, from the model and from
-  its compiled form.
+  its compiled form (left out with --steps compare).
 
 Times are CPU time of the process with all its threads, which is all of the time on lavapipe and little of it on a GPU. --results
 keeps what was measured, so that a run goes on where another one stopped; --write replaces the table between the marks of a page.
@@ -97,11 +97,11 @@ LAYER = ctypes.CDLL(os.environ["VELLUM_MEMORY_LAYER"]) if "VELLUM_MEMORY_LAYER" 
 
 
 def allocated_mib():
-    """The peak that the layer has counted in this process."""
+    """The device memory of this process, as the layer has counted it."""
     if not LAYER:
-        return None
-    LAYER.vellum_peak_bytes.restype = ctypes.c_uint64
-    return LAYER.vellum_peak_bytes() / 2**20
+        return float("nan")
+    LAYER.vellum_allocated_bytes.restype = ctypes.c_uint64
+    return LAYER.vellum_allocated_bytes() / 2**20
 
 
 def step_compare(case, folder, runs):
@@ -109,18 +109,21 @@ def step_compare(case, folder, runs):
     session, host = make_session(case.path, with_provider(claim_report=str(report))), make_session(case.path, "CPUExecutionProvider")
     inputs = case.inputs(host)
     results, expected = session.run(None, inputs), host.run(None, inputs)
+    memory = [allocated_mib()]
     difference = lambda r, e: np.abs(r.astype("f8") - e).max() / max(np.abs(e).max(), 1)
     ways = {"provider": lambda: session.run(None, inputs), "cpu": lambda: host.run(None, inputs)}
     try:
         native = native_session(case, inputs)
         native.run(inputs)
         ways["vellum"] = lambda: native.run(inputs)
+        memory.append(allocated_mib() - memory[0])
     except Exception:  # a model that Vellum cannot run whole
         pass
     times = np.min([[timed(way)[1] for way in ways.values()] for _ in range(runs)], axis=0)
     claimed, nodes, parts = re.match(r"Vellum claims (\d+) of (\d+) nodes in (\d+)", report.read_text()).groups()
     return {"claimed": int(claimed), "nodes": int(nodes), "parts": int(parts), "report": report.read_text(),
-            "error": float(max(difference(r, e) for r, e in zip(results, expected) if e.size)), **dict(zip(ways, times))}
+            "error": float(max(difference(r, e) for r, e in zip(results, expected) if e.size)), **dict(zip(ways, times)),
+            **{f"{name}_mib": mib for name, mib in zip(("provider", "vellum"), memory) if mib == mib}}
 
 
 def step_cold(case, folder, runs):
@@ -128,14 +131,7 @@ def step_cold(case, folder, runs):
         session = make_session(case.path, with_provider())
         return session.run(None, case.inputs(session))
 
-    cold = timed(work)[1]
-    return {"cold": cold, "provider_mib": allocated_mib()}
-
-
-def step_native(case, folder, runs):
-    session = native_session(case, inputs := case.inputs(make_session(case.path, "CPUExecutionProvider")))
-    session.run(inputs)
-    return {"vellum_mib": allocated_mib()}
+    return {"cold": timed(work)[1]}
 
 
 def step_compile(case, folder, runs):
@@ -151,18 +147,19 @@ def step_context(case, folder, runs):
     return {"context": timed(work)[1]}
 
 
-STEPS = {"compare": step_compare, "cold": step_cold, "native": step_native, "compile": step_compile, "context": step_context}
+STEPS = {"compare": step_compare, "cold": step_cold, "compile": step_compile, "context": step_context}
 
 
 def run_steps(case, arguments):
     """Each step in a process of its own, so that none finds what another one has prepared."""
     results = {"name": case.name}
-    environment = {**os.environ, "MESA_SHADER_CACHE_DISABLE": "true"}
+    environment = dict(os.environ)
     if arguments.layer:
         environment |= {"VK_LAYER_PATH": arguments.layer, "VK_INSTANCE_LAYERS": "VK_LAYER_VELLUM_memory",
                         "VELLUM_MEMORY_LAYER": os.path.join(arguments.layer, "libmemory_layer.so")}
     with tempfile.TemporaryDirectory() as folder:
-        for step in STEPS:
+        for step in arguments.steps.split(","):
+            environment["MESA_SHADER_CACHE_DISABLE"] = str(step in ("cold", "context")).lower()
             command = [sys.executable, "-B", __file__, "--step", step, "--folder", folder, "--runs", str(arguments.runs), case.argument]
             done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=1800)
             if done.returncode == 0:
@@ -196,6 +193,7 @@ def main():
     parser.add_argument("models", nargs="*", type=Case)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--layer")
+    parser.add_argument("--steps", default=",".join(STEPS))
     parser.add_argument("--results", type=pathlib.Path)
     parser.add_argument("--write", type=pathlib.Path)
     parser.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
