@@ -165,6 +165,18 @@ void bind(OrtEnv* env, OrtSession* session, const std::vector<float>& expected) 
   for (OrtValue* tensor : tensors) api->ReleaseValue(tensor);
 }
 
+// What the provider does not offer is refused by the runtime.
+void refuse_streams_and_imports(OrtEnv* env) {
+  OrtSyncStream* stream = nullptr;
+  const std::string no_stream =
+      message(api->CreateSyncStreamForEpDevice(vellum_device(env), nullptr, &stream));
+  require(!no_stream.empty() && !stream, "a stream was made");
+  OrtExternalResourceImporter* importer = nullptr;
+  const std::string no_import =
+      message(api->GetInteropApi()->CreateExternalResourceImporterForDevice(vellum_device(env), &importer));
+  require(no_import.empty() && !importer, "an importer was made");
+}
+
 void register_plugin(const Program& program, OrtEnv* env) {
   done(api->RegisterExecutionProviderLibrary(env, "vellum", program.plugin.c_str()));
 }
@@ -184,6 +196,7 @@ int main(int count, char** words) {
   register_plugin(program, env);
   require(!message(api->RegisterExecutionProviderLibrary(env, "vellum", words[2])).empty(),
           "a name may be registered twice");
+  refuse_streams_and_imports(env);
   OrtSession* host = program.session(env, false);
   const std::vector<float> expected = run(host);
   api->ReleaseSession(host);

@@ -129,3 +129,10 @@ def test_captcha_recognizer_finds_the_same_piece(tmp_path):
     result, expected = both(lambda: slider.Slider().identify(picture), tmp_path)
     assert_near(result[0], expected[0], 1)
     assert_near(result[1], expected[1], 1e-3)
+
+
+def test_piper_adds_the_same_diacritics(tmp_path):
+    tashkeel = pytest.importorskip("piper.tashkeel")
+    text = "بسم الله الرحمن الرحيم اللغة العربية لغة جميلة"
+    result, expected = both(lambda: tashkeel.TashkeelDiacritizer()(text), tmp_path)
+    assert result == expected != text
