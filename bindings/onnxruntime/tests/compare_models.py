@@ -16,7 +16,7 @@ files INPUT.npy beside a model.onnx. Columns:
   its compiled form (left out with --steps compare).
 
 Times are CPU time of the process with all its threads, which is all of the time on lavapipe and little of it on a GPU. --results
-keeps what was measured, so that a run goes on where another one stopped; --write replaces the table between the marks of a page.
+keeps what was measured, so that a run does the steps that are missing; --write replaces the table between the marks of a page.
 """
 
 import argparse
@@ -150,23 +150,27 @@ def step_context(case, folder, runs):
 STEPS = {"compare": step_compare, "cold": step_cold, "compile": step_compile, "context": step_context}
 
 
-def run_steps(case, arguments):
-    """Each step in a process of its own, so that none finds what another one has prepared."""
-    results = {"name": case.name}
+def run_steps(case, arguments, results):
+    """Each step in a process of its own, so that none finds what another one has prepared. Adds to `results`."""
+    results["name"] = case.name
     environment = dict(os.environ)
     if arguments.layer:
         environment |= {"VK_LAYER_PATH": arguments.layer, "VK_INSTANCE_LAYERS": "VK_LAYER_VELLUM_memory",
                         "VELLUM_MEMORY_LAYER": os.path.join(arguments.layer, "libmemory_layer.so")}
     with tempfile.TemporaryDirectory() as folder:
-        for step in arguments.steps.split(","):
+        for step in missing_steps(results, arguments):
+            results.setdefault("steps", []).append(step)
             environment["MESA_SHADER_CACHE_DISABLE"] = str(step in ("cold", "context")).lower()
             command = [sys.executable, "-B", __file__, "--step", step, "--folder", folder, "--runs", str(arguments.runs), case.argument]
             done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=1800)
             if done.returncode == 0:
-                results |= json.loads(done.stdout.splitlines()[-1])
+                results.update(json.loads(done.stdout.splitlines()[-1]))
             else:
                 results.setdefault("failures", {})[step] = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-    return results
+
+
+def missing_steps(results, arguments):
+    return [step for step in arguments.steps.split(",") if step not in results.get("steps", [])]
 
 
 def row(result):
@@ -206,9 +210,10 @@ def main():
         return
     known = json.loads(arguments.results.read_text()) if arguments.results and arguments.results.exists() else {}
     for case in arguments.models:
-        if case.name not in known:
-            known[case.name] = run_steps(case, arguments)
-            print(" | ".join(row(known[case.name])), known[case.name].get("failures", ""), flush=True)
+        result = known.setdefault(case.name, {})
+        if missing_steps(result, arguments):
+            run_steps(case, arguments, result)
+            print(" | ".join(row(result)), result.get("failures", ""), flush=True)
             if arguments.results:
                 arguments.results.write_text(json.dumps(known, indent=1) + "\n")
     if arguments.write:

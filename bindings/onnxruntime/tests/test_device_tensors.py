@@ -70,6 +70,20 @@ def test_some_tensors_in_host_memory(claimed, which):
     assert_equal(binding.copy_outputs_to_cpu() if which == "inputs" else [y.numpy(), expected[1]], expected)
 
 
+def test_memory_of_the_application_on_the_host(claimed):
+    """As ultralytics binds torch's tensors."""
+    model = conv_model()
+    session = claimed(model)
+    x, y = random_inputs(session)["x"], np.zeros((1, 4, 32, 32), np.float32)
+    binding = session.io_binding()
+    binding.bind_output("y", "cpu", 0, np.float32, y.shape, y.ctypes.data)
+    for _ in range(2):
+        y[...] = 0
+        binding.bind_input("x", "cpu", 0, np.float32, x.shape, x.ctypes.data)
+        session.run_with_iobinding(binding)
+        assert_equal([y], on_host(model).run(None, {"x": x}))
+
+
 def test_integers_of_eight_bytes_are_copied(claimed):
     model = model_of([helper.make_node("Add", ["x", "x"], ["a"]), helper.make_node("Mul", ["a", "x"], ["b"]),
                       helper.make_node("Sub", ["b", "x"], ["y"])],
