@@ -56,7 +56,8 @@ def devices() -> "list[onnxruntime.OrtEpDevice]":
 def empty(shape, dtype="float32") -> "onnxruntime.OrtValue":
     """Returns a tensor in memory that the GPU and the host share, for io_binding(): a session of the provider uses it in place.
 
-    Its values are undefined; OrtValue.numpy() is a view of them. Needs ONNX Runtime 1.27 or later. Raises MemoryError.
+    Its values are undefined; OrtValue.numpy() is a view of them. Raises MemoryError, and TypeError where ONNX Runtime is too old
+    to allocate in such memory (1.32 is not).
     """
     memory = devices()[0].memory_info(onnxruntime.OrtDeviceMemoryType.HOST_ACCESSIBLE)
     value = onnxruntime.OrtValue.ortvalue_from_shape_and_type(shape, numpy.dtype(dtype).type, memory_info=memory)
