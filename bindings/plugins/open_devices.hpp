@@ -37,8 +37,8 @@ class OpenDevices {
   std::map<std::tuple<std::string, std::filesystem::path, SelfCheck>, std::weak_ptr<Device::Impl>> devices_;
 };
 
-// Calls `run`, a run on the device. If the device is lost, the networks that are made afterwards get another
-// one.
+// Calls `run`, which uses the device. If the device is lost, the networks that are made afterwards get
+// another one.
 template <typename Function>
 void run_on(const Device& device, Function&& run) {
   try {

@@ -53,13 +53,14 @@ class Provider : public OrtEp {
     };
     OrtEp::Compile = [](OrtEp* self, const OrtGraph** graphs, const OrtNode** fused_nodes, size_t count,
                         OrtNodeComputeInfo** callbacks, OrtNode** context_nodes) noexcept -> OrtStatus* {
-      return guarded([&] {
+      auto& provider = *static_cast<Provider*>(self);
+      const auto compile = [&] {
         for (size_t i = 0; i < count; ++i)
           callbacks[i] =
-              static_cast<Provider*>(self)
-                  ->compile(*graphs[i], *fused_nodes[i], i, context_nodes ? context_nodes + i : nullptr)
+              provider.compile(*graphs[i], *fused_nodes[i], i, context_nodes ? context_nodes + i : nullptr)
                   .release();
-      });
+      };
+      return guarded([&] { plugin::run_on(provider.shared_.device, compile); });
     };
     OrtEp::ReleaseNodeComputeInfos = [](OrtEp*, OrtNodeComputeInfo** callbacks, size_t count) noexcept {
       for (size_t i = 0; i < count; ++i) delete static_cast<PartCallbacks*>(callbacks[i]);

@@ -68,6 +68,18 @@ def test_a_device_that_is_lost_while_a_session_is_made():
     """)
 
 
+def test_a_device_that_is_lost_while_another_session_is_made():
+    in_process("""
+    first = make(model)
+    tail = [helper.make_node("Conv", ["y", "own"], ["z"])]  # weights that the first session has not uploaded
+    other = conv_model(tail=tail, outputs={"z": (TensorProto.FLOAT, None)}, initializers={"own": np.ones((2, 4, 3, 3), np.float32)})
+    layer.vellum_lose_devices(1)
+    error_of(lambda: make(other))
+    layer.vellum_lose_devices(0)
+    right(make(model))
+    """)
+
+
 def test_out_of_memory_for_a_new_session():
     in_process("""
     first = make(model)

@@ -5,6 +5,7 @@
 #include <list>
 #include <utility>
 
+#include "bindings/plugins/open_devices.hpp"
 #include "claim.hpp"
 
 namespace vellum::lite {
@@ -18,7 +19,9 @@ class Delegate : public TfLiteDelegate {
     if (!has_budget) shared_.pool = MemoryPool(device);
     flags = kTfLiteDelegateFlagsAllowDynamicTensors;
     TfLiteDelegate::Prepare = [](TfLiteContext* context, TfLiteDelegate* self) noexcept -> TfLiteStatus {
-      return guarded_by(context, [&] { static_cast<Delegate*>(self)->claim(context); });
+      auto& delegate = *static_cast<Delegate*>(self);
+      return guarded_by(context,
+                        [&] { plugin::run_on(delegate.shared_.device, [&] { delegate.claim(context); }); });
     };
   }
 
@@ -77,10 +80,16 @@ class Delegate : public TfLiteDelegate {
     };
     result.free = [](TfLiteContext*, void* part) noexcept { delete static_cast<RunningPart*>(part); };
     result.prepare = [](TfLiteContext* context, TfLiteNode* node) noexcept -> TfLiteStatus {
-      return guarded_by(context, [&] { part_of_node(node).prepare(context); });
+      return guarded_by(context, [&] {
+        RunningPart& part = part_of_node(node);
+        plugin::run_on(part.device(), [&] { part.prepare(context); });
+      });
     };
     result.invoke = [](TfLiteContext* context, TfLiteNode* node) noexcept -> TfLiteStatus {
-      return guarded_by(context, [&] { part_of_node(node).invoke(context); });
+      return guarded_by(context, [&] {
+        RunningPart& part = part_of_node(node);
+        plugin::run_on(part.device(), [&] { part.invoke(context); });
+      });
     };
     result.custom_name = "VellumDelegate";
     result.version = 1;

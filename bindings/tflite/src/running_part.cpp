@@ -142,11 +142,8 @@ void RunningPart::invoke(TfLiteContext* context) {
     else
       late.push_back(i);
   }
-  Run run;
-  plugin::run_on(shared_.device, [&] {
-    run = session_->submit(inputs, results);
-    run.wait();
-  });
+  const Run run = session_->submit(inputs, results);
+  run.wait();
   for (const size_t i : late) {
     const Tensor value = run.output(session_->outputs()[i].name);
     TfLiteTensor& tensor = context->tensors[outputs_[i]];

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "bindings/plugins/home_process.hpp"
-#include "bindings/plugins/open_devices.hpp"
 #include "bindings/plugins/plugin_options.hpp"
 #include "bindings/plugins/profile_page.hpp"
 #include "claim.hpp"
@@ -25,6 +24,7 @@ class RunningPart {
   // `number`: the part's number in its model.
   RunningPart(const Shared& shared, ClaimedPart claimed, size_t number);
 
+  const Device& device() const { return shared_.device; }
   // Prepares the session for the shapes of the interpreter's tensors, and resizes the results.
   void prepare(TfLiteContext* context);
   void invoke(TfLiteContext* context);

@@ -58,6 +58,17 @@ def test_a_lost_device_is_an_error_and_the_next_delegate_works():
     """)
 
 
+def test_a_device_that_is_lost_while_another_interpreter_is_made():
+    in_process("""
+    first = make(model)
+    other = conv_model(lambda model: add_conv(model, "d", "e", (4, 6), seed=9), outputs=["e"])
+    layer.vellum_lose_devices(1)
+    error_of(lambda: make(other))
+    layer.vellum_lose_devices(0)
+    right(make(model))
+    """)
+
+
 def test_out_of_memory_for_a_new_delegate():
     in_process("""
     first = make(model)
