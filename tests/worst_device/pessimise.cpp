@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "worst_device/execution_order.hpp"
+#include "worst_device/out_of_bounds.hpp"
 #include "worst_device/spirv_module.hpp"
 
 namespace vellum::test {
@@ -265,6 +267,12 @@ class Pessimiser {
   bool declared_ = false;
 };
 
+WorkgroupOrder order_of(const Allowances& allowances) {
+  return allowances.mixed_workgroups      ? WorkgroupOrder::mixed
+         : allowances.reversed_workgroups ? WorkgroupOrder::reversed
+                                          : WorkgroupOrder::as_numbered;
+}
+
 }  // namespace
 
 Allowances parse_allowances(std::string_view list) {
@@ -275,7 +283,11 @@ Allowances parse_allowances(std::string_view list) {
       {"truncating_halves", &Allowances::truncating_halves},
       {"no_special_values", &Allowances::no_special_values},
       {"uninitialised_variables", &Allowances::uninitialised_variables},
-      {"uninitialised_memory", &Allowances::uninitialised_memory}};
+      {"uninitialised_memory", &Allowances::uninitialised_memory},
+      {"reversed_workgroups", &Allowances::reversed_workgroups},
+      {"mixed_workgroups", &Allowances::mixed_workgroups},
+      {"reversed_invocations", &Allowances::reversed_invocations},
+      {"out_of_bounds", &Allowances::out_of_bounds}};
   while (!list.empty()) {
     const std::string_view name = list.substr(0, list.find(','));
     list.remove_prefix(std::min(name.size() + 1, list.size()));
@@ -289,6 +301,8 @@ Allowances parse_allowances(std::string_view list) {
 
 std::vector<uint32_t> pessimise(std::span<const uint32_t> words, const Allowances& allowances) {
   SpirvModule module = read_spirv(words);
+  if (allowances.out_of_bounds) read_garbage_out_of_bounds(module);
+  change_order(module, order_of(allowances), allowances.reversed_invocations);
   Pessimiser(module, allowances).run();
   return write_spirv(module);
 }

@@ -24,13 +24,21 @@ struct Allowances {
   bool uninitialised_variables = false;
   // New device memory holds arbitrary values: NaN in floats and halves, -1 in integers.
   bool uninitialised_memory = false;
+  // Workgroups run in an order of their own (execution_order.hpp): from the last to the first, or mixed.
+  bool reversed_workgroups = false;
+  bool mixed_workgroups = false;
+  // Invocations between two barriers run from the last to the first.
+  bool reversed_invocations = false;
+  // Reads beyond the end of a buffer or image give NaN (out_of_bounds.hpp).
+  bool out_of_bounds = false;
 };
 
 // Returns the allowances named by a comma-separated list such as "division,functions", or all of them for
 // "all". Throws std::runtime_error for another name.
 Allowances parse_allowances(std::string_view list);
 
-// Returns the module with the allowances used, all but that of memory.
+// Returns the module with the allowances used, all but that of memory. Of two orders of workgroups the mixed
+// one is taken.
 std::vector<uint32_t> pessimise(std::span<const uint32_t> module, const Allowances& allowances);
 
 }  // namespace vellum::test

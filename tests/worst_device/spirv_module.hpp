@@ -11,14 +11,24 @@ namespace vellum::test {
 // instructions of GLSL.std.450.
 namespace spirv {
 inline constexpr uint32_t kExtInstImport = 11, kExtInst = 12, kMemoryModel = 14, kEntryPoint = 15,
-                          kExecutionMode = 16, kTypeBool = 20, kTypeInt = 21, kTypeFloat = 22,
-                          kTypeVector = 23, kTypeMatrix = 24, kTypeArray = 28, kTypeStruct = 30,
-                          kTypePointer = 32, kConstantTrue = 41, kConstantFalse = 42, kConstant = 43,
-                          kConstantComposite = 44, kFunction = 54, kVariable = 59, kStore = 62,
-                          kFConvert = 115, kBitcast = 124, kFMul = 133, kFDiv = 136, kIsNan = 156,
-                          kIsInf = 157, kBitwiseAnd = 199, kLabel = 248;
+                          kExecutionMode = 16, kCapability = 17, kTypeVoid = 19, kTypeBool = 20,
+                          kTypeInt = 21, kTypeFloat = 22, kTypeVector = 23, kTypeMatrix = 24, kTypeImage = 25,
+                          kTypeArray = 28, kTypeRuntimeArray = 29, kTypeStruct = 30, kTypePointer = 32,
+                          kConstantTrue = 41, kConstantFalse = 42, kConstant = 43, kConstantComposite = 44,
+                          kFunction = 54, kVariable = 59, kLoad = 61, kStore = 62, kAccessChain = 65,
+                          kInBoundsAccessChain = 66, kArrayLength = 68, kDecorate = 71,
+                          kCompositeConstruct = 80, kCompositeExtract = 81, kImageFetch = 95, kImageRead = 98,
+                          kImageQuerySizeLod = 103, kImageQuerySize = 104, kFConvert = 115, kBitcast = 124,
+                          kIAdd = 128, kISub = 130, kIMul = 132, kFMul = 133, kUDiv = 134, kFDiv = 136,
+                          kUMod = 137, kAll = 155, kIsNan = 156, kIsInf = 157, kSelect = 169, kIEqual = 170,
+                          kULessThan = 176, kBitwiseAnd = 199, kLabel = 248;
 inline constexpr uint32_t kSignedZeroInfNanPreserve = 4461;  // an execution mode
-inline constexpr uint32_t kStorageFunction = 7, kStoragePrivate = 6;
+inline constexpr uint32_t kLocalSize = 17;                   // an execution mode
+inline constexpr uint32_t kBuiltIn = 11;                     // a decoration
+inline constexpr uint32_t kNumWorkgroups = 24, kWorkgroupId = 26, kLocalInvocationId = 27,
+                          kGlobalInvocationId = 28, kLocalInvocationIndex = 29;  // built-ins
+inline constexpr uint32_t kCapabilityImageQuery = 50, kCapabilitySubgroups = 61, kCapabilitySubgroupQuad = 68;
+inline constexpr uint32_t kStorageInput = 1, kStorageFunction = 7, kStoragePrivate = 6;
 inline constexpr uint32_t kExtPow = 26, kExtExp = 27, kExtLog = 28, kExtExp2 = 29, kExtLog2 = 30,
                           kExtSqrt = 31, kExtInverseSqrt = 32, kExtPackHalf2x16 = 58;
 }  // namespace spirv

@@ -20,27 +20,36 @@ constexpr const char* kSource = R"(#version 450
 spirv_execution_mode(extensions = ["SPV_KHR_float_controls"], capabilities = [4466], 4461, 32);
 #endif
 layout(local_size_x = WORKGROUP_X, local_size_y = WORKGROUP_Y, local_size_z = WORKGROUP_Z) in;
+#ifdef TEXELS
+layout(set = 0, binding = 0, rgba32f) uniform readonly imageBuffer texels;
+#define COUNT 4 * imageSize(texels)
+#else
 layout(set = 0, binding = 0) readonly buffer X { float x[]; };
-layout(set = 0, binding = 1) writeonly buffer Y { float y[]; };
+#define COUNT x.length()
+#endif
+layout(set = 0, binding = 1) buffer Y { float y[]; };
 float unassigned;
+shared float kept[WORKGROUP_X];
 void main() {
   int i = int(gl_GlobalInvocationID.x);
-  if (i >= x.length()) return;
+  if (i >= COUNT) return;
   y[i] = EXPRESSION;
 }
 )";
 
 // Returns the expression of each x[i], as a device with these allowances computes it; "" for none.
 std::vector<float> compute(const char* allowances, const std::string& expression, const std::vector<float>& x,
-                           bool preserves_inf_nan = false) {
+                           const std::string& macro = "") {
   const EnvironmentVariable environment("VELLUM_TEST_WORST_DEVICE", allowances);
   const auto context = gpu::Context::create(test_context_options());
   gpu::PipelineKey key;
   key.shader = "expression";
   key.source = kSource;
   key.defines = {{"EXPRESSION", expression}};
-  if (preserves_inf_nan) key.defines.emplace_back("INF_NAN_PRESERVE", "1");
-  key.bindings = {gpu::BindingType::storage_buffer, gpu::BindingType::storage_buffer};
+  if (!macro.empty()) key.defines.emplace_back(macro, "1");
+  key.bindings = {
+      macro == "TEXELS" ? gpu::BindingType::texel_buffer_rgba32f : gpu::BindingType::storage_buffer,
+      gpu::BindingType::storage_buffer};
   const auto bytes = std::as_bytes(std::span(x));
   const auto device_buffer = [&] {
     return gpu::make_buffer(context, bytes.size(), gpu::MemoryKind::device, gpu::MemoryCategory::other);
@@ -97,11 +106,45 @@ TEST(WorstDevice, KnowsNoSpecialValuesWhereNoneAreDeclared) {
   const std::vector<float> found{1.0f, 2.0f, 0.0f};
   EXPECT_EQ(compute("", test, x), found);
   EXPECT_EQ(compute("no_special_values", test, x), (std::vector{0.0f, 0.0f, 0.0f}));
-  EXPECT_EQ(compute("no_special_values", test, x, true), found);
+  EXPECT_EQ(compute("no_special_values", test, x, "INF_NAN_PRESERVE"), found);
 }
 
 TEST(WorstDevice, HasVariablesOfArbitraryValues) {
   EXPECT_NE(compute("uninitialised_variables", "x[i] + unassigned", {1.0f, 2.0f}), (std::vector{1.0f, 2.0f}));
+}
+
+// A workgroup that reads what the workgroup before it writes.
+TEST(WorstDevice, RunsWorkgroupsInAnotherOrder) {
+  const std::vector<float> x = whole_numbers(64 * 40);
+  for (const char* order : {"reversed_workgroups", "mixed_workgroups"}) {
+    EXPECT_EQ(compute(order, "x[gl_WorkGroupID.x * 64 + gl_LocalInvocationIndex]", x), x) << order;
+    EXPECT_NE(compute(order, "x[i] + (i < 64 ? 0.0 : 1e-30 * y[i - 64])", x), x) << order;
+  }
+}
+
+// An invocation that reads without a barrier what the first of its workgroup writes.
+TEST(WorstDevice, RunsInvocationsFromTheLastToTheFirst) {
+  const std::vector<float> x(64, 2.0f);
+  const char* const no_barrier = "(kept[gl_LocalInvocationIndex] = x[i], kept[0])";
+  const char* const barrier = "(kept[gl_LocalInvocationIndex] = x[i], barrier(), kept[0])";
+  EXPECT_EQ(compute("", no_barrier, x), x);
+  EXPECT_NE(compute("reversed_invocations", no_barrier, x), x);
+  EXPECT_EQ(compute("reversed_invocations", barrier, x), x);
+  const std::vector<float> numbers = whole_numbers(100);
+  EXPECT_EQ(compute("reversed_invocations", "x[gl_WorkGroupID.x * 64 + gl_LocalInvocationIndex]", numbers),
+            numbers);
+}
+
+TEST(WorstDevice, ReadsArbitraryValuesBeyondTheEnd) {
+  const std::vector<float> x = whole_numbers(64);
+  const char* const beyond = "x[i] + x[i + 64]";
+  EXPECT_EQ(compute("", beyond, x), x);
+  for (const float value : compute("out_of_bounds", beyond, x)) EXPECT_TRUE(std::isnan(value));
+  EXPECT_EQ(compute("out_of_bounds", "x[i]", x), x);
+  const char* const texels = "imageLoad(texels, i / 4)[i % 4] + imageLoad(texels, i / 4 + 16)[i % 4]";
+  EXPECT_EQ(compute("", texels, x, "TEXELS"), x);
+  for (const float value : compute("out_of_bounds", texels, x, "TEXELS")) EXPECT_TRUE(std::isnan(value));
+  EXPECT_EQ(compute("out_of_bounds", "imageLoad(texels, i / 4)[i % 4]", x, "TEXELS"), x);
 }
 
 TEST(WorstDevice, HasMemoryOfArbitraryValues) {
