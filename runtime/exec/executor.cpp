@@ -9,6 +9,7 @@
 #include "exec/host_partition.hpp"
 #include "exec/host_values.hpp"
 #include "exec/pipeline_keys.hpp"
+#include "exec/submit_times.hpp"
 #include "plan/dispatch_model.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/context.hpp"
@@ -37,7 +38,11 @@ Executor::Executor(std::shared_ptr<gpu::Context> context, std::shared_ptr<const 
       options_(options),
       pool_(options.pool ? options.pool : std::make_shared<ArenaPool>(context_)),
       tensors_(context_, program(), model_->plan, options.memory_budget, options.state),
-      has_input_(std::make_shared<InputFlags>(program().inputs.size())) {
+      has_input_(std::make_shared<InputFlags>(program().inputs.size())),
+      // Only a limit of time needs predictions.
+      milliseconds_(options_.submits.milliseconds > 0
+                        ? predicted_milliseconds(program(), model_->barriers, context_->caps())
+                        : std::vector<double>(program().tasks.size(), 0.0)) {
   auto pipelines = make_pipelines();
   // Before the intermediates, so that by then the staging memory of their upload is free.
   tensors_.set_weights(weights_->acquire(program(), options_.progress));
@@ -117,7 +122,7 @@ WeightBytes Executor::weight_bytes() const {
 // In a thread of its own, beside the packing of weights; later in this thread if the system refuses one.
 std::future<Pipelines> Executor::make_pipelines() {
   const auto make = [this] {
-    return context_->pipelines().prepare(pipeline_keys(program()),
+    return context_->pipelines().prepare(pipeline_keys_for(milliseconds_),
                                          {tensors_.in_out_arena(), bound_images(program(), model_->plan)}, 0,
                                          options_.progress);
   };
@@ -128,17 +133,49 @@ std::future<Pipelines> Executor::make_pipelines() {
   }
 }
 
-void Executor::split_into_steps() {
+std::vector<gpu::PipelineKey> Executor::pipeline_keys_for(const std::vector<double>& milliseconds) const {
+  std::vector<gpu::PipelineKey> keys = pipeline_keys(program());
+  const std::vector<uint32_t> parts = parts_of_tasks(program(), options_.submits, milliseconds);
+  const std::vector<size_t> dispatch_of_task = dispatches_of_tasks(program());
+  for (size_t t = 0; t < parts.size(); ++t)
+    if (parts[t] > 1) keys[dispatch_of_task[t]].dispatch_base = true;
+  return keys;
+}
+
+std::vector<int64_t> Executor::segments() const {
   const WeightStream* stream = tensors_.weights()->stream();
-  streams_weights_ = stream != nullptr;
-  const std::vector<int64_t> segments = stream ? stream->segments() : std::vector<int64_t>{0};
-  // Only a limit of time needs predictions.
-  const std::vector<double> milliseconds =
-      options_.submits.milliseconds > 0
-          ? predicted_milliseconds(program(), model_->barriers, context_->caps())
-          : std::vector<double>(program().tasks.size(), 0.0);
-  for (const SubmitRange& range : divide_into_submits(program(), segments, options_.submits, milliseconds))
-    steps_.push_back({range, {}, {}});
+  return stream ? stream->segments() : std::vector<int64_t>{0};
+}
+
+void Executor::split_into_steps() {
+  streams_weights_ = tensors_.weights()->stream() != nullptr;
+  const std::vector<SubmitRange> submits =
+      divide_into_submits(program(), segments(), options_.submits, milliseconds_);
+  steps_.clear();
+  for (const SubmitRange& range : submits) steps_.push_back({range, {}, {}});
+  const bool is_measured = options_.submits.milliseconds > 0 && runs_to_measure_ > 0;
+  submit_times_ = is_measured ? SubmitTimes::make(context_, submits) : nullptr;
+}
+
+// The predictions may be of another GPU's speed. A driver that does not compile the pipelines of divided
+// dispatches keeps the division as it is.
+void Executor::follow_measured_times() {
+  if (!std::exchange(has_times_, false) || !submit_times_ || runs_to_measure_ == 0 || !tensors_.weights())
+    return;
+  --runs_to_measure_;
+  const auto slower =
+      slower_milliseconds(program(), segments(), options_.submits, milliseconds_, submit_times_->read());
+  if (!slower) return;
+  try {
+    pipelines_ = context_->pipelines().prepare(pipeline_keys_for(*slower));
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::device_lost) throw;
+    runs_to_measure_ = 0;
+    return;
+  }
+  leave();
+  milliseconds_ = *slower;
+  split_into_steps();
 }
 
 void Executor::record_all() {
@@ -147,23 +184,26 @@ void Executor::record_all() {
   bool first = true;
   for (size_t i = 0; i < steps_.size(); ++i) {
     if (steps_[i].host) continue;
-    record(steps_[i], first, i + 1 == steps_.size() || steps_[i + 1].host);
+    record(i, first, i + 1 == steps_.size() || steps_[i + 1].host);
     first = false;
   }
 }
 
-void Executor::record(Step& step, bool first, bool host_follows) {
+void Executor::record(size_t index, bool first, bool host_follows) {
+  Step& step = steps_[index];
   step.commands = std::make_unique<gpu::CommandBuffer>(context_);
   if (!step.fence) step.fence = std::make_unique<gpu::Fence>(context_);
   gpu::CommandBuffer& commands = *step.commands;
   commands.begin();
   if (queries_ && first) queries_->reset(commands);
+  if (submit_times_) submit_times_->begin(commands, index, first);
   const bool labels = context_->has_debug_labels();
   const TaskRecorder tasks{*model_, tensors_, pipelines_, *sets_, dispatch_of_task_, queries_.get(), labels};
   // An earlier run may have written the states.
   const bool after_others = first && (pool_->is_shared() || !program().states.empty());
   for (size_t t = step.first_task; t < step.first_task + step.task_count; ++t)
-    tasks.record(commands, t, after_others && t == step.first_task);
+    tasks.record(commands, t, after_others && t == step.first_task, step.workgroups ? &step : nullptr);
+  if (submit_times_) submit_times_->end(commands, index);
   if (host_follows) commands.barrier(gpu::kComputeWrite, gpu::kHostRead);
   commands.end();
 }
@@ -272,6 +312,7 @@ void Executor::start(const SubmitSemaphores& semaphores) {
   if (pipelines_.empty() && (!semaphores.wait.empty() || !semaphores.signal.empty()))
     throw Error(ErrorCode::unsupported, "the run has nothing for the device that could wait for a semaphore");
   const ArenaPool::Turn turn = pool_->turn();
+  follow_measured_times();
   pool_->check_overlap(turn, *this);
   apply_placement(turn);
   is_running_ = true;
@@ -363,6 +404,7 @@ void Executor::finish() {
   wait_for_submitted();
   is_running_ = false;
   if (cancelled_) throw Error(ErrorCode::cancelled, "the run was cancelled");
+  has_times_ = true;
   invalidate_outputs();
 }
 

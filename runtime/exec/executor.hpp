@@ -15,6 +15,7 @@
 #include "compile/compile.hpp"
 #include "exec/arena_pool.hpp"
 #include "exec/device_tensors.hpp"
+#include "exec/submit_times.hpp"
 #include "exec/task_recorder.hpp"
 #include "exec/weight_store.hpp"
 #include "graph/operators/control/device_region.hpp"
@@ -148,11 +149,16 @@ class Executor final : private ArenaPool::Tenant {
   void leave() noexcept override;
 
   std::future<Pipelines> make_pipelines();
+  // Returns the keys of the pipelines of all dispatches, divided as these times require.
+  std::vector<gpu::PipelineKey> pipeline_keys_for(const std::vector<double>& milliseconds) const;
+  std::vector<int64_t> segments() const;
+  // After one of the first runs.
+  void follow_measured_times();
   void split_into_steps();
   // Ensures that weights and objects are in device memory, and that the commands are recorded.
   void apply_placement(const ArenaPool::Turn& turn);
   void record_all();
-  void record(Step& step, bool first, bool host_follows);
+  void record(size_t index, bool first, bool host_follows);
   void begin_run(const SubmitSemaphores& semaphores);
   void run_streamed(WeightStream& stream);
   bool has_room_for(const Step& step) const;
@@ -176,16 +182,20 @@ class Executor final : private ArenaPool::Tenant {
   DeviceTensors tensors_;
   std::shared_ptr<InputFlags> has_input_;
   uint64_t pool_generation_ = 0;          // of the objects in tensors_
+  std::vector<double> milliseconds_;      // per task: predicted, or measured where that is longer
   Pipelines pipelines_;                   // per dispatch
   std::vector<size_t> dispatch_of_task_;  // index into pipelines_ and sets_
   std::unique_ptr<gpu::DescriptorSets> sets_;
   std::unique_ptr<gpu::TimestampQueries> queries_;
+  std::unique_ptr<SubmitTimes> submit_times_;  // where submits have a limit of time
   std::vector<Step> steps_;
   // Outputs with run-time shapes of the last run; empty before it, and if it failed.
   std::vector<HostTensor> host_outputs_;
   size_t next_step_ = 0;  // of the run that was started
   bool streams_weights_ = false;
-  bool is_ordered_ = false;  // the application's semaphores order the run and may wait for all of it
+  uint32_t runs_to_measure_ = 2;  // the first may be slow by chance, the second shows the new division
+  bool has_times_ = false;        // submit_times_ has those of a whole run
+  bool is_ordered_ = false;       // the application's semaphores order the run and may wait for all of it
   std::atomic<bool> cancelled_ = false;
   std::atomic<bool> is_running_ = false;  // from start() to finish()
   // The application's semaphores: the first submit waits for wait_first_, the last one signals signal_last_.

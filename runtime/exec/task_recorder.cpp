@@ -48,15 +48,21 @@ gpu::DescriptorSets make_descriptor_sets(const std::shared_ptr<gpu::Context>& co
   return sets;
 }
 
-void TaskRecorder::record(gpu::CommandBuffer& commands, size_t task, bool after_earlier_work) const {
-  const Dispatch& dispatch = *model.program.tasks[task].dispatch;
+void TaskRecorder::record_barrier(gpu::CommandBuffer& commands, size_t task, bool after_earlier_work) const {
   const TaskSync& sync = model.barriers[task];
-  if (labels) commands.begin_label(dispatch.name + " (" + dispatch.op + ")");
   std::vector<gpu::ImageTransition> transitions;
   for (uint32_t object : sync.discarded_objects) transitions.push_back({&tensors.object_image(object)});
   // Writes become visible; what was read is waited for, which needs no access of its own.
   if (sync.barrier || after_earlier_work || !transitions.empty())
     commands.barrier(kTaskWrite, kTaskReadWrite, transitions);
+}
+
+void TaskRecorder::record(gpu::CommandBuffer& commands, size_t task, bool after_earlier_work,
+                          const SubmitRange* part) const {
+  const Dispatch& dispatch = *model.program.tasks[task].dispatch;
+  if (labels) commands.begin_label(dispatch.name + " (" + dispatch.op + ")");
+  // The parts of one dispatch do not wait for one another.
+  if (!part || !part->continues) record_barrier(commands, task, after_earlier_work);
 
   const bool copies = is_copied_by_command(model.program, dispatch, commands.context().caps());
   const size_t index = dispatch_of_task[task];
@@ -66,12 +72,15 @@ void TaskRecorder::record(gpu::CommandBuffer& commands, size_t task, bool after_
     if (const auto bytes = dispatch.push_constants.bytes(); !bytes.empty())
       commands.push_constants(pipeline, bytes);
   }
-  if (queries) queries->write(commands, static_cast<uint32_t>(2 * task), VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT);
+  if (queries && (!part || !part->continues))
+    queries->write(commands, static_cast<uint32_t>(2 * task), VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT);
   if (copies)
     record_copy(commands, tensors, *dispatch.copy);
+  else if (part)
+    commands.dispatch_from(part->workgroups->first, part->workgroups->count);
   else
     commands.dispatch(dispatch.workgroup_count);
-  if (queries)
+  if (queries && (!part || !part->is_continued))
     queries->write(commands, static_cast<uint32_t>(2 * task + 1),
                    copies ? VK_PIPELINE_STAGE_TRANSFER_BIT : VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
   if (labels) commands.end_label();

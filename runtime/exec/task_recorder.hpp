@@ -8,6 +8,7 @@
 
 #include "compile/compile.hpp"
 #include "exec/device_tensors.hpp"
+#include "plan/submits.hpp"
 #include "vulkan/commands.hpp"
 #include "vulkan/descriptors.hpp"
 #include "vulkan/pipeline.hpp"
@@ -42,7 +43,12 @@ struct TaskRecorder {
 
   // after_earlier_work: adds a barrier after earlier work of the same queue that used the same memory and was
   // not waited for.
-  void record(gpu::CommandBuffer& commands, size_t task, bool after_earlier_work = false) const;
+  // part: the range of the task's workgroups, where it is divided.
+  void record(gpu::CommandBuffer& commands, size_t task, bool after_earlier_work = false,
+              const SubmitRange* part = nullptr) const;
+
+ private:
+  void record_barrier(gpu::CommandBuffer& commands, size_t task, bool after_earlier_work) const;
 };
 
 }  // namespace vellum

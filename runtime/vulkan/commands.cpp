@@ -93,15 +93,28 @@ void CommandBuffer::push_constants(const Pipeline& pipeline, std::span<const std
                                          impl_->functions());
 }
 
-void CommandBuffer::dispatch(std::array<uint32_t, 3> workgroup_count) {
-  const DeviceCaps& caps = impl_->context->caps();
+namespace {
+
+void check_workgroup_count(const DeviceCaps& caps, std::array<uint32_t, 3> workgroup_count) {
   for (size_t i = 0; i < 3; ++i)
     if (workgroup_count[i] > caps.max_workgroup_count[i])
       throw Error(ErrorCode::unsupported, "a dispatch of " + std::to_string(workgroup_count[i]) +
                                               " workgroups along one side, more than the " +
                                               std::to_string(caps.max_workgroup_count[i]) + " of " +
                                               caps.name);
+}
+
+}  // namespace
+
+void CommandBuffer::dispatch(std::array<uint32_t, 3> workgroup_count) {
+  check_workgroup_count(impl_->context->caps(), workgroup_count);
   impl_->buffer.dispatch(workgroup_count[0], workgroup_count[1], workgroup_count[2], impl_->functions());
+}
+
+void CommandBuffer::dispatch_from(std::array<uint32_t, 3> first, std::array<uint32_t, 3> workgroup_count) {
+  check_workgroup_count(impl_->context->caps(), workgroup_count);
+  impl_->buffer.dispatchBase(first[0], first[1], first[2], workgroup_count[0], workgroup_count[1],
+                             workgroup_count[2], impl_->functions());
 }
 
 void CommandBuffer::barrier(Scope before, Scope after, std::span<const ImageTransition> transitions) {

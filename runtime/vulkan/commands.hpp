@@ -87,6 +87,8 @@ class CommandBuffer {
   void push_constants(const Pipeline& pipeline, std::span<const std::byte> bytes);
   // Throws Error(unsupported) if a count exceeds the device's limit.
   void dispatch(std::array<uint32_t, 3> workgroup_count);
+  // Dispatches the workgroups from `first` on. The pipeline's key must have `dispatch_base`.
+  void dispatch_from(std::array<uint32_t, 3> first, std::array<uint32_t, 3> workgroup_count);
   // Records one memory barrier over all memory, and the transitions.
   void barrier(Scope before, Scope after, std::span<const ImageTransition> transitions = {});
   // Transfer the ownership from the owners to the compute queue's family before the compute shaders that

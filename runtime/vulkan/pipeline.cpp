@@ -175,6 +175,7 @@ PipelineObjects create_pipeline_of(std::span<const uint32_t> words, Context::Imp
       stage.setFlags(vk::PipelineShaderStageCreateFlagBits::eRequireFullSubgroups);
       if (device.physical.subgroups.sets_size) stage.setPNext(&subgroups);
     }
+    if (key.dispatch_base) flags |= vk::PipelineCreateFlagBits::eDispatchBase;
     objects.pipeline =
         vk::raii::Pipeline(device.device, cache, vk::ComputePipelineCreateInfo(flags, stage, *objects.layout),
                            device.allocator());

@@ -49,8 +49,9 @@ struct PipelineKey {
   uint32_t subgroup_size = 0;
   // The name of the shader's push constant block, which the pipeline checks; empty: unchecked.
   std::string parameter_block = {};
-  ImageFormatId planes = {};  // format of the planes_image
-  std::string source = {};    // GLSL; empty: the embedded source of `shader`
+  ImageFormatId planes = {};   // format of the planes_image
+  bool dispatch_base = false;  // for CommandBuffer::dispatch_from()
+  std::string source = {};     // GLSL; empty: the embedded source of `shader`
 
   bool operator==(const PipelineKey&) const = default;
   bool operator<(const PipelineKey& other) const;  // an arbitrary order, for maps and sets

@@ -74,7 +74,7 @@ using PipelinePointer = std::shared_ptr<const Pipeline>;
 bool PipelineKey::operator<(const PipelineKey& other) const {
   const auto tie = [](const PipelineKey& key) {
     return std::tie(key.shader, key.defines, key.bindings, key.push_constant_bytes, key.parameter_block,
-                    key.workgroup_size, key.subgroup_size, key.planes, key.source);
+                    key.workgroup_size, key.subgroup_size, key.planes, key.dispatch_base, key.source);
   };
   return tie(*this) < tie(other);
 }

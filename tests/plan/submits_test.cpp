@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <limits>
+
 #include "plan/dispatch_model.hpp"
 #include "plan/programs.hpp"
 
@@ -63,6 +66,70 @@ TEST(Submits, OfALongProgramTakeHalfOfTheLimit) {
   one_is_long[5] = 100;
   EXPECT_EQ(divided({.milliseconds = 19}, one_is_long), (std::vector<size_t>{4, 1, 1, 4}))
       << "a dispatch that is too long is alone";
+}
+
+// Dispatches of `count` workgroups.
+Program with_workgroups(std::array<uint32_t, 3> count) {
+  Program program = ten_tasks();
+  for (Task& task : program.tasks) task.dispatch->workgroup_count = count;
+  return program;
+}
+
+TEST(Submits, DivideADispatchThatIsLongerThanTheLimit) {
+  std::vector<double> one_is_long = kEqual;
+  one_is_long[5] = 100;
+  const Program program = with_workgroups({7, 30, 1});
+  const SubmitLimits limits{.milliseconds = 19};
+  const auto submits = divide_into_submits(program, kOneSegment, limits, one_is_long);
+  ASSERT_EQ(submits.size(), 2 + 11 + 1u) << "of 9.5 ms at most";
+  uint32_t next = 0;
+  for (size_t i = 2; i < 13; ++i) {
+    const SubmitRange& part = submits[i];
+    EXPECT_EQ(part.first_task, 5u);
+    EXPECT_EQ(part.task_count, 1u);
+    EXPECT_LE(part.milliseconds, 9.5);
+    ASSERT_TRUE(part.workgroups);
+    EXPECT_EQ(part.workgroups->first, (std::array<uint32_t, 3>{0, next, 0}));
+    EXPECT_EQ(part.workgroups->count[0], 7u);
+    next += part.workgroups->count[1];
+    EXPECT_EQ(part.continues, i > 2);
+    EXPECT_EQ(part.is_continued, i < 12);
+  }
+  EXPECT_EQ(next, 30u);
+  EXPECT_EQ(submits.back().first_task, 6u);
+  EXPECT_EQ(parts_of_tasks(program, limits, one_is_long),
+            (std::vector<uint32_t>{1, 1, 1, 1, 1, 11, 1, 1, 1, 1}));
+}
+
+TEST(Submits, DivideAlongXOnlyWhereThereIsOneRow) {
+  const auto most = [](std::array<uint32_t, 3> count) {
+    return most_parts(*with_workgroups(count).tasks[0].dispatch);
+  };
+  EXPECT_EQ(most({100, 1, 1}), 100u);
+  EXPECT_EQ(most({100, 2, 1}), 2u);
+  EXPECT_EQ(most({100, 2, 5}), 5u);
+  EXPECT_EQ(most({1, 1, 1}), 1u);
+  Dispatch gated = *with_workgroups({100, 1, 1}).tasks[0].dispatch;
+  gated.defines.emplace_back("GATES", "1");
+  EXPECT_EQ(most_parts(gated), 1u) << "its workgroups count each other";
+}
+
+TEST(Submits, FollowTheTimesThatWereMeasured) {
+  const Program program = with_workgroups({64, 1, 1});
+  const SubmitLimits limits{.milliseconds = 25};
+  const auto slower = [&](const std::vector<double>& milliseconds, const std::vector<double>& measured) {
+    return slower_milliseconds(program, kOneSegment, limits, milliseconds, measured);
+  };
+  EXPECT_FALSE(slower(kEqual, {24})) << "within the limit";
+  EXPECT_FALSE(slower(kEqual, {std::numeric_limits<double>::quiet_NaN()}));
+  const auto once = slower(kEqual, {40});
+  ASSERT_TRUE(once);
+  EXPECT_EQ(*once, std::vector<double>(10, 4.0));
+  EXPECT_EQ(divide_into_submits(program, kOneSegment, limits, *once).size(), 4u);
+  EXPECT_FALSE(slower(*once, {12, 12, 12, 4}));
+  const auto again = slower(*once, {12, 12, 130, 4});
+  ASSERT_TRUE(again);
+  EXPECT_GT(parts_of_tasks(program, limits, *again)[7], 1u);
 }
 
 TEST(Submits, EndAtHostPartitionsAndSegments) {

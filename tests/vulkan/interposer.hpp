@@ -41,6 +41,7 @@ class Interposer {
   void lose_device();  // waiting for fences fails with VK_ERROR_DEVICE_LOST, until
   void find_device();
   void delay_queries(uint32_t calls);  // that many answers are VK_NOT_READY
+  void multiply_timestamps(uint64_t factor);  // a device that is slower than it is
   void hide_devices();
   void hide_drivers();  // a loader that finds none: no instance can be made
   // The device follows the portability subset alone: it is listed for an instance that enumerates such

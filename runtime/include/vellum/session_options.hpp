@@ -72,9 +72,10 @@ struct SessionOptions {
   // one. Other work on the device, also in the same queue, then waits no longer than this for the run;
   // cancel() stops the rest; and no watchdog of the driver ends the run. run(), wait(), wait_for(), done()
   // and try_submit() make the next submits when earlier ones are done. The run makes no progress while none
-  // of these is called. With semaphores of the application all submits are made at once. A single dispatch is
-  // not divided. `vellum inspect --stage kernels` shows the predictions; an unknown GPU is predicted as a
-  // common GPU. Results are the same bit for bit.
+  // of these is called. With semaphores of the application all submits are made at once. A dispatch that
+  // takes longer is divided by its workgroups. `vellum inspect --stage kernels` shows the predictions; an
+  // unknown GPU is predicted as a common GPU. After the first two runs measured times replace shorter
+  // predictions. Results are the same bit for bit.
   //
   // Empty: 16 on GPUs with a graphics queue, which may serve a display; 0 on other GPUs and on CPUs.
   std::optional<uint32_t> max_submit_ms;

@@ -97,6 +97,7 @@ void Interposer::fail_allocations_after(uint32_t successes) { state().allocation
 void Interposer::fail_submits_after(uint32_t successes) { state().submits_left = successes; }
 void Interposer::lose_device() { state().device_lost = true; }
 void Interposer::find_device() { state().device_lost = false; }
+void Interposer::multiply_timestamps(uint64_t factor) { state().tick_factor = factor; }
 void Interposer::delay_queries(uint32_t calls) { state().late_queries = calls; }
 void Interposer::hide_devices() { state().devices_hidden = true; }
 void Interposer::hide_drivers() { state().drivers_hidden = true; }

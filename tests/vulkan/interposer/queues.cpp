@@ -1,4 +1,7 @@
 // Counts submits, dispatches, labels and waits, and lets them fail or do nothing.
+#include <cstddef>
+#include <cstring>
+
 #include "vulkan/interposer/state.hpp"
 
 namespace vellum::test::interposed {
@@ -28,6 +31,15 @@ VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer commands, uint32_t x, uint32
     ++state().dispatches[commands];
   }
   if (!state().dispatches_skipped) state().dispatch(commands, x, y, z);
+}
+
+VKAPI_ATTR void VKAPI_CALL dispatch_base(VkCommandBuffer commands, uint32_t first_x, uint32_t first_y,
+                                         uint32_t first_z, uint32_t x, uint32_t y, uint32_t z) {
+  {
+    const std::lock_guard lock(state().mutex);
+    ++state().dispatches[commands];
+  }
+  if (!state().dispatches_skipped) state().dispatch_base(commands, first_x, first_y, first_z, x, y, z);
 }
 
 VKAPI_ATTR void VKAPI_CALL begin_label(VkCommandBuffer commands, const VkDebugUtilsLabelEXT* label) {
@@ -70,7 +82,15 @@ VKAPI_ATTR VkResult VKAPI_CALL query_results(VkDevice device, VkQueryPool pool, 
     --state().late_queries;
     return VK_NOT_READY;
   }
-  return state().query_results(device, pool, first, count, bytes, data, stride, flags);
+  const VkResult result = state().query_results(device, pool, first, count, bytes, data, stride, flags);
+  for (uint32_t i = 0; i < count; ++i) {
+    uint64_t ticks = 0;
+    std::byte* const at = static_cast<std::byte*>(data) + i * stride;
+    std::memcpy(&ticks, at, sizeof ticks);
+    ticks *= state().tick_factor;
+    std::memcpy(at, &ticks, sizeof ticks);
+  }
+  return result;
 }
 
 }  // namespace
@@ -87,6 +107,7 @@ PFN_vkVoidFunction queue_function(VkDevice device, std::string_view name) {
   if (name == "vkDeviceWaitIdle") return wrapped(state().device_wait_idle, device_wait_idle, device, name);
   if (name == "vkGetQueryPoolResults") return wrapped(state().query_results, query_results, device, name);
   if (name == "vkCmdDispatch") return wrapped(state().dispatch, dispatch, device, name);
+  if (name == "vkCmdDispatchBase") return wrapped(state().dispatch_base, dispatch_base, device, name);
   if (!state().device_function(device, name.data())) return nullptr;
   if (name == "vkCmdBeginDebugUtilsLabelEXT") return wrapped(state().begin_label, begin_label, device, name);
   if (name == "vkSetDebugUtilsObjectNameEXT")

@@ -41,6 +41,7 @@ struct State {
   PFN_vkWaitForFences wait_for_fences = nullptr;
   PFN_vkGetQueryPoolResults query_results = nullptr;
   uint32_t late_queries = 0;
+  uint64_t tick_factor = 1;
   std::atomic<bool> device_lost = false;
   std::array<PFN_vkVoidFunction, 14> makers{};
   std::vector<VkMappedMemoryRange> ranges;
@@ -53,6 +54,7 @@ struct State {
   bool dispatches_skipped = false, offers_global_priority = false, extensions_hidden = false;
   VkQueueGlobalPriorityKHR global_priority{};
   PFN_vkCmdDispatch dispatch = nullptr;
+  PFN_vkCmdDispatchBase dispatch_base = nullptr;
   PFN_vkCmdBeginDebugUtilsLabelEXT begin_label = nullptr;
   PFN_vkSetDebugUtilsObjectNameEXT set_object_name = nullptr;
 };
