@@ -184,6 +184,15 @@ Context::Context(const ContextOptions& options, const VulkanDevice* adopted)
 
 Context::~Context() {
   impl_->pipelines->save();
+  if (impl_->retained.is_lost()) {
+    try {
+      wait_idle();
+    } catch (const Error&) {
+      // It says that the device is lost, when its work has stopped.
+    }
+    impl_->retained.free_all();
+    return;
+  }
   // A device that is slow has some time more, since drivers whose threads still work when the process ends
   // may crash. One that hangs may use what the context owns for any time: then it is never freed.
   constexpr std::chrono::nanoseconds kLeastLastWait = std::chrono::seconds(10);
@@ -226,8 +235,10 @@ void Context::wait_idle() {
   const auto wait = [](const vk::raii::Queue& queue) {
     translated("waiting for the device", [&] { queue.waitIdle(); });
   };
-  impl_->use_queue(QueueKind::compute, wait);
-  if (impl_->transfer_queue) impl_->use_queue(QueueKind::transfer, wait);
+  impl_->noting_loss([&] {
+    impl_->use_queue(QueueKind::compute, wait);
+    if (impl_->transfer_queue) impl_->use_queue(QueueKind::transfer, wait);
+  });
 }
 
 }  // namespace vellum::gpu

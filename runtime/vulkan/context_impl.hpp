@@ -81,6 +81,17 @@ struct Context::Impl {
     use(used.handle);
   }
 
+  // Calls `use`. If it throws that the device is lost, objects are kept from then on.
+  template <typename Function>
+  decltype(auto) noting_loss(Function&& use) {
+    try {
+      return use();
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::device_lost) retained.lose_device();
+      throw;
+    }
+  }
+
   // Waits for the fence as vkWaitForFences() does. If the driver requires it, threads wait one after another.
   vk::Result wait_for_fence(vk::Fence fence, uint64_t nanoseconds);
 

@@ -6,7 +6,6 @@
 namespace vellum::gpu {
 namespace {
 
-// A lost device uses nothing any more.
 bool is_finished(const vk::raii::Fence& fence) {
   try {
     return fence.getStatus() == vk::Result::eSuccess;
@@ -46,6 +45,17 @@ bool Retained::collect() noexcept {
   if (!take_finished(finished)) return false;
   for (const Kept& kept : finished) kept.free(kept.object);
   return true;
+}
+
+void Retained::free_all() noexcept {
+  std::vector<Kept> all;
+  {
+    const std::lock_guard lock(mutex_);
+    fences_.clear();
+    all.swap(objects_);
+    any_ = false;
+  }
+  for (const Kept& kept : all) kept.free(kept.object);
 }
 
 bool Retained::collect_after(std::chrono::nanoseconds timeout) noexcept {

@@ -1,5 +1,6 @@
 // Objects without an owner that the device may still use, because a wait for their submit timed out or
-// failed. They are kept until the device has finished or is lost.
+// failed. They are kept until the device has finished. Those of a lost device are kept until it is destroyed:
+// Mali's drivers report the loss while the GPU still works (docs/drivers.md, row 28).
 #pragma once
 
 #include <atomic>
@@ -19,7 +20,10 @@ class Retained {
   // was passed to keep_fence() and is signalled.
   void begin_doubt() { ++doubtful_; }
   void end_doubt() { --doubtful_; }
-  bool in_doubt() const { return doubtful_ > 0; }
+  // Called when the device is lost. From then on deleted objects are kept, until free_all().
+  void lose_device() { is_lost_ = true; }
+  bool is_lost() const { return is_lost_; }
+  bool in_doubt() const { return is_lost_ || doubtful_ > 0; }
 
   // Takes ownership of an object. If it throws, the caller still owns the object.
   template <typename Object>
@@ -32,6 +36,8 @@ class Retained {
   bool collect() noexcept;
   // Waits for the device at most `timeout`, then does the same as collect().
   bool collect_after(std::chrono::nanoseconds timeout) noexcept;
+  // Frees all objects, whatever the device does.
+  void free_all() noexcept;
 
  private:
   struct Kept {
@@ -42,7 +48,7 @@ class Retained {
   bool take_finished(std::vector<Kept>& finished);
 
   std::atomic<uint32_t> doubtful_{0};
-  std::atomic<bool> any_{false};
+  std::atomic<bool> any_{false}, is_lost_{false};
   std::mutex mutex_;
   std::vector<Kept> objects_;
   std::vector<vk::raii::Fence> fences_;

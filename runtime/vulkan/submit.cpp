@@ -56,7 +56,8 @@ Fence::~Fence() {
     } catch (const Error& error) {
       impl_->context->log(LogLevel::error, error.what());
     }
-    if (impl_->in_doubt) impl_->context->impl().retained.keep_fence(std::move(impl_->fence));
+    if (impl_->in_doubt || impl_->context->impl().retained.is_lost())
+      impl_->context->impl().retained.keep_fence(std::move(impl_->fence));
   } catch (...) {
     // Without memory for the list the fence is never freed; what the submit uses stays in doubt, and is not
     // freed either.
@@ -80,9 +81,11 @@ void Fence::wait(std::optional<std::chrono::nanoseconds> limit) {
   const std::string& name = context.caps.name;
   vk::Result result = vk::Result::eTimeout;
   try {
-    result = translated(
-        [&] { return "waiting for " + name; },
-        [&] { return context.wait_for_fence(*impl_->fence, static_cast<uint64_t>(timeout.count())); });
+    result = context.noting_loss([&] {
+      return translated(
+          [&] { return "waiting for " + name; },
+          [&] { return context.wait_for_fence(*impl_->fence, static_cast<uint64_t>(timeout.count())); });
+    });
   } catch (const Error& error) {
     if (error.code() != ErrorCode::device_lost) impl_->doubt();
     throw;
@@ -103,14 +106,19 @@ void Fence::wait(std::optional<std::chrono::nanoseconds> limit) {
 bool Fence::wait_for(std::chrono::nanoseconds timeout) const {
   if (!impl_->pending) return true;
   const auto nanoseconds = static_cast<uint64_t>(std::max(timeout, std::chrono::nanoseconds::zero()).count());
-  return translated("waiting for the device", [&] {
-    return impl_->context->impl().wait_for_fence(*impl_->fence, nanoseconds) == vk::Result::eSuccess;
+  Context::Impl& context = impl_->context->impl();
+  return context.noting_loss([&] {
+    return translated("waiting for the device", [&] {
+      return context.wait_for_fence(*impl_->fence, nanoseconds) == vk::Result::eSuccess;
+    });
   });
 }
 
 bool Fence::done() const {
   if (!impl_->pending) return true;
-  return translated("asking for a fence", [&] { return impl_->fence.getStatus() == vk::Result::eSuccess; });
+  return impl_->context->impl().noting_loss([&] {
+    return translated("asking for a fence", [&] { return impl_->fence.getStatus() == vk::Result::eSuccess; });
+  });
 }
 
 struct Semaphore::Impl {
@@ -169,7 +177,9 @@ void submit(Context& context, std::span<const VkCommandBuffer> commands, VkFence
   const vk::TimelineSemaphoreSubmitInfo values(waits.values, signals.values);
   if (waits.has_timeline || signals.has_timeline) info.setPNext(&values);
   impl.use_queue(order.queue, [&](const vk::raii::Queue& queue) {
-    translated([&] { return "submitting to " + impl.caps.name; }, [&] { queue.submit(info, fence); });
+    impl.noting_loss([&] {
+      translated([&] { return "submitting to " + impl.caps.name; }, [&] { queue.submit(info, fence); });
+    });
   });
 }
 

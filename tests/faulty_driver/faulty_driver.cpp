@@ -46,6 +46,12 @@ struct FaultyState {
   uint32_t submits = 0;                   // with them
   std::set<VkFence> fences;               // of their submits
   std::atomic<uint32_t> waits{0};         // under way
+  std::atomic<bool> works_on{false};      // though it said that it is lost
+  PFN_vkFreeMemory free_memory = nullptr;
+  PFN_vkDestroyBuffer destroy_buffer = nullptr;
+  PFN_vkDestroyCommandPool destroy_pool = nullptr;
+  PFN_vkDestroyFence destroy_fence = nullptr;
+  PFN_vkQueueWaitIdle wait_idle = nullptr;
   // What each descriptor set binds last, which is what its dispatch writes: a buffer and an offset, or a
   // view.
   using Written = std::pair<uint64_t, uint64_t>;
@@ -207,6 +213,10 @@ VkResult answer_for(uint32_t count, const VkFence* fences) {
   for (uint32_t i = 0; i < count; ++i) {
     if (!faulty().fences.contains(fences[i])) continue;
     if (faulty().fault == DriverFault::loses_device) return VK_ERROR_DEVICE_LOST;
+    if (faulty().fault == DriverFault::loses_device_at_work) {
+      faulty().works_on = true;
+      return VK_ERROR_DEVICE_LOST;
+    }
     if (faulty().fault == DriverFault::hangs) return VK_TIMEOUT;
   }
   return VK_SUCCESS;
@@ -230,6 +240,18 @@ VKAPI_ATTR VkResult VKAPI_CALL faulty_fence_status(VkDevice device, VkFence fenc
   const VkResult answer = answer_for(1, &fence);
   if (answer == VK_TIMEOUT) return VK_NOT_READY;
   return answer == VK_SUCCESS ? faulty().fence_status(device, fence) : answer;
+}
+
+// Calls the driver's function, unless the GPU still uses the object.
+template <auto kReal, typename Handle>
+VKAPI_ATTR void VKAPI_CALL destroy(VkDevice device, Handle object, const VkAllocationCallbacks* callbacks) {
+  if (object && faulty().works_on) end_process();
+  (faulty().*kReal)(device, object, callbacks);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL wait_until_idle(VkQueue queue) {
+  const VkResult truth = faulty().wait_idle(queue);
+  return faulty().works_on.exchange(false) ? VK_ERROR_DEVICE_LOST : truth;
 }
 
 // A device that has VK_NV_cooperative_matrix, or rather says so: no shader of it is made.
@@ -315,6 +337,15 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL faulty_device_function(VkDevice device,
   if (wanted == "vkCmdDispatch") return wrapped(faulty().dispatch, faulty_dispatch);
   if (wanted == "vkQueueSubmit") return wrapped(faulty().submit, faulty_submit);
   if (wanted == "vkWaitForFences") return wrapped(faulty().wait_for_fences, wait_for_faulty_fences);
+  if (wanted == "vkFreeMemory")
+    return wrapped(faulty().free_memory, destroy<&FaultyState::free_memory, VkDeviceMemory>);
+  if (wanted == "vkDestroyBuffer")
+    return wrapped(faulty().destroy_buffer, destroy<&FaultyState::destroy_buffer, VkBuffer>);
+  if (wanted == "vkDestroyCommandPool")
+    return wrapped(faulty().destroy_pool, destroy<&FaultyState::destroy_pool, VkCommandPool>);
+  if (wanted == "vkDestroyFence")
+    return wrapped(faulty().destroy_fence, destroy<&FaultyState::destroy_fence, VkFence>);
+  if (wanted == "vkQueueWaitIdle") return wrapped(faulty().wait_idle, wait_until_idle);
   if (wanted == "vkGetFenceStatus") return wrapped(faulty().fence_status, faulty_fence_status);
   return real;
 }

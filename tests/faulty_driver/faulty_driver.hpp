@@ -19,6 +19,8 @@ enum class DriverFault {
   refuses_pipeline,          // VK_ERROR_UNKNOWN for the shader
   loses_device,              // in a dispatch of the shader
   hangs,                     // in a dispatch of the shader: its fence is never signalled
+  loses_device_at_work,      // the same, and the process ends if memory, buffers, commands or fences are
+                             // destroyed before a queue was waited for: the GPU still uses them
   refuses_concurrent_waits,  // VK_ERROR_DEVICE_LOST for a fence while another thread waits; any shader
   // Nothing is reported.
   computes_nothing,  // dispatches of the shader write nothing
