@@ -41,23 +41,26 @@ std::vector<bool> FirstUseCheck::passes(const std::shared_ptr<gpu::Context>& con
   return passed;
 }
 
-bool FirstUseCheck::may_share_memory(const std::shared_ptr<gpu::Context>& context) {
-  return answer(context, verdicts_.may_share_memory, computes_the_same_in_shared_memory);
+bool FirstUseCheck::may_share_memory(const std::shared_ptr<gpu::Context>& context, const DeviceCaps& caps,
+                                     const std::function<bool(const Program&)>& has_shaders) {
+  return answer(*context, verdicts_.may_share_memory,
+                [&] { return computes_the_same_in_shared_memory(context, caps, has_shaders); });
 }
 
 bool FirstUseCheck::packs_halves(const std::shared_ptr<gpu::Context>& context) {
-  return answer(context, verdicts_.packs_halves, packs_halves_rightly);
+  return answer(*context, verdicts_.packs_halves,
+                [&] { return std::optional(packs_halves_rightly(context)); });
 }
 
-bool FirstUseCheck::answer(const std::shared_ptr<gpu::Context>& context, std::optional<bool>& verdict,
-                           bool (*check)(const std::shared_ptr<gpu::Context>&)) {
+bool FirstUseCheck::answer(const gpu::Context& context, std::optional<bool>& verdict,
+                           const std::function<std::optional<bool>()>& check) {
   const std::lock_guard lock(mutex_);
-  read(*context);
+  read(context);
   if (!verdict) {
-    verdict = check(context);
-    add(*context, {});
+    verdict = check();
+    if (verdict) add(context, {});
   }
-  return *verdict;
+  return verdict.value_or(true);
 }
 
 bool FirstUseCheck::finds_crashes(const gpu::Context& context, const Program& program) {

@@ -32,8 +32,10 @@ class FirstUseCheck {
   // the device is lost.
   std::vector<bool> passes(const std::shared_ptr<gpu::Context>& context, const CheckedPrograms& checked);
   // Returns whether intermediate tensors may share memory on this device. The first call checks it, unless
-  // the cache folder has the verdict.
-  bool may_share_memory(const std::shared_ptr<gpu::Context>& context);
+  // the cache folder has the verdict. Without shaders for the check the answer is yes. caps: the caps that
+  // the programs are compiled for.
+  bool may_share_memory(const std::shared_ptr<gpu::Context>& context, const DeviceCaps& caps,
+                        const std::function<bool(const Program&)>& has_shaders = {});
   // Returns DeviceCaps::packs_halves. The first call checks it, unless the cache folder has the verdict.
   bool packs_halves(const std::shared_ptr<gpu::Context>& context);
   // Marks the kernels of the program as wrong whose shaders crashed the driver in an earlier process. Returns
@@ -45,9 +47,10 @@ class FirstUseCheck {
   std::shared_ptr<const WrongKernels> wrong_kernels(const gpu::Context& context);
 
  private:
-  // Returns `verdict`, a member of verdicts_. If it is not known yet, calls `check` and stores its result.
-  bool answer(const std::shared_ptr<gpu::Context>& context, std::optional<bool>& verdict,
-              bool (*check)(const std::shared_ptr<gpu::Context>&));
+  // Returns `verdict`, a member of verdicts_. If it is not known yet, calls `check` and stores its result. A
+  // check without a result counts as true and is not stored.
+  bool answer(const gpu::Context& context, std::optional<bool>& verdict,
+              const std::function<std::optional<bool>()>& check);
   void read(const gpu::Context& context);
   void add(const gpu::Context& context, KernelVerdicts found);
 

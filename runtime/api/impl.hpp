@@ -121,8 +121,10 @@ struct Device::Impl {
   // Returns whether sessions on this device check kernels at their first use. bundle: the bundle with the
   // shaders of the checks; null: shaders are compiled.
   bool checks_kernels(const PackedModel* bundle) const;
-  // Adds a warning if tensors must not share memory on this device.
-  void warn_of_memory(CompiledModel& model);
+  // Returns whether tensors may share memory, which it checks with the shaders of the bundle.
+  bool may_share_memory(const PackedModel& bundle, const DeviceCaps& caps);
+  // Adds a warning if tensors must not share memory on this device. bundle: the model's, or null.
+  void warn_of_memory(CompiledModel& model, const PackedModel* bundle);
   // Returns whether all kernels of a program may be used. Checks kernels that have no verdict yet. caps: the
   // caps that the program was compiled for.
   bool is_right(const Program& program, const DeviceCaps& caps, const CompileOptions& options,

@@ -29,6 +29,7 @@
 #include "passes/shapes/shape_inputs.hpp"
 #include "platform/files.hpp"
 #include "platform/utf8_path.hpp"
+#include "selfcheck/reuse_check.hpp"
 #include "selfcheck/small_programs.hpp"
 #include "vulkan/glslang_compiler.hpp"
 #include "vulkan/shader_compiler.hpp"
@@ -217,6 +218,10 @@ void add_check_shaders(const KernelsByText& kernels, const DeviceCaps& caps, con
   UsedKernels used{.precision = options.precision, .arithmetic = options.arithmetic};
   for (const auto& [text, kernel] : kernels) used.kernels.push_back(kernel);
   for (const Program& program : check_programs(caps, used)) add_shaders(pipeline_keys(program), contents);
+  const bool images = std::ranges::any_of(
+      used.kernels, [](const KernelId& kernel) { return kernel.forms.find("=IMAGE") != std::string::npos; });
+  for (const Program& program : reuse_check_programs(caps, images))
+    add_shaders(pipeline_keys(program), contents);
 }
 
 PackSummary write_bundle(Imported& model, const packfile::TakePieces& take, const Caps& caps,

@@ -119,15 +119,23 @@ CompileOptions Device::Impl::compile_options(const SessionOptions& options) {
   CompileOptions result = vellum::compile_options(options);
   result.tuning = tuning_for(options);
   result.memory_rules = device_rules(context);
-  if (checks_kernels(nullptr) && !first_use_check.may_share_memory(context)) {
+  if (checks_kernels(nullptr) && !first_use_check.may_share_memory(context, context->caps())) {
     result.plan.mode = MemoryMode::naive;
     result.in_place = false;
   }
   return result;
 }
 
-void Device::Impl::warn_of_memory(CompiledModel& model) {
-  if (!checks_kernels(nullptr) || first_use_check.may_share_memory(context)) return;
+bool Device::Impl::may_share_memory(const PackedModel& bundle, const DeviceCaps& caps) {
+  return !checks_kernels(&bundle) ||
+         first_use_check.may_share_memory(
+             context, caps, [&](const Program& program) { return bundle.has_shaders_of(program); });
+}
+
+void Device::Impl::warn_of_memory(CompiledModel& model, const PackedModel* bundle) {
+  const auto has_no_shaders = [](const Program&) { return false; };  // it was checked before
+  if (!checks_kernels(bundle) || first_use_check.may_share_memory(context, context->caps(), has_no_shaders))
+    return;
   model.program.warnings.push_back(
       name_and_driver(context->caps()) +
       ": computes wrong results where tensors share memory; each tensor has memory of its own");
@@ -135,7 +143,7 @@ void Device::Impl::warn_of_memory(CompiledModel& model) {
 
 CompiledModel Device::Impl::compile(const Graph& prepared, const CompileOptions& options, Stage last) {
   CompiledModel model = compile_for_device(prepared, options, last);
-  warn_of_memory(model);
+  warn_of_memory(model, nullptr);
   if (on_compiled) on_compiled(model);
   return model;
 }
@@ -235,6 +243,10 @@ CompiledModel Device::Impl::compile_for_device(const Graph& prepared, const Comp
 std::optional<CompiledModel> Device::Impl::compile_from_bundle(const Model& model, DeviceCaps caps,
                                                                CompileOptions options, Stage last) {
   const PackedModel& bundle = *impl(model)->packed;
+  if (last >= Stage::program && !may_share_memory(bundle, caps)) {
+    options.plan.mode = MemoryMode::naive;
+    options.in_place = false;
+  }
   const Graph graph = graph_for_shapes(model, caps, options);
   CompiledModel compiled = compile_prepared(graph, caps, options, last);
   if (!bundle.has_shaders_of(compiled.program)) return {};
@@ -267,7 +279,7 @@ CompiledModel Device::Impl::compile(const Model& model, const CompileOptions& op
   if (impl(model)->packed && !compiles_shaders) compiled = compile_from_bundle(model, options, last);
   if (!compiled)
     compiled = compile_for_device(graph_for_shapes(model, context->caps(), options), options, last);
-  warn_of_memory(*compiled);
+  warn_of_memory(*compiled, impl(model)->packed.get());
   if (on_compiled) on_compiled(*compiled);
   return std::move(*compiled);
 }

@@ -76,11 +76,25 @@ struct MemoryUseForm {
 constexpr MemoryUseForm kOwnMemory{MemoryMode::naive, false};
 constexpr MemoryUseForm kSharedForms[] = {{MemoryMode::shared_objects, true}, {MemoryMode::offsets, true}};
 
+CompileOptions chain_options(StorageChoice storage, const MemoryUseForm& form) {
+  CompileOptions options{.storage = storage};
+  options.in_place = form.in_place;
+  options.plan.mode = form.mode;
+  options.plan.strategy = "greedy_in_order";  // of both modes, and quick
+  return options;
+}
+
 class ReuseCheck {
  public:
-  explicit ReuseCheck(const std::shared_ptr<gpu::Context>& context) : context_(context) {
+  ReuseCheck(const std::shared_ptr<gpu::Context>& context, const DeviceCaps& caps)
+      : context_(context), caps_(caps) {
     for (const uint32_t seed : {7, 8})
       inputs_.push_back(chain_values({1, kChainChannels, kChainSide, kChainSide}, seed, 1.0f));
+  }
+
+  bool has_shaders(StorageChoice storage, const HasShaders& has_shaders) const {
+    return !has_shaders ||
+           has_shaders(compile(chain_, caps_, chain_options(storage, kOwnMemory), Stage::program).program);
   }
 
   bool passes(StorageChoice storage) {
@@ -94,12 +108,9 @@ class ReuseCheck {
  private:
   // The results for each input, twice in turn.
   std::vector<HostTensor> run(StorageChoice storage, const MemoryUseForm& form) {
-    CompileOptions options{.storage = storage};
-    options.in_place = form.in_place;
-    options.plan.mode = form.mode;
-    options.plan.strategy = "greedy_in_order";  // of both modes, and quick
+    CompileOptions options = chain_options(storage, form);
     options.memory_rules = device_rules(context_);
-    auto model = std::make_shared<const CompiledModel>(compile(chain_, context_->caps(), options));
+    auto model = std::make_shared<const CompiledModel>(compile(chain_, caps_, options));
     std::vector<HostTensor> outputs;
     runs_.run("memory that tensors share", model->program, [&] {
       Executor executor(context_, model);
@@ -120,6 +131,7 @@ class ReuseCheck {
   }
 
   const std::shared_ptr<gpu::Context>& context_;
+  const DeviceCaps& caps_;
   const Graph chain_ = chain();
   std::vector<HostTensor> inputs_;
   MarkedRuns runs_{context_, 1};
@@ -127,16 +139,35 @@ class ReuseCheck {
 
 }  // namespace
 
-bool computes_the_same_in_shared_memory(const std::shared_ptr<gpu::Context>& context) {
-  ReuseCheck check(context);
+std::optional<bool> computes_the_same_in_shared_memory(const std::shared_ptr<gpu::Context>& context,
+                                                       const DeviceCaps& caps,
+                                                       const HasShaders& has_shaders) {
+  ReuseCheck check(context, caps);
+  bool is_tried = !has_shaders;
   for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d}) {
     try {
+      if (!check.has_shaders(storage, has_shaders)) continue;
+      is_tried = true;
       if (!check.passes(storage)) return false;
     } catch (const Error& error) {
       if (error.code() == ErrorCode::device_lost) throw;
     }
   }
-  return true;
+  return is_tried ? std::optional(true) : std::nullopt;
+}
+
+std::vector<Program> reuse_check_programs(const DeviceCaps& caps, bool images) {
+  const Graph graph = chain();
+  std::vector<Program> programs;
+  for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d}) {
+    if (storage == StorageChoice::image2d && !images) continue;
+    try {
+      programs.push_back(compile(graph, caps, chain_options(storage, kOwnMemory), Stage::program).program);
+    } catch (const Error&) {
+      // The device cannot compute the chain so, and its check does not try it.
+    }
+  }
+  return programs;
 }
 
 }  // namespace vellum

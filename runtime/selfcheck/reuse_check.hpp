@@ -2,15 +2,31 @@
 // (docs/drivers.md, row 2).
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
+#include <vector>
 
+#include "caps/device_caps.hpp"
+#include "program/program.hpp"
 #include "vulkan/context.hpp"
 
 namespace vellum {
 
+// Whether the shaders of a program are available; empty: all are.
+using HasShaders = std::function<bool(const Program&)>;
+
 // Runs a chain of 24 convolutions, in buffers and in images: once with separate memory for each tensor, and
 // several times with each form of sharing. Compares the bits. Returns true if they are equal, and also if the
-// chain cannot be computed or its bits vary without sharing. Throws Error(device_lost) if the device is lost.
-bool computes_the_same_in_shared_memory(const std::shared_ptr<gpu::Context>& context);
+// chain cannot be computed or its bits vary without sharing; nothing if there are no shaders for it. Throws
+// Error(device_lost) if the device is lost.
+//
+// caps: the caps that the chain is compiled for; the device has all of them.
+std::optional<bool> computes_the_same_in_shared_memory(const std::shared_ptr<gpu::Context>& context,
+                                                       const DeviceCaps& caps,
+                                                       const HasShaders& has_shaders = {});
+
+// The programs of this check, in buffers and, if `images`, in images.
+std::vector<Program> reuse_check_programs(const DeviceCaps& caps, bool images);
 
 }  // namespace vellum

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "faulty_driver/written_bindings.hpp"
 #include "platform/dynamic_library.hpp"
 #include "vulkan/loader.hpp"
 
@@ -52,13 +53,16 @@ struct FaultyState {
   PFN_vkDestroyCommandPool destroy_pool = nullptr;
   PFN_vkDestroyFence destroy_fence = nullptr;
   PFN_vkQueueWaitIdle wait_idle = nullptr;
-  // What each descriptor set binds last, which is what its dispatch writes: a buffer and an offset, or a
-  // view.
+  // What each descriptor set binds, and what dispatches wrote: a buffer and an offset, or a view.
   using Written = std::pair<uint64_t, uint64_t>;
+  PFN_vkAllocateDescriptorSets allocate_sets = nullptr;
   PFN_vkUpdateDescriptorSets update_sets = nullptr;
   PFN_vkCmdBindDescriptorSets bind_sets = nullptr;
   std::map<VkDescriptorSet, std::map<uint32_t, Written>> sets;
   std::map<VkCommandBuffer, VkDescriptorSet> bound_set;
+  std::map<VkShaderModule, std::set<uint32_t>> outputs_of_module;
+  std::map<VkPipeline, std::set<uint32_t>> outputs_of_pipeline;
+  std::map<VkCommandBuffer, std::set<uint32_t>> bound_outputs;
   std::map<VkCommandBuffer, std::set<Written>> written;
 };
 
@@ -79,6 +83,8 @@ VKAPI_ATTR VkResult VKAPI_CALL create_faulty_module(VkDevice device, const VkSha
   const VkResult result = faulty().create_module(device, info, callbacks, module);
   const std::string_view code(reinterpret_cast<const char*>(info->pCode), info->codeSize);
   const std::lock_guard lock(faulty().mutex);
+  if (faulty().fault == DriverFault::recycles_wrongly && result == VK_SUCCESS)
+    faulty().outputs_of_module[*module] = written_bindings({info->pCode, info->codeSize / sizeof(uint32_t)});
   if (result == VK_SUCCESS && code.find(faulty().shader) != code.npos)
     faulty().modules.insert(*module);
   else if (result == VK_SUCCESS)
@@ -99,6 +105,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_faulty_pipelines(VkDevice device, VkPipeli
   if (is_faulty && faulty().fault == DriverFault::refuses_pipeline) return VK_ERROR_UNKNOWN;
   const VkResult result = faulty().create_pipelines(device, cache, count, infos, callbacks, pipelines);
   const std::lock_guard lock(faulty().mutex);
+  faulty().outputs_of_pipeline[*pipelines] = faulty().outputs_of_module[infos->stage.module];
   if (is_faulty)
     faulty().pipelines.insert(*pipelines);
   else
@@ -128,6 +135,7 @@ VKAPI_ATTR void VKAPI_CALL bind_faulty_pipeline(VkCommandBuffer commands, VkPipe
   {
     const std::lock_guard lock(faulty().mutex);
     faulty().bound[commands] = faulty().pipelines.contains(pipeline);
+    faulty().bound_outputs[commands] = faulty().outputs_of_pipeline[pipeline];
   }
   faulty().bind_pipeline(commands, point, pipeline);
 }
@@ -138,6 +146,15 @@ uint64_t number_of(Handle handle) {
   static_assert(sizeof handle <= sizeof number);
   std::memcpy(&number, &handle, sizeof handle);
   return number;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL allocate_faulty_sets(VkDevice device, const VkDescriptorSetAllocateInfo* info,
+                                                    VkDescriptorSet* sets) {
+  const VkResult result = faulty().allocate_sets(device, info, sets);
+  const std::lock_guard lock(faulty().mutex);
+  if (result == VK_SUCCESS)  // handles of earlier sets that were freed
+    for (const VkDescriptorSet set : std::span(sets, info->descriptorSetCount)) faulty().sets.erase(set);
+  return result;
 }
 
 VKAPI_ATTR void VKAPI_CALL update_faulty_sets(VkDevice device, uint32_t count,
@@ -171,8 +188,11 @@ VKAPI_ATTR void VKAPI_CALL bind_faulty_sets(VkCommandBuffer commands, VkPipeline
 
 // Whether an earlier dispatch of these commands wrote where this one does.
 bool writes_again(VkCommandBuffer commands) {
-  const auto& bindings = faulty().sets[faulty().bound_set[commands]];
-  return !bindings.empty() && !faulty().written[commands].insert(bindings.rbegin()->second).second;
+  auto& bindings = faulty().sets[faulty().bound_set[commands]];
+  bool again = false;
+  for (const uint32_t output : faulty().bound_outputs[commands])
+    again |= !faulty().written[commands].insert(bindings[output]).second;
+  return again;
 }
 
 VKAPI_ATTR void VKAPI_CALL faulty_dispatch(VkCommandBuffer commands, uint32_t x, uint32_t y, uint32_t z) {
@@ -332,6 +352,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL faulty_device_function(VkDevice device,
   if (wanted == "vkCreatePipelineCache") return wrapped(faulty().create_cache, create_faulty_cache);
   if (wanted == "vkBeginCommandBuffer") return wrapped(faulty().begin_commands, begin_faulty_commands);
   if (wanted == "vkCmdBindPipeline") return wrapped(faulty().bind_pipeline, bind_faulty_pipeline);
+  if (wanted == "vkAllocateDescriptorSets") return wrapped(faulty().allocate_sets, allocate_faulty_sets);
   if (wanted == "vkUpdateDescriptorSets") return wrapped(faulty().update_sets, update_faulty_sets);
   if (wanted == "vkCmdBindDescriptorSets") return wrapped(faulty().bind_sets, bind_faulty_sets);
   if (wanted == "vkCmdDispatch") return wrapped(faulty().dispatch, faulty_dispatch);

@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -27,7 +29,9 @@
 #include "support/temp_folder.hpp"
 #include "support/tensors.hpp"
 #include "vellum/kernel_check.hpp"
+#include "vellum/pack.hpp"
 #include "vulkan/crash_marks.hpp"
+#include "vulkan/pipeline.hpp"
 
 extern char** environ;
 
@@ -70,10 +74,11 @@ Device open(const FaultyDriver& driver, const std::filesystem::path& folder, con
   return Handles::device(std::move(impl));
 }
 
-std::vector<float> run_network(const Device& device, std::vector<std::string>& warnings) {
-  const std::string bytes = network();
-  Session session(device, Model::load(std::as_bytes(std::span(bytes))), {.storage = StorageChoice::buffer});
-  const HostTensor x = random_tensor({1, 6, 10, 12}, 4);
+// The input has ten rows of `width` values in six channels.
+std::vector<float> run_model(const Device& device, const Model& model, const SessionOptions& options,
+                             std::vector<std::string>& warnings, int64_t width = 12) {
+  Session session(device, model, options);
+  const HostTensor x = random_tensor({1, 6, 10, width}, 4);
   Tensor input(DType::f32, x.shape());
   std::memcpy(input.mutable_data(), x.data(), input.byte_size());
   session.set_input("x", input);
@@ -83,6 +88,12 @@ std::vector<float> run_network(const Device& device, std::vector<std::string>& w
   std::vector<float> values(output.byte_size() / sizeof(float));
   std::memcpy(values.data(), output.data(), output.byte_size());
   return values;
+}
+
+std::vector<float> run_network(const Device& device, std::vector<std::string>& warnings) {
+  const std::string bytes = network();
+  return run_model(device, Model::load(std::as_bytes(std::span(bytes))), {.storage = StorageChoice::buffer},
+                   warnings);
 }
 
 void log_failures(const std::vector<KernelCheck>& checks, std::ofstream& log) {
@@ -355,6 +366,42 @@ TEST(FaultyDriver, ARunThatIsRepeatedTellsOfAFault) {
   EXPECT_EQ(runs_until_error(DriverFault::skips_some_runs, 0), 12u) << "nobody looks";
   EXPECT_LT(runs_until_error(DriverFault::skips_some_runs, 1), 4u);
   EXPECT_LT(runs_until_error(DriverFault::skips_some_runs, 2), 8u);
+}
+
+// Row 2 in Vellum::runtime, which compiles no shaders: the bundle has those of the check.
+TEST(FaultyDriver, SessionsOfBundlesShareNoMemoryWhereThatIsWrong) {
+  const TempFolder folder;
+  const std::string bytes = network();
+  std::string bundle;
+  {
+    const FaultyDriver right(DriverFault::none, "none");
+    const Device device = open(right, {}, {});
+    pack(std::as_bytes(std::span(bytes)),
+         [&](std::span<const std::byte> piece) {
+           bundle.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+         },
+         Caps::of(device), {.storage = StorageChoice::buffer});
+  }
+  for (const SelfCheck self_check : {SelfCheck::off, SelfCheck::on}) {
+    const FaultyDriver driver(DriverFault::recycles_wrongly, "none");
+    const Device device = open(driver, folder.path(), {}, self_check);
+    impl(device)->compiles_shaders = false;
+    std::vector<std::string> warnings;
+    const std::vector<float> values = run_model(device, Model::load(std::as_bytes(std::span(bundle))),
+                                                {.storage = StorageChoice::buffer}, warnings);
+    EXPECT_EQ(impl(device)->context->pipelines().shader_counts().compiled, 0u);
+    double largest = 0;
+    for (size_t i = 0; i < values.size(); ++i)
+      largest = std::max(largest, std::abs(double{values[i]} - double{right_values().at(i)}));
+    if (self_check == SelfCheck::off) {
+      EXPECT_GT(largest, 1e-3) << "nothing is wrong";
+    } else {
+      EXPECT_LT(largest, 1e-4);
+      ASSERT_EQ(warnings.size(), 1u);
+      EXPECT_NE(warnings.front().find("wrong results where tensors share memory"), std::string::npos)
+          << warnings.front();
+    }
+  }
 }
 
 // Another process that compiles at the same time is no crash.
