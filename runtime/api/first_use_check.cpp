@@ -1,6 +1,7 @@
 #include "api/first_use_check.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <string>
 #include <utility>
@@ -33,12 +34,58 @@ std::vector<bool> FirstUseCheck::passes(const std::shared_ptr<gpu::Context>& con
     }
   const DeviceCaps& caps = checked.caps ? *checked.caps : context->caps();
   if (!unknown.kernels.empty()) add(*context, check_used_kernels(context, caps, unknown));
+  check_sizes(context, checked, caps);
   std::vector<bool> passed;
   for (const Program& program : checked.programs)
     passed.push_back(std::ranges::none_of(program.tasks, [&](const Task& task) {
       return task.dispatch && verdicts_.wrong.contains(kernel_id(*task.dispatch).text());
     }));
   return passed;
+}
+
+namespace {
+
+std::string sized_text(const std::string& kernel, SizeClass size) { return kernel + " | " + name(size); }
+
+}  // namespace
+
+// What there is no time for is checked by later sessions.
+void FirstUseCheck::check_sizes(const std::shared_ptr<gpu::Context>& context, const CheckedPrograms& checked,
+                                const DeviceCaps& caps) {
+  constexpr std::chrono::milliseconds kTime(80);
+  const auto until = std::chrono::steady_clock::now() + kTime;
+  for (const SizeClass size : kSizeClasses) {
+    UsedKernels unknown{.precision = checked.precision,
+                        .arithmetic = checked.arithmetic,
+                        .has_shaders = checked.has_shaders,
+                        .size = size,
+                        .until = until};
+    std::set<std::string> texts;
+    for (const Program& program : checked.programs)
+      for (const Task& task : program.tasks) {
+        if (!task.dispatch || !has_size(program, *task.dispatch, size, caps)) continue;
+        KernelId kernel = kernel_id(*task.dispatch);
+        const std::string text = kernel.text();
+        if (!verdicts_.wrong.contains(text) && !verdicts_.knows(sized_text(text, size)) &&
+            texts.insert(text).second)
+          unknown.kernels.push_back(std::move(kernel));
+      }
+    if (!unknown.kernels.empty() && std::chrono::steady_clock::now() < until)
+      check_size(context, caps, unknown);
+  }
+}
+
+void FirstUseCheck::check_size(const std::shared_ptr<gpu::Context>& context, const DeviceCaps& caps,
+                               const UsedKernels& used) {
+  const KernelVerdicts found = check_used_kernels(context, caps, used);
+  KernelVerdicts sized{.wrong = found.wrong};
+  for (const std::string& text : found.right) sized.right.insert(sized_text(text, *used.size));
+  for (const std::string& text : found.unchecked) sized.unchecked.insert(sized_text(text, *used.size));
+  for (const auto& [text, wrong] : found.wrong) {
+    verdicts_.right.erase(text);
+    verdicts_.unchecked.erase(text);
+  }
+  add(*context, std::move(sized));
 }
 
 bool FirstUseCheck::may_share_memory(const std::shared_ptr<gpu::Context>& context, const DeviceCaps& caps,

@@ -10,6 +10,7 @@
 
 #include "exec/kernel_verdicts.hpp"
 #include "program/program.hpp"
+#include "selfcheck/small_programs.hpp"
 #include "vellum/options.hpp"
 #include "vulkan/context.hpp"
 
@@ -52,6 +53,11 @@ class FirstUseCheck {
   bool answer(const gpu::Context& context, std::optional<bool>& verdict,
               const std::function<std::optional<bool>()>& check);
   void read(const gpu::Context& context);
+  // Checks those of the programs' kernels that are used in large sizes, for a short time.
+  void check_sizes(const std::shared_ptr<gpu::Context>& context, const CheckedPrograms& checked,
+                   const DeviceCaps& caps);
+  void check_size(const std::shared_ptr<gpu::Context>& context, const DeviceCaps& caps,
+                  const UsedKernels& used);
   void add(const gpu::Context& context, KernelVerdicts found);
 
   std::mutex mutex_;

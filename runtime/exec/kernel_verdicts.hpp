@@ -14,7 +14,8 @@
 
 namespace vellum {
 
-// Kernels are identified by KernelId::text().
+// Kernels are identified by KernelId::text(). A kernel that large operators checked has another entry among
+// the right or unchecked ones for each size: "<text> | long loops".
 struct KernelVerdicts {
   std::set<std::string, std::less<>> right;
   // Kernels that no small test case runs, so nothing is known about them.

@@ -1,5 +1,7 @@
 #include "selfcheck/check_kernels.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
@@ -7,6 +9,7 @@
 #include "kernels/framework/lowering.hpp"
 #include "passes/passes.hpp"
 #include "selfcheck/operator_cases.hpp"
+#include "selfcheck/size_cases.hpp"
 #include "selfcheck/small_run.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/glslang_compiler.hpp"
@@ -43,17 +46,23 @@ class Checker {
   Checker(const std::shared_ptr<gpu::Context>& context, const KernelCheckOptions& options)
       : context_(context), options_(options) {}
 
-  std::vector<KernelCheck> check(const std::vector<SmallOperator>& operators) {
-    for (size_t i = 0; i < operators.size(); ++i) {
-      if (options_.progress && !options_.progress(i, operators.size()))
-        throw Error(ErrorCode::cancelled, "the check of kernels was cancelled");
-      check(operators[i]);
-    }
+  std::vector<KernelCheck> check(const std::vector<SmallOperator>& small,
+                                 const std::vector<SmallOperator>& large) {
+    check(small, runs_, 0, small.size() + large.size());
+    check(large, large_runs_, small.size(), small.size() + large.size());
     return std::move(checks_);
   }
 
  private:
-  void check(const SmallOperator& small) {
+  void check(const std::vector<SmallOperator>& operators, MarkedRuns& runs, size_t done, size_t total) {
+    for (size_t i = 0; i < operators.size(); ++i) {
+      if (options_.progress && !options_.progress(done + i, total))
+        throw Error(ErrorCode::cancelled, "the check of kernels was cancelled");
+      check(operators[i], runs);
+    }
+  }
+
+  void check(const SmallOperator& small, MarkedRuns& runs) {
     const Graph graph = optimise(small.graph, {});
     const std::vector<HostTensor> want = evaluate(graph, small.inputs);
     for (const StorageChoice storage :
@@ -76,7 +85,7 @@ class Checker {
           KernelCheck& result = checks_.emplace_back(described(small, lowering));
           result.kernel = way.name;
           attempt(result,
-                  [&] { result.error = runs_.error(small, lower(graph, context_->caps(), lowering), want); });
+                  [&] { result.error = runs.error(small, lower(graph, context_->caps(), lowering), want); });
         }
       }
   }
@@ -115,6 +124,9 @@ class Checker {
   const KernelCheckOptions& options_;
   std::vector<KernelCheck> checks_;
   MarkedRuns runs_{context_, options_.repetitions};
+  // Each run of a large operator takes as long as dozens of small ones.
+  static constexpr uint32_t kMostLargeRepetitions = 4;
+  MarkedRuns large_runs_{context_, std::min(options_.repetitions, kMostLargeRepetitions)};
 };
 
 }  // namespace
@@ -125,11 +137,15 @@ std::vector<KernelCheck> check_kernels(const std::shared_ptr<gpu::Context>& cont
     throw Error(ErrorCode::unsupported, "the kernels of " + context->caps().name +
                                             " cannot be checked: this library (Vellum::runtime) compiles no "
                                             "shaders; link Vellum::vellum");
-  std::vector<SmallOperator> operators = small_operators();
-  std::erase_if(operators, [&](const SmallOperator& small) { return !small.name.starts_with(options.only); });
-  if (operators.empty())
+  std::vector<SmallOperator> small = small_operators(), large;
+  if (options.all)
+    for (const SizeClass size : kSizeClasses)
+      std::ranges::move(sized_operators(size, context->caps(), true), std::back_inserter(large));
+  for (std::vector<SmallOperator>* list : {&small, &large})
+    std::erase_if(*list, [&](const SmallOperator& one) { return !one.name.starts_with(options.only); });
+  if (small.empty() && large.empty())
     throw Error(ErrorCode::not_found, "no operation that is checked begins with '" + options.only + "'");
-  return Checker(context, options).check(operators);
+  return Checker(context, options).check(small, large);
 }
 
 }  // namespace vellum

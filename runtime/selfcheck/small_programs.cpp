@@ -57,7 +57,9 @@ bool uses_form(const std::vector<KernelId>& kernels, std::string_view form) {
 }  // namespace
 
 SmallPrograms::SmallPrograms(const DeviceCaps& caps, const UsedKernels& used)
-    : caps_(caps), used_(used), operators_(small_operators()) {
+    : caps_(caps),
+      used_(used),
+      operators_(used.size ? sized_operators(*used.size, caps) : small_operators()) {
   graphs_.reserve(operators_.size());
   for (const SmallOperator& small : operators_) graphs_.push_back(optimise(small.graph, {}));
   for (const KernelId& kernel : used.kernels) {
@@ -130,7 +132,8 @@ bool SmallPrograms::add_program(SmallProgram program, std::vector<Choice>* choic
     const Program lowered = lower(*program.graph, caps_, lowering);
     for (const Task& task : lowered.tasks) {
       if (!task.dispatch) return choices != nullptr;
-      program.kernels.push_back(kernel_id(*task.dispatch));
+      const bool is_meant = !used_.size || has_size(lowered, *task.dispatch, *used_.size, caps_);
+      program.kernels.push_back(is_meant ? kernel_id(*task.dispatch) : KernelId{});
     }
     if (used_.has_shaders && !used_.has_shaders(lowered)) return choices != nullptr;
   } catch (const Error&) {

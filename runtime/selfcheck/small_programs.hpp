@@ -1,9 +1,11 @@
 // Finds small programs whose kernels are similar to the kernels of a session.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "kernels/framework/lowering.hpp"
 #include "program/program.hpp"
 #include "selfcheck/operator_cases.hpp"
+#include "selfcheck/size_cases.hpp"
 #include "vellum/options.hpp"
 
 namespace vellum {
@@ -26,6 +29,10 @@ struct UsedKernels {
   Arithmetic arithmetic = Arithmetic::fp32;
   // Whether the shaders of a program are available. Empty: all are.
   std::function<bool(const Program&)> has_shaders = {};
+  // Checks the kernels with operators of this size, instead of small ones.
+  std::optional<SizeClass> size = std::nullopt;
+  // Kernels whose check has not begun then get no verdict. One check begins in any case.
+  std::optional<std::chrono::steady_clock::time_point> until = std::nullopt;
 };
 
 // One way to lower a small operator.
@@ -36,7 +43,7 @@ struct SmallProgram {
   bool inputs_to_channels4 = false;
   uint32_t fold = 0;  // TensorDesc::fold of its images
   TuningTable table;
-  std::vector<KernelId> kernels;
+  std::vector<KernelId> kernels;  // those of another size than UsedKernels::size are empty
 };
 
 // For each kernel of a session, the small programs whose kernels are most similar to it.

@@ -11,7 +11,11 @@
 
 #include "api/impl.hpp"
 #include "interposed_context.hpp"
+#include "kernels/framework/lowering.hpp"
+#include "passes/passes.hpp"
 #include "selfcheck/check_kernels.hpp"
+#include "selfcheck/size_cases.hpp"
+#include "selfcheck/small_run.hpp"
 #include "support/environment.hpp"
 #include "support/errors.hpp"
 #include "support/onnx_builder.hpp"
@@ -25,6 +29,28 @@ std::string describe(const KernelCheck& check) {
          std::to_string(static_cast<int>(check.storage)) + ", precision " +
          std::to_string(static_cast<int>(check.precision)) + ": error " + std::to_string(check.error) + " " +
          check.failure;
+}
+
+// Kernels of the operators of each size are of this size, and right.
+TEST(KernelCheck, LargeOperatorsAreRight) {
+  const DeviceCaps& caps = test_context()->caps();
+  for (const SizeClass size : kSizeClasses) {
+    size_t large_ones = 0;
+    for (const SmallOperator& large : sized_operators(size, caps)) {
+      SCOPED_TRACE(large.name);
+      const Graph graph = optimise(large.graph, {});
+      const std::vector<HostTensor> want = evaluate(graph, large.inputs);
+      for (const bool channels4 : {false, true}) {
+        const StorageChoice storage =
+            size == SizeClass::large_image ? StorageChoice::image2d : StorageChoice::buffer;
+        const Program program = lower(graph, caps, {.storage = storage, .inputs_to_channels4 = channels4});
+        for (const Task& task : program.tasks)
+          large_ones += task.dispatch && has_size(program, *task.dispatch, size, caps);
+        EXPECT_LE(error_on_device(test_context(), program, large, want, 1), error_bound(Precision::fp32));
+      }
+    }
+    EXPECT_GT(large_ones, 0u) << name(size);
+  }
 }
 
 // The sweeps of tests/kernels check far more; with VELLUM_TEST_FULL this is what a user's check does.

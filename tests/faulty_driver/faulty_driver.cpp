@@ -13,10 +13,12 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
-#include "faulty_driver/written_bindings.hpp"
+#include "faulty_driver/faulty_shaders.hpp"
 #include "platform/dynamic_library.hpp"
 #include "vulkan/loader.hpp"
+#include "worst_device/pessimise.hpp"
 
 namespace vellum::test {
 namespace {
@@ -47,7 +49,9 @@ struct FaultyState {
   uint32_t submits = 0;                   // with them
   std::set<VkFence> fences;               // of their submits
   std::atomic<uint32_t> waits{0};         // under way
-  std::atomic<bool> works_on{false};      // though it said that it is lost
+  std::atomic<uint32_t> late_answers{0};
+  PFN_vkGetQueryPoolResults query_results = nullptr;
+  std::atomic<bool> works_on{false};  // though it said that it is lost
   PFN_vkFreeMemory free_memory = nullptr;
   PFN_vkDestroyBuffer destroy_buffer = nullptr;
   PFN_vkDestroyCommandPool destroy_pool = nullptr;
@@ -77,15 +81,34 @@ FaultyState& faulty() { return *faulty_state(); }
   std::abort();
 }
 
+// Whether the fault is one of this shader.
+bool is_faulty_shader(const VkShaderModuleCreateInfo& info) {
+  if (faulty().fault == DriverFault::wrong_square_groups)
+    return has_local_size({info.pCode, info.codeSize / sizeof(uint32_t)}, {8, 8, 1});
+  const std::string_view code(reinterpret_cast<const char*>(info.pCode), info.codeSize);
+  return code.find(faulty().shader) != code.npos;
+}
+
+// What the driver compiles in its place.
+std::vector<uint32_t> compiled_shader(const VkShaderModuleCreateInfo& info) {
+  const std::span<const uint32_t> code(info.pCode, info.codeSize / sizeof(uint32_t));
+  if (faulty().fault == DriverFault::truncates_halves) return pessimise(code, {.truncating_halves = true});
+  if (faulty().fault == DriverFault::miscompiles && is_faulty_shader(info)) return with_wrong_sums(code);
+  return {code.begin(), code.end()};
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL create_faulty_module(VkDevice device, const VkShaderModuleCreateInfo* info,
                                                     const VkAllocationCallbacks* callbacks,
                                                     VkShaderModule* module) {
-  const VkResult result = faulty().create_module(device, info, callbacks, module);
-  const std::string_view code(reinterpret_cast<const char*>(info->pCode), info->codeSize);
+  const std::vector<uint32_t> words = compiled_shader(*info);
+  VkShaderModuleCreateInfo compiled = *info;
+  compiled.pCode = words.data();
+  compiled.codeSize = words.size() * sizeof(uint32_t);
+  const VkResult result = faulty().create_module(device, &compiled, callbacks, module);
   const std::lock_guard lock(faulty().mutex);
   if (faulty().fault == DriverFault::recycles_wrongly && result == VK_SUCCESS)
     faulty().outputs_of_module[*module] = written_bindings({info->pCode, info->codeSize / sizeof(uint32_t)});
-  if (result == VK_SUCCESS && code.find(faulty().shader) != code.npos)
+  if (result == VK_SUCCESS && is_faulty_shader(*info))
     faulty().modules.insert(*module);
   else if (result == VK_SUCCESS)
     faulty().modules.erase(*module);  // a handle of an earlier module that was destroyed
@@ -204,6 +227,8 @@ VKAPI_ATTR void VKAPI_CALL faulty_dispatch(VkCommandBuffer commands, uint32_t x,
     }
     if (faulty().fault == DriverFault::recycles_wrongly && x > 0 && writes_again(commands)) return;
   }
+  constexpr uint32_t kMany = 32768;
+  if (faulty().fault == DriverFault::drops_workgroups && x >= kMany) x /= 2;
   faulty().dispatch(commands, x, y, z);
 }
 
@@ -221,7 +246,11 @@ VKAPI_ATTR VkResult VKAPI_CALL faulty_submit(VkQueue queue, uint32_t count, cons
     else
       faulty().fences.erase(fence);
     constexpr uint32_t kPeriod = 5;
+    constexpr uint32_t kRarePeriod = 10;
     if (is_faulty && faulty().fault == DriverFault::skips_some_runs && ++faulty().submits % kPeriod == 0)
+      count = 0;
+    if (is_faulty && faulty().fault == DriverFault::wrong_square_groups &&
+        ++faulty().submits % kRarePeriod == 0)
       count = 0;
   }
   return faulty().submit(queue, count, submits, fence);
@@ -260,6 +289,14 @@ VKAPI_ATTR VkResult VKAPI_CALL faulty_fence_status(VkDevice device, VkFence fenc
   const VkResult answer = answer_for(1, &fence);
   if (answer == VK_TIMEOUT) return VK_NOT_READY;
   return answer == VK_SUCCESS ? faulty().fence_status(device, fence) : answer;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL late_results(VkDevice device, VkQueryPool pool, uint32_t first, uint32_t count,
+                                            size_t bytes, void* data, VkDeviceSize stride,
+                                            VkQueryResultFlags flags) {
+  constexpr uint32_t kLate = 3;
+  if (faulty().fault == DriverFault::answers_late && faulty().late_answers++ < kLate) return VK_NOT_READY;
+  return faulty().query_results(device, pool, first, count, bytes, data, stride, flags);
 }
 
 // Calls the driver's function, unless the GPU still uses the object.
@@ -358,6 +395,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL faulty_device_function(VkDevice device,
   if (wanted == "vkCmdDispatch") return wrapped(faulty().dispatch, faulty_dispatch);
   if (wanted == "vkQueueSubmit") return wrapped(faulty().submit, faulty_submit);
   if (wanted == "vkWaitForFences") return wrapped(faulty().wait_for_fences, wait_for_faulty_fences);
+  if (wanted == "vkGetQueryPoolResults") return wrapped(faulty().query_results, late_results);
   if (wanted == "vkFreeMemory")
     return wrapped(faulty().free_memory, destroy<&FaultyState::free_memory, VkDeviceMemory>);
   if (wanted == "vkDestroyBuffer")

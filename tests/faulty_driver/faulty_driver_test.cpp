@@ -90,6 +90,12 @@ std::vector<float> run_model(const Device& device, const Model& model, const Ses
   return values;
 }
 
+std::string joined(const std::vector<std::string>& warnings) {
+  std::string text;
+  for (const std::string& warning : warnings) text += warning + "\n";
+  return text;
+}
+
 std::vector<float> run_network(const Device& device, std::vector<std::string>& warnings) {
   const std::string bytes = network();
   return run_model(device, Model::load(std::as_bytes(std::span(bytes))), {.storage = StorageChoice::buffer},
@@ -233,6 +239,8 @@ const FaultRow kFaultRows[] = {
     {"SomeRunsSkipped", "7, 8, 9, 45", DriverFault::skips_some_runs, kPointwise, 0, End::success, ""},
     {"MemoryRecycledWrongly", "2, 3, 29", DriverFault::recycles_wrongly, "none", 0, End::success,
      "computes wrong results where tensors share memory"},
+    {"ShaderMiscompiled", "19, 24, 26, 38, 40, 53", DriverFault::miscompiles, kPointwise, 0, End::success,
+     ""},
     {"NothingComputed", "3, 53", DriverFault::computes_nothing, kWindow, 0, End::success, ""},
 };
 
@@ -400,6 +408,63 @@ TEST(FaultyDriver, SessionsOfBundlesShareNoMemoryWhereThatIsWrong) {
       ASSERT_EQ(warnings.size(), 1u);
       EXPECT_NE(warnings.front().find("wrong results where tensors share memory"), std::string::npos)
           << warnings.front();
+    }
+  }
+}
+
+// Row 33: halves of the results are those of a right device.
+TEST(FaultyDriver, HalvesAreRoundedWhereTheDriverCutsThem) {
+  const std::string bytes = network();
+  const Model model = Model::load(std::as_bytes(std::span(bytes)));
+  const SessionOptions halves{.precision = Precision::fp16, .storage = StorageChoice::buffer};
+  const auto values = [&](DriverFault fault, SelfCheck self_check) {
+    const FaultyDriver driver(fault, "none");
+    std::vector<std::string> warnings;
+    return run_model(open(driver, {}, {}, self_check), model, halves, warnings);
+  };
+  const std::vector<float> right = values(DriverFault::none, SelfCheck::off);
+  EXPECT_NE(values(DriverFault::truncates_halves, SelfCheck::off), right) << "nothing is wrong";
+  EXPECT_EQ(values(DriverFault::truncates_halves, SelfCheck::on), right);
+}
+
+// Row 27, where the first runs of a session are measured.
+TEST(FaultyDriver, TimestampsThatAreLateAreReadAgain) {
+  const std::string bytes = network();
+  const Model model = Model::load(std::as_bytes(std::span(bytes)));
+  const FaultyDriver driver(DriverFault::answers_late, "none");
+  const Device device = open(driver, {}, {}, SelfCheck::off);
+  Session session(device, model, {.storage = StorageChoice::buffer, .max_submit_ms = 1000});
+  session.set_input("x", Tensor(DType::f32, {1, 6, 10, 12}));
+  for (int run = 0; run < 3; ++run) EXPECT_NO_THROW(session.run());
+}
+
+// Rows 16 and 43 to 45: what is right in small shapes and wrong in large ones.
+TEST(FaultyDriver, KernelsThatFailInTheSizesOfASessionAreNotUsed) {
+  OnnxModel rows;
+  rows.input("x", {1, 6, 10, 600})
+      .initializer("shape", HostTensor::i64({2}, std::vector<int64_t>{36000, 1}))
+      .node("Reshape", {"x", "shape"}, {"r"}, {}, "reshape")
+      .node("Concat", {"r", "r"}, {"c"}, attributes({{"axis", int64_t{1}}}), "concat")
+      .initializer("axis", HostTensor::i64({1}, std::vector<int64_t>{1}))
+      .node("CumSum", {"c", "axis"}, {"y"}, {}, "sums")
+      .output("y");
+  const std::string bytes = rows.bytes();
+  const std::vector<float> x = random_tensor({1, 6, 10, 600}, 4).to_floats();
+  const Model model = Model::load(std::as_bytes(std::span(bytes)));
+  const TempFolder folder;
+  for (const SelfCheck self_check : {SelfCheck::off, SelfCheck::on, SelfCheck::on}) {
+    const FaultyDriver driver(DriverFault::drops_workgroups, "none");
+    const Device device = open(driver, folder.path(), {}, self_check);
+    std::vector<std::string> warnings;
+    const std::vector<float> values =
+        run_model(device, model, {.storage = StorageChoice::buffer}, warnings, 600);
+    size_t wrong = 0;
+    for (size_t i = 0; i < values.size(); ++i) wrong += values[i] != (i % 2 == 0 ? x[i / 2] : 2 * x[i / 2]);
+    if (self_check == SelfCheck::off) {
+      EXPECT_GT(wrong, 1000u) << "nothing is wrong";
+    } else {
+      EXPECT_EQ(wrong, 0u);
+      EXPECT_NE(joined(warnings).find("of many rows"), std::string::npos) << joined(warnings);
     }
   }
 }

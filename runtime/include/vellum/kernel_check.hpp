@@ -30,7 +30,7 @@ struct KernelCheck {
 struct KernelCheckOptions {
   // Checks only operations whose name begins with this text, e.g. "Conv". Empty: all.
   std::string only;
-  // True: every kernel candidate of every operator. False: one of each algorithm.
+  // True: every kernel candidate of every operator, also in large sizes. False: one of each algorithm.
   bool all = false;
   // The number of runs of each kernel, 1 to 1,000,000. A run whose result differs in any bit from that of the
   // first run is a failure.

@@ -1,4 +1,4 @@
-#include "faulty_driver/written_bindings.hpp"
+#include "faulty_driver/faulty_shaders.hpp"
 
 #include <map>
 
@@ -40,6 +40,22 @@ std::set<uint32_t> written_bindings(std::span<const uint32_t> spirv) {
       written.insert(binding);
   }
   return written;
+}
+
+bool has_local_size(std::span<const uint32_t> spirv, const std::array<uint32_t, 3>& size) {
+  for (const Instruction& i : read_spirv(spirv).instructions)
+    if (i.opcode == spirv::kExecutionMode && i.operands[1] == spirv::kLocalSize)
+      return i.operands[2] == size[0] && i.operands[3] == size[1] && i.operands[4] == size[2];
+  return false;
+}
+
+std::vector<uint32_t> with_wrong_sums(std::span<const uint32_t> spirv) {
+  constexpr uint32_t kFAdd = 129;
+  SpirvModule module = read_spirv(spirv);
+  const SpirvBuilder types(module);
+  for (Instruction& i : module.instructions)
+    if (i.opcode == kFAdd && types.components(i.operands[0]) == 4) i.opcode = spirv::kFMul;
+  return write_spirv(module);
 }
 
 }  // namespace vellum::test
