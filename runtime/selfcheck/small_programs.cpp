@@ -1,6 +1,8 @@
 #include "selfcheck/small_programs.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -47,6 +49,42 @@ size_t similarity(const KernelId& used, const KernelId& small) {
 std::string_view main_shader(const SmallProgram& program) {
   const auto found = std::ranges::find_if_not(program.kernels, is_conversion);
   return found == program.kernels.end() ? std::string_view() : found->shader;
+}
+
+// "WORKGROUP=8x8" of a kernel whose workgroups have several rows.
+std::optional<std::array<uint32_t, 2>> workgroup_of(const KernelId& kernel) {
+  for (const std::string_view word : words_of(kernel.variant)) {
+    std::array<uint32_t, 2> size{};
+    if (std::sscanf(std::string(word).c_str(), "WORKGROUP=%ux%u", &size[0], &size[1]) == 2) return size;
+  }
+  return std::nullopt;
+}
+
+// Returns whether the rows of workgroups are rows of texels, which have 64 invocations. Elsewhere they are
+// parts of a sum.
+bool has_rows_of_texels(const Dispatch& dispatch) {
+  constexpr uint32_t kInvocations = 64;
+  const auto& [x, y, z] = dispatch.workgroup_size;
+  return y > 1 && z == 1 && x * y == kInvocations &&
+         std::ranges::none_of(dispatch.defines, [](const auto& define) {
+           return define.first == "PARTS" || define.first == "SPLIT_K";
+         });
+}
+
+// Runs dispatches whose workgroups have rows of texels in workgroups of another shape. Their invocations are
+// one for each texel, and those beyond the last one end at once.
+bool change_workgroups(Program& program, const std::array<uint32_t, 2>& size) {
+  bool is_changed = false;
+  for (Task& task : program.tasks) {
+    if (!task.dispatch || !has_rows_of_texels(*task.dispatch)) continue;
+    for (size_t axis = 0; axis < size.size(); ++axis) {
+      const uint32_t invocations = task.dispatch->workgroup_size[axis] * task.dispatch->workgroup_count[axis];
+      is_changed |= task.dispatch->workgroup_size[axis] != size[axis];
+      task.dispatch->workgroup_size[axis] = size[axis];
+      task.dispatch->workgroup_count[axis] = (invocations + size[axis] - 1) / size[axis];
+    }
+  }
+  return is_changed;
 }
 
 bool uses_form(const std::vector<KernelId>& kernels, std::string_view form) {
@@ -113,6 +151,11 @@ void SmallPrograms::find_programs() {
 void SmallPrograms::add_programs(const SmallProgram& program) {
   std::vector<Choice> choices;
   if (!add_program(program, &choices)) return;
+  for (const std::array<uint32_t, 2>& workgroup : workgroups()) {
+    SmallProgram other = program;
+    other.workgroup = workgroup;
+    add_program(other, nullptr);
+  }
   for (const Choice& choice : choices)
     for (size_t i = 1; i < choice.candidates.size(); ++i) {
       const std::string name = choice.candidates[i].text();
@@ -129,7 +172,8 @@ bool SmallPrograms::add_program(SmallProgram program, std::vector<Choice>* choic
   LoweringOptions lowering = lowering_options(program);
   lowering.choices = choices;
   try {
-    const Program lowered = lower(*program.graph, caps_, lowering);
+    Program lowered = lower(*program.graph, caps_, lowering);
+    if (program.workgroup[0] > 0 && !change_workgroups(lowered, program.workgroup)) return true;
     for (const Task& task : lowered.tasks) {
       if (!task.dispatch) return choices != nullptr;
       const bool is_meant = !used_.size || has_size(lowered, *task.dispatch, *used_.size, caps_);
@@ -175,8 +219,18 @@ std::vector<SmallPrograms::Match> SmallPrograms::best_programs(const KernelId& u
   return matches;
 }
 
-Program SmallPrograms::lowered(size_t program) const {
-  return lower(*programs_[program].graph, caps_, lowering_options(programs_[program]));
+Program SmallPrograms::lowered(size_t number) const {
+  const SmallProgram& program = programs_[number];
+  Program lowered = lower(*program.graph, caps_, lowering_options(program));
+  if (program.workgroup[0] > 0) change_workgroups(lowered, program.workgroup);
+  return lowered;
+}
+
+std::set<std::array<uint32_t, 2>> SmallPrograms::workgroups() const {
+  std::set<std::array<uint32_t, 2>> sizes;
+  for (const KernelId& kernel : used_.kernels)
+    if (const auto size = workgroup_of(kernel)) sizes.insert(*size);
+  return sizes;
 }
 
 std::vector<Program> check_programs(const DeviceCaps& caps, const UsedKernels& used) {

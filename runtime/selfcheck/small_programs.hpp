@@ -1,6 +1,7 @@
 // Finds small programs whose kernels are similar to the kernels of a session.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +43,9 @@ struct SmallProgram {
   StorageChoice storage = StorageChoice::buffer;
   bool inputs_to_channels4 = false;
   uint32_t fold = 0;  // TensorDesc::fold of its images
+  // Not 0: the size of the workgroups that have several rows, in place of the size that follows from the
+  // operator's width.
+  std::array<uint32_t, 2> workgroup{};
   TuningTable table;
   std::vector<KernelId> kernels;  // those of another size than UsedKernels::size are empty
 };
@@ -74,6 +78,8 @@ class SmallPrograms {
   void add_programs(const SmallProgram& program);
   // Returns false if the device cannot compute the operator in this form.
   bool add_program(SmallProgram program, std::vector<Choice>* choices);
+  // The workgroups of several rows that the session uses.
+  std::set<std::array<uint32_t, 2>> workgroups() const;
   bool is_for_conversions(const SmallOperator& small) const;
   std::vector<Match> best_programs(const KernelId& used) const;
 

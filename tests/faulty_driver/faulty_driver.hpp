@@ -28,7 +28,7 @@ enum class DriverFault {
   miscompiles,          // the shader multiplies where it should add; halves and integers are right
   truncates_halves,     // conversions of floats to halves cut off bits; any shader
   answers_late,         // VK_NOT_READY for the first three questions for results of queries
-  wrong_square_groups,  // every tenth submit with a shader in workgroups of 8x8 does nothing; any shader
+  wrong_square_groups,  // every ninth submit with a shader in workgroups of 8x8 does nothing; any shader
   drops_workgroups,     // dispatches of 32,768 or more workgroups along x run half of them; any shader
   recycles_wrongly,     // a dispatch writes nothing where an earlier one of its commands wrote; any shader
 };

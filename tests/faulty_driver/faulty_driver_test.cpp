@@ -438,6 +438,31 @@ TEST(FaultyDriver, TimestampsThatAreLateAreReadAgain) {
   for (int run = 0; run < 3; ++run) EXPECT_NO_THROW(session.run());
 }
 
+// Row 7: Concat of images runs in workgroups of 8x8.
+TEST(FaultyDriver, KernelsThatFailInANinthOfTheirRunsAreNotUsed) {
+  OnnxModel pools;
+  const auto window =
+      attributes({{"kernel_shape", std::vector<int64_t>{3, 3}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}});
+  pools.input("x", {1, 6, 10, 8})
+      .node("MaxPool", {"x"}, {"a"}, window, "most")
+      .node("AveragePool", {"x"}, {"b"}, window, "means")
+      .node("Concat", {"a", "b"}, {"c"}, attributes({{"axis", int64_t{1}}}), "concat")
+      .node("MaxPool", {"c"}, {"y"}, window, "most of all")
+      .output("y");
+  const std::string bytes = pools.bytes();
+  const Model model = Model::load(std::as_bytes(std::span(bytes)));
+  const SessionOptions images{.storage = StorageChoice::image2d};
+  const TempFolder folder;
+  std::vector<std::string> warnings;
+  for (int start = 0; start < 2; ++start) {
+    const FaultyDriver driver(DriverFault::wrong_square_groups, "none");
+    const Device device = open(driver, folder.path(), {});
+    const std::vector<float> first = run_model(device, model, images, warnings, 8);
+    for (int run = 0; run < 12; ++run) EXPECT_EQ(run_model(device, model, images, warnings, 8), first) << run;
+    EXPECT_NE(joined(warnings).find("is not used"), std::string::npos) << joined(warnings);
+  }
+}
+
 // Rows 16 and 43 to 45: what is right in small shapes and wrong in large ones.
 TEST(FaultyDriver, KernelsThatFailInTheSizesOfASessionAreNotUsed) {
   OnnxModel rows;
