@@ -11,9 +11,11 @@
 #include <filesystem>
 #include <functional>
 #include <iostream>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "api/impl.hpp"
 #include "api/public_interface.hpp"
@@ -22,6 +24,7 @@
 #include "support/environment.hpp"
 #include "support/tensors.hpp"
 #include "vulkan/pipeline.hpp"
+#include "worst_device/open_worst_device.hpp"
 
 namespace vellum::test {
 namespace {
@@ -120,6 +123,7 @@ class Differential : public testing::Test {
   }
 
   static Device open() {
+    if (std::optional<Device> worst = open_worst_device()) return *std::move(worst);
     DeviceOptions options = device_options();
     options.validation = with_validation();
     for (const char* range : {kRange, kDrawnRange, kLargeRange})

@@ -4,12 +4,15 @@
 
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "e2e/decision.hpp"
 #include "support/agreement.hpp"
 #include "support/environment.hpp"
+#include "worst_device/open_worst_device.hpp"
 
 namespace vellum::test {
 namespace {
@@ -18,6 +21,7 @@ std::mutex messages_mutex;
 std::vector<std::string> messages;
 
 Device open_device() {
+  if (std::optional<Device> worst = open_worst_device()) return *std::move(worst);
   DeviceOptions options;
   options.validation = with_validation();
   const char* limits = std::getenv("VELLUM_TEST_LIMITS");

@@ -38,6 +38,7 @@
 #                          in_turn: the test does all that (caps_in_turn() in gpu_test.hpp);
 #                          moltenvk in `NAME.moltenvk`: limits and kernels of caps/moltenvk_apple_m1.json, on a lavapipe that
 #                          the loader takes for a portability driver;
+#                          adreno, mali, powervr, v3d or xclipse, by hand: limits of such GPUs, and the kernels chosen for them;
 #                          short_loops, by hand: loops end after 100 iterations, so that small tensors take the kernels of
 #                          large ones, or the host
 #   VELLUM_TEST_WORST_DEVICE  by hand, and in `NAME.worst_device`: what of the specification's freedom the device uses (worst_device/)

@@ -19,6 +19,7 @@
 #endif
 
 #include "caps/device_caps.hpp"
+#include "caps/vendors.hpp"
 #include "caps_file/caps_json.hpp"
 #include "cost/device_traits.hpp"
 #include "support/environment.hpp"
@@ -105,6 +106,33 @@ DeviceCaps taken_for_moltenvk(const DeviceCaps& caps) {
   return clamped;
 }
 
+// Limits that GPUs of phones and small boards report, and the kernels that Vellum chooses for their vendors.
+struct SmallGpu {
+  const char* name;
+  uint32_t vendor;
+  uint32_t texel_elements, images_3d, shared_bytes, storage_images, invocations;
+};
+constexpr uint32_t kBroadcom = 0x14E4, kSamsung = 0x144D;
+constexpr SmallGpu kSmallGpus[] = {
+    {"adreno", kQualcomm, 65536, 2048, 32768, 4, 1024},    {"mali", kArm, 65536, 256, 32768, 4, 512},
+    {"powervr", kImagination, 65536, 2048, 16384, 4, 512}, {"v3d", kBroadcom, 65536, 256, 16384, 4, 256},
+    {"xclipse", kSamsung, 65536, 2048, 32768, 4, 1024},
+};
+
+DeviceCaps taken_for(const SmallGpu& gpu, DeviceCaps caps) {
+  const auto clamp = [](uint32_t& limit, uint32_t most) { limit = std::min(limit, most); };
+  clamp(caps.max_texel_buffer_elements, gpu.texel_elements);
+  clamp(caps.max_image_dimension_3d, gpu.images_3d);
+  clamp(caps.max_shared_memory_bytes, gpu.shared_bytes);
+  clamp(caps.max_storage_images_per_stage, gpu.storage_images);
+  clamp(caps.max_workgroup_invocations, gpu.invocations);
+  for (uint32_t& side : caps.max_workgroup_size) clamp(side, gpu.invocations);
+  caps.type = DeviceType::integrated_gpu;
+  caps.vendor_id = gpu.vendor;
+  set_default_traits(caps);
+  return caps;
+}
+
 // With loops that end so early that small tensors take the kernels of large ones.
 DeviceCaps with_short_loops(DeviceCaps caps) {
   caps.max_loop_iterations = 100;
@@ -118,6 +146,9 @@ std::function<DeviceCaps(const DeviceCaps&)> limits_from_environment() {
   if (std::string_view(limits) == "as_gpu") return taken_for_a_gpu;
   if (std::string_view(limits) == "moltenvk") return taken_for_moltenvk;
   if (std::string_view(limits) == "short_loops") return with_short_loops;
+  for (const SmallGpu& gpu : kSmallGpus)
+    if (std::string_view(limits) == gpu.name)
+      return [&gpu](const DeviceCaps& caps) { return taken_for(gpu, caps); };
   throw std::runtime_error(std::string("VELLUM_TEST_LIMITS has no meaning: ") + limits);
 }
 

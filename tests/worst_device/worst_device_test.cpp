@@ -1,6 +1,7 @@
 // Each emulation of worst_device.hpp changes the results of a shader that relies on what is not promised.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -70,6 +71,10 @@ std::vector<float> whole_numbers(int count) {
   return values;
 }
 
+int64_t not_numbers(const std::vector<float>& values) {
+  return std::ranges::count_if(values, [](float value) { return std::isnan(value); });
+}
+
 size_t differences(const std::vector<float>& a, const std::vector<float>& b) {
   size_t count = 0;
   for (size_t i = 0; i < a.size(); ++i) count += a[i] != b[i];
@@ -116,9 +121,13 @@ TEST(WorstDevice, HasVariablesOfArbitraryValues) {
 // A workgroup that reads what the workgroup before it writes.
 TEST(WorstDevice, RunsWorkgroupsInAnotherOrder) {
   const std::vector<float> x = whole_numbers(64 * 40);
-  for (const char* order : {"reversed_workgroups", "mixed_workgroups"}) {
-    EXPECT_EQ(compute(order, "x[gl_WorkGroupID.x * 64 + gl_LocalInvocationIndex]", x), x) << order;
-    EXPECT_NE(compute(order, "x[i] + (i < 64 ? 0.0 : 1e-30 * y[i - 64])", x), x) << order;
+  for (const std::string order : {"reversed_workgroups", "mixed_workgroups"}) {
+    EXPECT_EQ(compute(order.c_str(), "x[gl_WorkGroupID.x * 64 + gl_LocalInvocationIndex]", x), x) << order;
+    // What is not written yet is NaN.
+    const std::string allowances = order + ",uninitialised_memory";
+    const std::vector<float> sums =
+        compute(allowances.c_str(), "x[i] + (i < 64 ? 0.0 : 1e-30 * y[i - 64])", x);
+    EXPECT_GT(not_numbers(sums), 0) << order;
   }
 }
 
@@ -138,12 +147,12 @@ TEST(WorstDevice, RunsInvocationsFromTheLastToTheFirst) {
 TEST(WorstDevice, ReadsArbitraryValuesBeyondTheEnd) {
   const std::vector<float> x = whole_numbers(64);
   const char* const beyond = "x[i] + x[i + 64]";
-  EXPECT_EQ(compute("", beyond, x), x);
-  for (const float value : compute("out_of_bounds", beyond, x)) EXPECT_TRUE(std::isnan(value));
+  EXPECT_EQ(not_numbers(compute("", beyond, x)), 0);
+  EXPECT_EQ(not_numbers(compute("out_of_bounds", beyond, x)), 64);
   EXPECT_EQ(compute("out_of_bounds", "x[i]", x), x);
   const char* const texels = "imageLoad(texels, i / 4)[i % 4] + imageLoad(texels, i / 4 + 16)[i % 4]";
-  EXPECT_EQ(compute("", texels, x, "TEXELS"), x);
-  for (const float value : compute("out_of_bounds", texels, x, "TEXELS")) EXPECT_TRUE(std::isnan(value));
+  EXPECT_EQ(not_numbers(compute("", texels, x, "TEXELS")), 0);
+  EXPECT_EQ(not_numbers(compute("out_of_bounds", texels, x, "TEXELS")), 64);
   EXPECT_EQ(compute("out_of_bounds", "imageLoad(texels, i / 4)[i % 4]", x, "TEXELS"), x);
 }
 
