@@ -78,8 +78,8 @@ done
 if compgen -G "$packages/vellum-*.whl" >/dev/null; then
   say "the wheel, from an index"
   "$root/packaging/python_index.py" "$packages" "$system/srv/wheels"
-  LINES_SHOWN=1 typed apt-get -q -y install --no-install-recommends python3-venv
-  typed 'python3 -m venv /srv/venv && /srv/venv/bin/pip install -q numpy'
+  LINES_SHOWN=1 typed apt-get -q -y install --no-install-recommends python3-venv python3-numpy
+  typed python3 -m venv --system-site-packages /srv/venv
   typed /srv/venv/bin/pip install -q --index-url file:///srv/wheels/simple vellum
   typed "/srv/venv/bin/python -c 'import vellum; print(vellum.__version__, vellum.devices()[0].name, vellum.library._name)'"
   grep -q /srv/venv "$scratch/typed" || fail "Python found another library than the wheel's"
