@@ -9,7 +9,7 @@
 #include <string>
 #include <tuple>
 
-#include "bindings/plugins/home_process.hpp"
+#include "bindings/plugins/fork_guard.hpp"
 #include "vellum/vellum.hpp"
 
 namespace vellum::plugin {
@@ -17,7 +17,8 @@ namespace vellum::plugin {
 // Networks with the same options share one device with its pipelines and kernel checks. Thread-safe.
 class OpenDevices {
  public:
-  // Returns the devices of this library. They are never freed: networks may outlive the static objects of a process that ends.
+  // Returns the devices of this library. They are never freed: networks may outlive the static objects of a
+  // process that ends.
   static OpenDevices& of_process();
 
   // Throws the errors of Device::open(), and Error(unsupported) in a process that was forked after the first
@@ -33,7 +34,7 @@ class OpenDevices {
   OpenDevices() = default;
 
   std::mutex mutex_;
-  std::optional<HomeProcess> process_;  // of the first device
+  std::optional<ForkGuard> process_;  // of the first device
   std::map<std::tuple<std::string, std::filesystem::path, SelfCheck>, std::weak_ptr<Device::Impl>> devices_;
 };
 

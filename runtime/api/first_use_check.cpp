@@ -91,12 +91,12 @@ void FirstUseCheck::check_size(const std::shared_ptr<gpu::Context>& context, con
 bool FirstUseCheck::may_share_memory(const std::shared_ptr<gpu::Context>& context, const DeviceCaps& caps,
                                      const std::function<bool(const Program&)>& has_shaders) {
   return answer(*context, verdicts_.may_share_memory,
-                [&] { return computes_the_same_in_shared_memory(context, caps, has_shaders); });
+                [&] { return memory_reuse_is_safe(context, caps, has_shaders); });
 }
 
 bool FirstUseCheck::packs_halves(const std::shared_ptr<gpu::Context>& context) {
   return answer(*context, verdicts_.packs_halves,
-                [&] { return std::optional(packs_halves_rightly(context)); });
+                [&] { return std::optional(converts_halves_correctly(context)); });
 }
 
 bool FirstUseCheck::answer(const gpu::Context& context, std::optional<bool>& verdict,

@@ -112,7 +112,7 @@ class Tuner {
   std::vector<std::vector<StorageChoice>> worthwhile_storages() {
     std::vector<std::vector<StorageChoice>> all{{}};
     if (!tune_options_.storages || options_.storage != StorageChoice::automatic) return all;
-    if (!gpu::timestamps_supported(*operators_.context)) return quicker_as_a_whole();
+    if (!gpu::timestamps_supported(*operators_.context)) return quickest_whole_network();
     size_t done = 0;
     std::map<std::vector<StorageChoice>, std::unique_ptr<Executor>> made;
     const auto [problem, image] =
@@ -143,7 +143,7 @@ class Tuner {
   }
 
   // Without timestamps only whole networks can be compared, by the clock, not their operators.
-  std::vector<std::vector<StorageChoice>> quicker_as_a_whole() {
+  std::vector<std::vector<StorageChoice>> quickest_whole_network() {
     std::vector<std::vector<StorageChoice>> others;
     for (const StorageChoice storage :
          {StorageChoice::buffer, StorageChoice::image2d, StorageChoice::image3d})

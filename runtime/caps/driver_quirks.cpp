@@ -45,7 +45,7 @@ void apply_driver_quirks(DeviceCaps& caps) {
 
 // AMD's proprietary driver for Windows crashes in this query on integrated GPUs (GPUOpen-Drivers/AMDVLK#422,
 // llama.cpp#22750).
-bool ends_in_cooperative_query(const DeviceCaps& caps) {
+bool crashes_in_cooperative_query(const DeviceCaps& caps) {
   return caps.vendor_id == kAmd && caps.type == DeviceType::integrated_gpu &&
          caps.driver.starts_with("AMD proprietary driver");
 }

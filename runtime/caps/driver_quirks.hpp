@@ -9,7 +9,7 @@ namespace vellum {
 void apply_driver_quirks(DeviceCaps& caps);
 
 // Returns whether vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR may crash the process.
-bool ends_in_cooperative_query(const DeviceCaps& caps);
+bool crashes_in_cooperative_query(const DeviceCaps& caps);
 
 // Returns whether the driver fails after it was unloaded and loaded again a few dozen times.
 bool must_stay_loaded(const DeviceCaps& caps);

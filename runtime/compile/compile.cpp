@@ -143,7 +143,7 @@ void put_in_buffers(CompiledModel& model, const DeviceCaps& caps, const CompileO
   std::vector<StorageChoice> products = storages;
   // Loading fp16 elements from buffers takes more instructions.
   if (options.precision == Precision::fp32 && gains_by_contiguous_pixels(caps))
-    put_products_in_buffers(model.graph, products);
+    use_buffers_for_products(model.graph, products);
   if (take_if_quicker(products, kWorthBuffers)) storages = std::move(products);
   put_matrices_in_buffers(model.graph, storages);
   take_if_quicker(storages, kWorthMatrices);

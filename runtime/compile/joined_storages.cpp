@@ -115,7 +115,7 @@ Reader reader_of(const Graph& graph, const Node& node, size_t slot) {
 
 }  // namespace
 
-void put_products_in_buffers(const Graph& graph, std::vector<StorageChoice>& storages) {
+void use_buffers_for_products(const Graph& graph, std::vector<StorageChoice>& storages) {
   constexpr int64_t kWidestTile = 8;
   std::vector<bool> products(graph.values.size()), others(graph.values.size());
   for (const ValueId id : graph.outputs) others[id] = true;

@@ -22,7 +22,7 @@ void put_vectors_in_buffers(const Graph& graph, std::vector<StorageChoice>& stor
 
 // Float pictures that only 1x1 convolutions read and whose rows are not whole tiles of eight pixels. In a
 // buffer the pixels of each tile are contiguous (CONTIGUOUS in conv_pointwise.comp).
-void put_products_in_buffers(const Graph& graph, std::vector<StorageChoice>& storages);
+void use_buffers_for_products(const Graph& graph, std::vector<StorageChoice>& storages);
 
 // Float matrices, such as tokens. Kernels load them from images at least as fast, so this only saves copies.
 void put_matrices_in_buffers(const Graph& graph, std::vector<StorageChoice>& storages);

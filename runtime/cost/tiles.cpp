@@ -48,7 +48,7 @@ std::vector<SplitTile> quick_tiles(const DeviceCaps& caps, const TileDemand& dem
   const double efficient = kAsEfficient * code_of(caps, best, demand).efficiency;
   std::vector<SplitTile> quick{best};
   for (const SplitTile& choice : timed)
-    if (choice.us <= kAsQuick * best.us && code_of(caps, choice, demand).efficiency >= efficient &&
+    if (choice.us <= kEquallyFast * best.us && code_of(caps, choice, demand).efficiency >= efficient &&
         (choice.tile != best.tile || choice.split_k != best.split_k))
       quick.push_back(choice);
   return quick;

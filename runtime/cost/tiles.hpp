@@ -18,7 +18,7 @@ struct OutputTile {
 
 // Kernels whose predicted times differ by at most this factor count as equally quick: the model is not more
 // accurate than that.
-inline constexpr double kAsQuick = 1.05;
+inline constexpr double kEquallyFast = 1.05;
 
 // A tile whose sums `split_k` invocations of a workgroup share.
 struct SplitTile {
@@ -57,8 +57,8 @@ OutputTile preferred_tile(const DeviceCaps& caps, const TileDemand& demand);
 OutputTile smallest_tile(const DeviceCaps& caps, const OutputTile& preferred, const TileDemand& demand);
 
 // Returns the tile that is predicted to be quickest if up to `most_split` invocations may share each sum
-// (split-K); its split_k is 1 if a split gains nothing. After it come the tiles that take at most kAsQuick
-// times as long with about as few instructions.
+// (split-K); its split_k is 1 if a split gains nothing. After it come the tiles that take at most
+// kEquallyFast times as long with about as few instructions.
 std::vector<SplitTile> quick_tiles(const DeviceCaps& caps, const TileDemand& demand, int64_t most_split);
 
 }  // namespace vellum

@@ -126,7 +126,7 @@ SplitTile quickest(const DeviceCaps& caps, const TileDemand& demand, const std::
     if (choice.us < (choice.split_k > best.split_k ? kWorthASplit : 1) * least)
       least = choice.us, best = choice;
   for (const SplitTile& choice : timed)
-    if (choice.split_k == best.split_k && choice.us < kAsQuick * least &&
+    if (choice.split_k == best.split_k && choice.us < kEquallyFast * least &&
         code_of(caps, choice, demand).resident >= kManyResident &&
         code_of(caps, choice, demand).efficiency > code_of(caps, best, demand).efficiency)
       best = choice;

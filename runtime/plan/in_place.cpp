@@ -8,7 +8,7 @@ namespace vellum {
 namespace {
 
 // Returns whether every position is at the same address in both.
-bool lie_alike(const TensorDesc& a, const TensorDesc& b) {
+bool texels_are_identical(const TensorDesc& a, const TensorDesc& b) {
   if (a.storage != b.storage || a.layout != b.layout || a.rows_first != b.rows_first ||
       size_of(a.element) != size_of(b.element))
     return false;
@@ -46,7 +46,7 @@ std::vector<InPlacePair> in_place_pairs(const Program& program, const Task& task
       const TensorId from = program.root(input.tensor);
       if (input.access != Access::read || from == output.tensor || !has_planned_memory(program.tensors[from]))
         continue;
-      if (lie_alike(program.tensors[input.tensor].desc, to.desc) &&
+      if (texels_are_identical(program.tensors[input.tensor].desc, to.desc) &&
           reads_only_where_it_writes(program, *task.dispatch, from))
         pairs.push_back({from, output.tensor});
     }

@@ -141,9 +141,9 @@ Graph quantized_graph(const Graph& floats, const Assignment& assignment) {
   return graph;
 }
 
-OwnErrors own_errors_graph(const Graph& floats, const Assignment& assignment) {
+LayerErrorGraph own_errors_graph(const Graph& floats, const Assignment& assignment) {
   const RoundedValues rounded = rounded_values(floats, assignment.in_floats);
-  OwnErrors result{floats, {}};
+  LayerErrorGraph result{floats, {}};
   GraphEditor editor(result.graph);
   Rounder rounder(editor, assignment);
   std::map<ValueId, ValueId> rounded_value;

@@ -26,11 +26,11 @@ Graph quantized_graph(const Graph& floats, const Assignment& assignment);
 // The float graph with additional outputs, which show the error that each quantised layer causes by itself:
 // the layer's result in integers, from inputs that were computed in floats and are rounded only for this
 // layer.
-struct OwnErrors {
+struct LayerErrorGraph {
   Graph graph;
   std::vector<std::pair<ValueId, ValueId>> outputs;  // per layer: its output in floats, and quantised
 };
-OwnErrors own_errors_graph(const Graph& floats, const Assignment& assignment);
+LayerErrorGraph own_errors_graph(const Graph& floats, const Assignment& assignment);
 
 // Returns the graph with weights of `bits` bits (8 or 4), and activations in floats. `four_bits` receives the
 // constants that are to be written as int4.

@@ -73,7 +73,7 @@ class Quantizer {
 
   // The error of each layer with its own integers alone. With `corrects`, its mean is taken off the biases.
   void measure_layers(bool corrects) {
-    const OwnErrors own = own_errors_graph(floats_, assignment_);
+    const LayerErrorGraph own = own_errors_graph(floats_, assignment_);
     std::vector<Errors> errors(own.outputs.size());
     run_on_examples(own.graph, examples_, corrects ? "biases" : "layers", [&](const auto& outputs) {
       for (size_t i = 0; i < errors.size(); ++i) {

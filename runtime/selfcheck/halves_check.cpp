@@ -34,7 +34,7 @@ HostTensor numbers() {
 
 }  // namespace
 
-bool packs_halves_rightly(const std::shared_ptr<gpu::Context>& context) {
+bool converts_halves_correctly(const std::shared_ptr<gpu::Context>& context) {
   const std::vector<int64_t> pair{1, 2};
   const SmallOperator small =
       small_operator("halves", "MaxPool", {{numbers(), false}}, {{"kernel_shape", pair}, {"strides", pair}});

@@ -11,6 +11,6 @@ namespace vellum {
 // Stores numbers as halves, including ties, infinities and numbers of small magnitude, and reads them back.
 // Returns true if all are correct, and also if the check cannot run. Throws Error(device_lost) if the device
 // is lost.
-bool packs_halves_rightly(const std::shared_ptr<gpu::Context>& context);
+bool converts_halves_correctly(const std::shared_ptr<gpu::Context>& context);
 
 }  // namespace vellum

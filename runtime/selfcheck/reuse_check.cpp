@@ -139,9 +139,8 @@ class ReuseCheck {
 
 }  // namespace
 
-std::optional<bool> computes_the_same_in_shared_memory(const std::shared_ptr<gpu::Context>& context,
-                                                       const DeviceCaps& caps,
-                                                       const HasShaders& has_shaders) {
+std::optional<bool> memory_reuse_is_safe(const std::shared_ptr<gpu::Context>& context, const DeviceCaps& caps,
+                                         const HasShaders& has_shaders) {
   ReuseCheck check(context, caps);
   bool is_tried = !has_shaders;
   for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d}) {

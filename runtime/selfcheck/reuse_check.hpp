@@ -22,9 +22,8 @@ using HasShaders = std::function<bool(const Program&)>;
 // Error(device_lost) if the device is lost.
 //
 // caps: the caps that the chain is compiled for; the device has all of them.
-std::optional<bool> computes_the_same_in_shared_memory(const std::shared_ptr<gpu::Context>& context,
-                                                       const DeviceCaps& caps,
-                                                       const HasShaders& has_shaders = {});
+std::optional<bool> memory_reuse_is_safe(const std::shared_ptr<gpu::Context>& context, const DeviceCaps& caps,
+                                         const HasShaders& has_shaders = {});
 
 // The programs of this check, in buffers and, if `images`, in images.
 std::vector<Program> reuse_check_programs(const DeviceCaps& caps, bool images);

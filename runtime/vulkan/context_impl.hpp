@@ -113,7 +113,7 @@ struct Context::Impl {
 
 template <typename Impl>
 void DeleteWhenIdle::operator()(Impl* impl) const noexcept {
-  if (!impl->context || !impl->context->impl().retained.in_doubt()) {
+  if (!impl->context || !impl->context->impl().retained.is_uncertain()) {
     delete impl;
     return;
   }

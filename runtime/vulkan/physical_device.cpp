@@ -304,7 +304,7 @@ PhysicalDevice describe_device(vk::raii::PhysicalDevice handle, uint32_t instanc
 PhysicalDevice with_cooperative_matrices(PhysicalDevice device, const EnabledFeatures* enabled,
                                          CrashMarks* marks) {
   device.caps.cooperative_obstacle.clear();
-  if (ends_in_cooperative_query(device.caps)) {
+  if (crashes_in_cooperative_query(device.caps)) {
     device.caps.cooperative_obstacle = "the driver may end the process when it is asked";
   } else if (marks && marks->has_crashed(AttemptKind::cooperative_query)) {
     device.caps.cooperative_obstacle = "the driver ended an earlier process when it was asked";

@@ -33,7 +33,7 @@ void Retained::keep_fence(vk::raii::Fence fence) {
 bool Retained::take_finished(std::vector<Kept>& finished) {
   const std::lock_guard lock(mutex_);
   doubtful_ -= static_cast<uint32_t>(std::erase_if(fences_, is_finished));
-  if (in_doubt()) return false;
+  if (is_uncertain()) return false;
   finished.swap(objects_);
   any_ = false;
   return true;

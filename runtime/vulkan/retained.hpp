@@ -16,14 +16,14 @@ namespace vellum::gpu {
 // Thread-safe.
 class Retained {
  public:
-  // Called when a wait failed. From then on deleted objects are kept, until end_doubt(), or until the fence
-  // was passed to keep_fence() and is signalled.
-  void begin_doubt() { ++doubtful_; }
-  void end_doubt() { --doubtful_; }
+  // Called when a wait failed. From then on deleted objects are kept, until end_uncertain(), or until the
+  // fence was passed to keep_fence() and is signalled.
+  void begin_uncertain() { ++doubtful_; }
+  void end_uncertain() { --doubtful_; }
   // Called when the device is lost. From then on deleted objects are kept, until free_all().
   void lose_device() { is_lost_ = true; }
   bool is_lost() const { return is_lost_; }
-  bool in_doubt() const { return is_lost_ || doubtful_ > 0; }
+  bool is_uncertain() const { return is_lost_ || doubtful_ > 0; }
 
   // Takes ownership of an object. If it throws, the caller still owns the object.
   template <typename Object>

@@ -83,7 +83,7 @@ std::filesystem::path ShaderCompiler::path_of(const platform::Sha256Digest& key)
 
 ShaderCompiler::Module ShaderCompiler::find(const ShaderRequest& request) {
   const std::string_view source = source_of(request);
-  if (std::vector<uint32_t> words = find_given(request); !words.empty()) return {std::move(words)};
+  if (std::vector<uint32_t> words = find_precompiled(request); !words.empty()) return {std::move(words)};
   if (folder_.empty()) return {compile(request, source)};
   const platform::Sha256Digest key = cache_key(request);
   if (auto words = as_spirv(read_cache_file(path_of(key), key, log_))) {
@@ -106,7 +106,7 @@ void ShaderCompiler::add_precompiled_shaders(const std::shared_ptr<const Compile
   elsewhere_.push_back(shaders);
 }
 
-std::vector<uint32_t> ShaderCompiler::find_given(const ShaderRequest& request) {
+std::vector<uint32_t> ShaderCompiler::find_precompiled(const ShaderRequest& request) {
   std::vector<std::weak_ptr<const CompiledShaders>> elsewhere;
   {
     const std::lock_guard lock(mutex_);

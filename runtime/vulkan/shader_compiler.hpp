@@ -69,7 +69,7 @@ class ShaderCompiler {
  private:
   std::vector<uint32_t> compile(const ShaderRequest& request, std::string_view source);
   std::filesystem::path path_of(const platform::Sha256Digest& key) const;
-  std::vector<uint32_t> find_given(const ShaderRequest& request);
+  std::vector<uint32_t> find_precompiled(const ShaderRequest& request);
   // See spirv_fault().
   std::string fault_of(const std::vector<uint32_t>& words);
   void keep(const std::filesystem::path& path, const std::array<uint8_t, 32>& key,

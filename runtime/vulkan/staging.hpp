@@ -6,7 +6,7 @@
 
 namespace vellum {
 
-inline constexpr uint64_t kLeastStagingBytes = uint64_t{4} << 10, kMostStagingBytes = uint64_t{16} << 20;
+inline constexpr uint64_t kMinStagingBytes = uint64_t{4} << 10, kMaxStagingBytes = uint64_t{16} << 20;
 
 // Returns the bytes that an upload takes in staging memory. Each begins at a multiple of the largest texel
 // (16 bytes).
@@ -15,7 +15,7 @@ constexpr uint64_t staged_bytes(uint64_t bytes) { return (bytes + 15) / 16 * 16;
 // Returns the size of the staging memory for uploads of `bytes` in total, each counted by staged_bytes(). If
 // they exceed the result, they are uploaded in several rounds.
 constexpr uint64_t staging_capacity(uint64_t bytes) {
-  return std::clamp(bytes, kLeastStagingBytes, kMostStagingBytes);
+  return std::clamp(bytes, kMinStagingBytes, kMaxStagingBytes);
 }
 
 }  // namespace vellum

@@ -32,10 +32,10 @@ struct Fence::Impl {
   std::shared_ptr<Context> context;
   vk::raii::Fence fence{nullptr};
   bool pending = false;
-  bool in_doubt = false;  // a wait timed out or failed, so that the device may use objects for any time
+  bool is_uncertain = false;  // a wait timed out or failed, so that the device may use objects for any time
 
   void doubt() {
-    if (!std::exchange(in_doubt, true)) context->impl().retained.begin_doubt();
+    if (!std::exchange(is_uncertain, true)) context->impl().retained.begin_uncertain();
   }
 };
 
@@ -56,7 +56,7 @@ Fence::~Fence() {
     } catch (const Error& error) {
       impl_->context->log(LogLevel::error, error.what());
     }
-    if (impl_->in_doubt || impl_->context->impl().retained.is_lost())
+    if (impl_->is_uncertain || impl_->context->impl().retained.is_lost())
       impl_->context->impl().retained.keep_fence(std::move(impl_->fence));
   } catch (...) {
     // Without memory for the list the fence is never freed; what the submit uses stays in doubt, and is not
@@ -98,7 +98,7 @@ void Fence::wait(std::optional<std::chrono::nanoseconds> limit) {
                     " ms; it may hang, or the work may be too much for it in one submit");
   }
   impl_->pending = false;
-  if (std::exchange(impl_->in_doubt, false)) context.retained.end_doubt();
+  if (std::exchange(impl_->is_uncertain, false)) context.retained.end_uncertain();
   translated("resetting a fence", [&] { context.device.resetFences(*impl_->fence); });
   context.retained.collect();
 }

@@ -33,7 +33,7 @@ class Uploader {
  public:
   // `bytes`: the expected total of bytes through staging memory, which determines its size
   // (vulkan/staging.hpp).
-  explicit Uploader(std::shared_ptr<Context> context, uint64_t bytes = kMostStagingBytes,
+  explicit Uploader(std::shared_ptr<Context> context, uint64_t bytes = kMaxStagingBytes,
                     const UploaderOptions& options = {});
   ~Uploader();  // without finish(), pending uploads may be lost
   Uploader(const Uploader&) = delete;

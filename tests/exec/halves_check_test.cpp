@@ -26,11 +26,12 @@ std::shared_ptr<gpu::Context> context_with(const char* allowances) {
   return gpu::Context::create(test_context_options());
 }
 
-TEST(HalvesCheck, PassesOnADeviceThatIsRight) { EXPECT_TRUE(packs_halves_rightly(context_with(""))); }
+TEST(HalvesCheck, PassesOnADeviceThatIsRight) { EXPECT_TRUE(converts_halves_correctly(context_with(""))); }
 
 TEST(HalvesCheck, FindsADeviceThatCutsBitsOff) {
   const auto context = context_with("truncating_halves");
-  EXPECT_EQ(packs_halves_rightly(context), !context->caps().packs_halves) << "halves are made of integers";
+  EXPECT_EQ(converts_halves_correctly(context), !context->caps().packs_halves)
+      << "halves are made of integers";
 }
 
 // Random bits: every exponent, NaN and infinities among them.

@@ -35,7 +35,7 @@
 #   VELLUM_TEST_DRIVER     lavapipe or swiftshader: what the only visible driver is
 #   VELLUM_TEST_LIMITS     android_baseline_2022 in `NAME.baseline2022`: the test clamps the device's limits to it;
 #                          as_gpu in `NAME.as_gpu`: lavapipe is given the kernels that a desktop GPU is given;
-#                          in_turn: the test does all that (caps_in_turn() in gpu_test.hpp);
+#                          in_turn: the test does all that (caps_to_test() in gpu_test.hpp);
 #                          moltenvk in `NAME.moltenvk`: limits and kernels of caps/moltenvk_apple_m1.json, on a lavapipe that
 #                          the loader takes for a portability driver;
 #                          adreno, mali, powervr, v3d or xclipse, by hand: limits of such GPUs, and the kernels chosen for them;

@@ -162,7 +162,7 @@ DeviceCaps caps_as_gpu(uint32_t vendor) {
   return caps;
 }
 
-std::vector<DeviceCaps> caps_in_turn(const DeviceCaps& caps) {
+std::vector<DeviceCaps> caps_to_test(const DeviceCaps& caps) {
   const char* limits = std::getenv("VELLUM_TEST_LIMITS");
   if (!limits || std::string_view(limits) != "in_turn") return {caps};
   std::vector<DeviceCaps> all{caps, clamp_to_android_baseline_2022(caps)};
@@ -197,7 +197,7 @@ size_t logged_messages_containing(const std::string& part) {
       messages().other, [&](const std::string& message) { return message.find(part) != message.npos; }));
 }
 
-size_t take_validation_messages() {
+size_t pop_validation_messages() {
   const std::lock_guard lock(messages().mutex);
   const size_t count = messages().validation.size();
   messages().validation.clear();

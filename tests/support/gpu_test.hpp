@@ -24,7 +24,7 @@ DeviceCaps caps_as_gpu(uint32_t vendor = 0);
 // Returns the given caps. With VELLUM_TEST_LIMITS=in_turn also returns caps of other devices that this driver
 // can emulate, for which other kernels may be chosen: a desktop GPU, and the limits of the Android Baseline
 // 2022.
-std::vector<DeviceCaps> caps_in_turn(const DeviceCaps& caps);
+std::vector<DeviceCaps> caps_to_test(const DeviceCaps& caps);
 
 // Returns the options of that context, for tests that create their own. A validation message of any context
 // with these options fails the test in which it occurs; after the last test it fails the program.
@@ -35,6 +35,6 @@ gpu::ContextOptions test_context_options();
 size_t logged_messages_containing(const std::string& part);
 
 // Returns the number of validation messages so far, and discards them. For tests that provoke such messages.
-size_t take_validation_messages();
+size_t pop_validation_messages();
 
 }  // namespace vellum::test

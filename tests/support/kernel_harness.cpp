@@ -394,7 +394,7 @@ void check_operator(const OperatorCase& test) { check_operator(test, test_contex
 void check_operator(const OperatorCase& test, const DeviceCaps& caps) {
   std::vector<Configuration> configurations;
   size_t device = 0;
-  for (const DeviceCaps& in_turn : caps_in_turn(caps)) append_sweep(configurations, test, in_turn, device++);
+  for (const DeviceCaps& in_turn : caps_to_test(caps)) append_sweep(configurations, test, in_turn, device++);
   Runs runs(test);
   run_covering(runs, configurations, test.type, cases_before(test.type));
 }
@@ -411,7 +411,7 @@ std::vector<std::string> check_candidates(const OperatorCase& test, const Candid
   std::vector<std::string> candidates;
   size_t device = 0;
   const size_t number_of_case = cases_before("candidates of " + test.type);
-  for (const DeviceCaps& in_turn : caps_in_turn(caps)) {
+  for (const DeviceCaps& in_turn : caps_to_test(caps)) {
     std::vector<std::string> names = run_candidates(runs, test, options, in_turn, device++, number_of_case);
     if (candidates.empty()) candidates = std::move(names);
   }

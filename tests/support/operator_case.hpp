@@ -24,7 +24,7 @@ namespace vellum::test {
 //   fold        no, yes                     in image2d, if a tensor folds
 //   variant     none, the other kind of buffer reads, kernels for a GPU (if as_for_gpu), fp16 products
 //               (if arithmetic_fp16)
-//   device      those of caps_in_turn()
+//   device      those of caps_to_test()
 //
 // The cases of an operator in a test suite have together all pairs of storage, layout, precision and case,
 // and each fold, variant and device. On SwiftShader the first of these cases is one run, and further ones

@@ -54,12 +54,12 @@ TEST(Caps, CooperativeMatricesAreNotAskedForWhereThatEndsTheProcess) {
   caps.vendor_id = 0x1002;
   caps.type = DeviceType::integrated_gpu;
   caps.driver = "AMD proprietary driver 26.3.1 (AMD proprietary shader compiler)";
-  EXPECT_TRUE(ends_in_cooperative_query(caps));
+  EXPECT_TRUE(crashes_in_cooperative_query(caps));
   caps.type = DeviceType::discrete_gpu;
-  EXPECT_FALSE(ends_in_cooperative_query(caps));
+  EXPECT_FALSE(crashes_in_cooperative_query(caps));
   caps.type = DeviceType::integrated_gpu;
   caps.driver = "radv Mesa 25.0.7";
-  EXPECT_FALSE(ends_in_cooperative_query(caps));
+  EXPECT_FALSE(crashes_in_cooperative_query(caps));
 }
 
 TEST(Caps, QuirksSwitchOffWhatDriversGetWrong) {
@@ -96,7 +96,7 @@ TEST(Caps, LavapipeOnArmHasNoImagesOfHalves) {
 #endif
 }
 
-// On a device without a quirk, packs_halves_rightly() finds the same.
+// On a device without a quirk, converts_halves_correctly() finds the same.
 TEST(Caps, SwiftShadersHalvesAreMadeOfIntegers) {
   DeviceCaps swiftshader;
   swiftshader.vendor_id = 0x1AE0;

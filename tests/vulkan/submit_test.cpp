@@ -210,7 +210,7 @@ TEST(Validation, AMissingBarrierIsFound) {
       if (with_barrier) commands.barrier(kComputeReadWrite, kComputeReadWrite);
     }
     commands.end();
-    EXPECT_EQ(test::take_validation_messages() > 0, !with_barrier);
+    EXPECT_EQ(test::pop_validation_messages() > 0, !with_barrier);
   }
   EXPECT_GT(test_context()->validation_messages().errors, before.errors);
 }

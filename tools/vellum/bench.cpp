@@ -125,8 +125,8 @@ void bench(const BenchArguments& arguments) {
   times.load = since(start);
   Inputs inputs = read_inputs(model, arguments.inputs);
   SessionOptions options = session_options(arguments.options, arguments.model);
-  take_shapes_of(model, inputs, options);
-  tune_if_asked(arguments.tune, arguments.options, device.device(), model, options);
+  add_shapes_of(model, inputs, options);
+  tune_if_requested(arguments.tune, arguments.options, device.device(), model, options);
   const Clock::time_point making = Clock::now();
   Session session(device.device(), model, options);
   times.load += since(making);

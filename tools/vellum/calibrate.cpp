@@ -46,7 +46,7 @@ nlohmann::json to_json(const MemoryCalibration& calibration) {
 
 #ifdef __linux__
 
-void calibrate_apart(const Options& options) {
+void calibrate_in_subprocess(const Options& options) {
   std::vector<std::string> words{"vellum", "devices", "--calibrate", "--cache",
                                  io::FileName(options.device.cache_folder).text()};
   if (!options.device.device.empty()) words.insert(words.end(), {"--device", options.device.device});
@@ -65,7 +65,7 @@ void calibrate_apart(const Options& options) {
 
 #else
 
-void calibrate_apart(const Options&) {}
+void calibrate_in_subprocess(const Options&) {}
 
 #endif
 

@@ -17,6 +17,6 @@ nlohmann::json to_json(const MemoryCalibration& calibration);
 
 // Calibrates in a separate, silent process, if the system can start this program again. A failure is ignored;
 // estimates are then intervals.
-void calibrate_apart(const Options& options);
+void calibrate_in_subprocess(const Options& options);
 
 }  // namespace vellum::cli

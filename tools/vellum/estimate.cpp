@@ -107,7 +107,7 @@ void estimate(const EstimateArguments& arguments) {
   estimate_points();
   if (arguments.measure && arguments.caps.empty() && !arguments.options.device.cache_folder.empty() &&
       points.front().estimate.interval && points.front().estimate.driver_host.empty()) {
-    calibrate_apart(arguments.options);
+    calibrate_in_subprocess(arguments.options);
     estimator = make_estimator();  // a device looks for a calibration once
     estimate_points();
   }

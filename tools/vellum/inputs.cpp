@@ -98,7 +98,7 @@ InputShapes::iterator find_shape(InputShapes& shapes, const TensorInfo& input) {
   return std::ranges::find_if(shapes, [&](const auto& shape) { return input.has_name(shape.first); });
 }
 
-void begin_variables(const Model& model, Inputs& inputs) {
+void set_initial_values(const Model& model, Inputs& inputs) {
   for (const TensorInfo& input : model.inputs())
     if (input.initial_value) inputs.emplace(input.name, *input.initial_value);
 }
@@ -114,7 +114,7 @@ void require_all(const Model& model, const Inputs& inputs) {
                                                  to_string(missing.front().shape) + ")");
 }
 
-void take_shapes_of(const Model& model, const Inputs& inputs, SessionOptions& options) {
+void add_shapes_of(const Model& model, const Inputs& inputs, SessionOptions& options) {
   for (const TensorInfo& input : model.inputs()) {
     const auto tensor = inputs.find(input.name);
     if (tensor == inputs.end()) continue;

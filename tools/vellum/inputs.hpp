@@ -30,12 +30,12 @@ void read_inputs(const Model& model, const std::vector<std::string>& arguments, 
 // Returns the shape that `shapes` has for this input, or end().
 InputShapes::iterator find_shape(InputShapes& shapes, const TensorInfo& input);
 // Adds variables of the network that are missing in `inputs`, with their initial values.
-void begin_variables(const Model& model, Inputs& inputs);
+void set_initial_values(const Model& model, Inputs& inputs);
 // Throws Error(invalid_argument), which names the inputs of the model that are missing in `inputs`.
 void require_all(const Model& model, const Inputs& inputs);
 // Adds the tensors' shapes to the options, for inputs with open dimensions, and their values for inputs that
 // decide shapes.
-void take_shapes_of(const Model& model, const Inputs& inputs, SessionOptions& options);
+void add_shapes_of(const Model& model, const Inputs& inputs, SessionOptions& options);
 // Adds values for missing inputs that decide no shapes: the initial value of a variable, otherwise random
 // values (floats in [0, 1), other numbers 0 or 1). The values depend only on the seed.
 void fill_with_random(const std::vector<TensorInfo>& wanted, Inputs& inputs, uint32_t seed);

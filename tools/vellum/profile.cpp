@@ -208,9 +208,9 @@ void profile(const ProfileArguments& arguments) {
   const Model model = load_model(arguments.model, arguments.options);
   Inputs inputs = read_inputs(model, arguments.inputs);
   SessionOptions options = session_options(arguments.options, arguments.model);
-  take_shapes_of(model, inputs, options);
+  add_shapes_of(model, inputs, options);
   options.profile = true;
-  tune_if_asked(arguments.tune, arguments.options, device.device(), model, options);
+  tune_if_requested(arguments.tune, arguments.options, device.device(), model, options);
   Session session(device.device(), model, options);
   fill_with_random(host_inputs(session), inputs, arguments.seed);
   set_inputs(session, inputs);

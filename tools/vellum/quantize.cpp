@@ -49,7 +49,7 @@ class ExampleFiles {
     inputs.emplace(input_->name, is_picture(file)
                                      ? picture_values(model_, input_->name, file, shapes_, arguments_.picture)
                                      : read_tensor(file));
-    begin_variables(model_, inputs);
+    set_initial_values(model_, inputs);
     return inputs;
   }
 

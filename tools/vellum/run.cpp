@@ -107,9 +107,9 @@ class Runner {
       add_picture(pictures, series->input, series->file, series->picture, options.input_shapes,
                   arguments_.picture);
     read_inputs(model_, files, pictures.inputs);
-    take_shapes_of(pictures.model, pictures.inputs, options);
+    add_shapes_of(pictures.model, pictures.inputs, options);
     pictures.inputs.insert(options.input_values.begin(), options.input_values.end());
-    begin_variables(pictures.model, pictures.inputs);
+    set_initial_values(pictures.model, pictures.inputs);
     if (options.state.empty()) require_all(pictures.model, pictures.inputs);
     prepare(pictures.model, options, series);
     set_inputs(*session_, pictures.inputs);
@@ -131,7 +131,7 @@ class Runner {
     if (session_ && size == size_) return;
     if (!device_) {
       device_.emplace(arguments_.options);
-      tune_if_asked(arguments_.tune, arguments_.options, device_->device(), model, options);
+      tune_if_requested(arguments_.tune, arguments_.options, device_->device(), model, options);
     }
     // The earlier session lives until then, and with it the weights that both use.
     session_ = std::make_unique<Session>(device_->device(), model, options);

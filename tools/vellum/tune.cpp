@@ -137,8 +137,8 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
       ->needs("--tune");
 }
 
-void tune_if_asked(const TuneArguments& arguments, const Options& options, const Device& device,
-                   const Model& model, const SessionOptions& session) {
+void tune_if_requested(const TuneArguments& arguments, const Options& options, const Device& device,
+                       const Model& model, const SessionOptions& session) {
   if (!arguments.tune) return;
   TuneOptions tune_options;
   tune_options.seconds = arguments.seconds;

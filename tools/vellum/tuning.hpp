@@ -25,7 +25,7 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments);
 TuneReport tune_and_show(const Device& device, const Model& model, const SessionOptions& options,
                          const TuneOptions& tune_options);
 // Tunes if the arguments request it. Prints the gain in one line on stderr, except with --json.
-void tune_if_asked(const TuneArguments& arguments, const Options& options, const Device& device,
-                   const Model& model, const SessionOptions& session);
+void tune_if_requested(const TuneArguments& arguments, const Options& options, const Device& device,
+                       const Model& model, const SessionOptions& session);
 
 }  // namespace vellum::cli

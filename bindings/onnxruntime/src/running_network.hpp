@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/plugins/home_process.hpp"
+#include "bindings/plugins/fork_guard.hpp"
 #include "bindings/plugins/profile_page.hpp"
 #include "bound_runs.hpp"
 #include "device_events.hpp"
@@ -72,7 +72,7 @@ class RunningNetwork {
                     std::span<const OutputValues> outputs, Run& run);
   std::vector<Input> read_inputs(const OrtKernelContext& context) const;
 
-  const plugin::HomeProcess process_;
+  const plugin::ForkGuard process_;
   const Shared shared_;
   const Model model_;
   std::vector<size_t> input_positions_, output_positions_;  // by the model's inputs and outputs

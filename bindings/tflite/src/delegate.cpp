@@ -96,7 +96,7 @@ class Delegate : public TfLiteDelegate {
     return result;
   }
 
-  const plugin::HomeProcess process_;
+  const plugin::ForkGuard process_;
   RunningPart::Shared shared_;
   std::vector<WaitingPart> waiting_;  // between their claim and init()
 };

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "bindings/plugins/home_process.hpp"
+#include "bindings/plugins/fork_guard.hpp"
 #include "bindings/plugins/plugin_options.hpp"
 #include "bindings/plugins/profile_page.hpp"
 #include "claim.hpp"
@@ -36,7 +36,7 @@ class RunningPart {
   bool shapes_are_late() const;
   void resize_results(TfLiteContext* context) const;
 
-  const plugin::HomeProcess process_;
+  const plugin::ForkGuard process_;
   const Shared shared_;
   const Part part_;
   const Description open_;

@@ -51,7 +51,7 @@ void scale_runs(const ConvWeights& w, std::vector<float>& texels) {
 
 // Returns input `i` of a node for packing. If computes_weights(lowering, input), returns gather indices in
 // place of its elements: first, first + 1, ...
-HostTensor constant_or_numbers(const Lowering& lowering, size_t input, size_t i, int64_t first) {
+HostTensor constant_or_gather_indices(const Lowering& lowering, size_t input, size_t i, int64_t first) {
   if (!computes_weights(lowering, input)) return *lowering.constant(i);
   HostTensor numbers(DType::f32, lowering.input_type(i).shape);
   // A float represents every integer up to 2^24.
@@ -171,13 +171,13 @@ bool computes_weights(const Lowering& lowering, size_t input) {
 }
 
 HostTensor weights_of(const Lowering& lowering, size_t input) {
-  return constant_or_numbers(lowering, input, input, 1);
+  return constant_or_gather_indices(lowering, input, input, 1);
 }
 
 std::vector<float> bias_of(const Lowering& lowering, size_t input) {
   if (!lowering.has_input(input + 1)) return {};
   const int64_t weights = element_count(lowering.input_type(input).shape);
-  return constant_or_numbers(lowering, input, input + 1, weights + 1).to_floats();
+  return constant_or_gather_indices(lowering, input, input + 1, weights + 1).to_floats();
 }
 
 WeightValues values_of_packing(const Lowering& lowering, Packing packing,

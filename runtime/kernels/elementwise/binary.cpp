@@ -21,7 +21,7 @@ bool fits_channels4(const Lowering& lowering) {
     if (lowering.constant(i)) continue;
     if (!is_float(lowering.input_type(i).dtype)) return false;
     if (lowering.input_type(i).shape.size() != rank) return false;
-    lives_there = lives_there || lives_in_channels4(lowering, i);
+    lives_there = lives_there || is_in_channels4(lowering, i);
   }
   return lives_there;
 }

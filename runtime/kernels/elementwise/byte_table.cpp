@@ -12,7 +12,7 @@ void lower_byte_table(Lowering& lowering) {
   const HostTensor* entries = lowering.constant(1);
   if (entries == nullptr)
     return lowering.run_on_host("ByteTable with a table that is computed has no kernel");
-  const Layout layout = lives_in_channels4(lowering, 0) ? Layout::channels4 : Layout::linear;
+  const Layout layout = is_in_channels4(lowering, 0) ? Layout::channels4 : Layout::linear;
   const bool linear = layout == Layout::linear;
   const TensorId x = lowering.read(0, layout), y = lowering.write(0, layout);
   TensorDesc desc = lowering.texel_grid(ByteTable::kEntries / 4, 1);

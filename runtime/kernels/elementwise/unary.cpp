@@ -15,7 +15,7 @@ namespace {
 // Returns a dispatch of unary.comp in the layout of the input, without the macros FUNCTION and ACTIVATION.
 Dispatch map_elements(Lowering& lowering, const Activation& activation) {
   const Shape& shape = lowering.output_type().shape;
-  const Layout layout = lives_in_channels4(lowering, 0) ? Layout::channels4 : Layout::linear;
+  const Layout layout = is_in_channels4(lowering, 0) ? Layout::channels4 : Layout::linear;
   const bool linear = layout == Layout::linear;
   const TensorId x = lowering.read(0, layout), y = lowering.write(0, layout);
   const std::vector<Binding> bindings{reads_in_place("x", x), writes("y", y)};

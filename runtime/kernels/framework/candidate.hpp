@@ -33,7 +33,7 @@ struct KernelCandidate {
   // Lowers the node with this kernel.
   std::function<void(Lowering&)> emit = {};
   // Predicted microseconds; 0: unknown, or much longer than the best. Among candidates of nearly the same
-  // predicted time (kAsQuick) a program chooses one whose pipeline it already has (share_pipelines.hpp).
+  // predicted time (kEquallyFast) a program chooses one whose pipeline it already has (share_pipelines.hpp).
   double predicted_us = 0;
 };
 

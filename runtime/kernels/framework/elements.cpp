@@ -31,7 +31,7 @@ bool all_float(const Lowering& lowering) {
   return true;
 }
 
-bool lives_in_channels4(const Lowering& lowering, size_t i) {
+bool is_in_channels4(const Lowering& lowering, size_t i) {
   const TensorType& type = lowering.input_type(i);
   return is_float(type.dtype) && type.shape.size() <= 4 && lowering.preferred_layout(i) == Layout::channels4;
 }

@@ -19,7 +19,7 @@ std::vector<OperatorInput> operator_inputs(const Lowering& lowering);
 // Returns whether all inputs and outputs are floating point.
 bool all_float(const Lowering& lowering);
 // Returns whether input i is in channels4 layout, which elementwise kernels then keep.
-bool lives_in_channels4(const Lowering& lowering, size_t i);
+bool is_in_channels4(const Lowering& lowering, size_t i);
 
 // Returns ceil(elements / 4): the number of invocations of a kernel that computes four elements of a linear
 // tensor each.

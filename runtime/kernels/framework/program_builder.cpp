@@ -293,7 +293,8 @@ size_t ProgramBuilder::choose(std::string signature, std::vector<KernelName> can
   NodeChoice choice{candidates[taken], choosable, us[taken], {}};
   if (us[taken] > 0 && !is_measured(options_.tuning, signature))
     for (size_t i = 0; i < candidates.size(); ++i)
-      if (i != taken && us[i] > 0 && us[i] <= kAsQuick * us[taken]) choice.as_quick.push_back(candidates[i]);
+      if (i != taken && us[i] > 0 && us[i] <= kEquallyFast * us[taken])
+        choice.as_quick.push_back(candidates[i]);
   node_choices_.push_back(std::move(choice));
   if (options_.choices)
     options_.choices->push_back({static_cast<size_t>(current_ - graph_.nodes.data()), std::move(signature),

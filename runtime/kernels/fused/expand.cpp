@@ -214,7 +214,7 @@ void emit_one_kernel(Lowering& lowering, const ExpandProblem& problem, const Exp
 }
 
 // Emits the layers unfused, each with its best candidate.
-void emit_apart(Lowering& lowering, const ExpandProblem& problem) {
+void emit_unfused(Lowering& lowering, const ExpandProblem& problem) {
   const DeviceCaps& caps = lowering.caps();
   const Window2d& window = problem.window;
   const TensorId x = lowering.read(0, Layout::channels4);
@@ -313,7 +313,7 @@ std::optional<FusedMatch> match_expand(const GraphEditor& editor, size_t index,
   const ExpandProblem problem = expand_problem(editor, *match, context.precision);
   const std::vector<TimedTile<ExpandTile>> tiles = tiles_with_gates(problem, context.caps);
   if (tiles.empty()) return std::nullopt;
-  const LayersApart apart = layers_apart(context.caps, device_rates(context.caps), problem.demand());
+  const UnfusedTimes apart = layers_apart(context.caps, device_rates(context.caps), problem.demand());
   match->us = tiles.front().us;
   match->layers = {{match->removed.front(), apart.pointwise_us}, {index, apart.depthwise_us}};
   return match;
@@ -337,7 +337,7 @@ void lower_fused_expand(Lowering& lowering) {
   any.height = std::min(any.height, problem.window.output[1]);
   if (tiles.empty() && has_kernel(problem, caps) && fits_the_grid(problem.demand(), caps, any))
     add(any, kOnlyIfMeasured);
-  candidates.push_back({{"layers apart"}, 1, [problem](Lowering& node) { emit_apart(node, problem); }});
+  candidates.push_back({{"layers apart"}, 1, [problem](Lowering& node) { emit_unfused(node, problem); }});
   lowering.emit_best(candidates);
 }
 

@@ -27,7 +27,7 @@ int64_t ExpandTile::shared_bytes(const ExpandDemand& demand) const {
   return demand.texel_bytes * capacity(demand) * tile.slices;
 }
 
-LayersApart layers_apart(const DeviceCaps& caps, const DeviceRates& rates, const ExpandDemand& demand) {
+UnfusedTimes layers_apart(const DeviceCaps& caps, const DeviceRates& rates, const ExpandDemand& demand) {
   const auto texel = static_cast<double>(demand.texel_bytes), slices = static_cast<double>(demand.slices);
   const double middle =
       texel * static_cast<double>(demand.x_width * demand.x_height * demand.images) * slices;

@@ -44,6 +44,6 @@ std::vector<TimedTile<ExpandTile>> expand_tiles(const DeviceCaps& caps, const Ex
 
 // Predicts the times of the unfused layers, each as a dispatch. The time of the depthwise convolution
 // includes the gates.
-LayersApart layers_apart(const DeviceCaps& caps, const DeviceRates& rates, const ExpandDemand& demand);
+UnfusedTimes layers_apart(const DeviceCaps& caps, const DeviceRates& rates, const ExpandDemand& demand);
 
 }  // namespace vellum

@@ -53,7 +53,7 @@ bool is_better_otherwise(const GraphEditor& editor, const FusedMatch& match,
       if (node.index == match.index) continue;
       const std::optional<FusedMatch> other = kernel.match(editor, node.index, context);
       if (other && !other->layers.empty() &&
-          total_us(*other, match) < kWorthOneKernel * total_us(match, *other))
+          total_us(*other, match) < kMaxFusedTimeShare * total_us(match, *other))
         return true;
     }
   return false;

@@ -13,13 +13,13 @@ namespace vellum {
 
 // A fused kernel is used only if its predicted time is below this share of the unfused time. The margin
 // exists because the model was fitted to the machine code of unfused kernels only.
-inline constexpr double kWorthOneKernel = 0.9;
+inline constexpr double kMaxFusedTimeShare = 0.9;
 // The share of instructions that multiply, in the depthwise part of a fused kernel, which checks every loaded
 // value for padding.
 inline constexpr double kCheckedEfficiency = 0.3;
 
 // Predicted microseconds of an unfused depthwise and an unfused 1x1 convolution.
-struct LayersApart {
+struct UnfusedTimes {
   double depthwise_us = 0, pointwise_us = 0;
 };
 
@@ -31,12 +31,12 @@ struct TimedTile {
 };
 
 // Returns the three quickest tiles, the quickest first. A tile counts only if the fused kernel with it takes
-// less than kWorthOneKernel of the unfused time. `us_of`: returns the predicted microseconds with a tile.
+// less than kMaxFusedTimeShare of the unfused time. `us_of`: returns the predicted microseconds with a tile.
 template <typename Tile, typename Time>
 std::vector<TimedTile<Tile>> quickest_tiles(const std::vector<Tile>& tiles, const Time& us_of,
-                                            const LayersApart& apart) {
+                                            const UnfusedTimes& apart) {
   constexpr size_t kMostTiles = 3;  // each is a candidate of `vellum tune`
-  const double most = kWorthOneKernel * (apart.depthwise_us + apart.pointwise_us);
+  const double most = kMaxFusedTimeShare * (apart.depthwise_us + apart.pointwise_us);
   std::vector<TimedTile<Tile>> timed;
   for (const Tile& tile : tiles)
     if (const double us = us_of(tile); us < most) timed.push_back({tile, us});

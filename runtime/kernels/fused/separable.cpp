@@ -55,7 +55,7 @@ SeparableBytes bytes_of(const SeparableDemand& demand) {
 }
 
 // Returns the predicted times of the unfused layers.
-LayersApart layers_apart(const DeviceCaps& caps, const DeviceRates& rates, const SeparableDemand& demand) {
+UnfusedTimes layers_apart(const DeviceCaps& caps, const DeviceRates& rates, const SeparableDemand& demand) {
   const SeparableBytes bytes = bytes_of(demand);
   const auto texels = static_cast<double>(demand.width * demand.height * demand.images * demand.inputs);
   const auto taps = static_cast<double>(demand.kernel * demand.kernel);
@@ -248,8 +248,8 @@ TensorId emit_depthwise_alone(Lowering& lowering, const SeparableProblem& proble
 }
 
 // Emits the two layers unfused, each with its best candidate.
-void emit_layers_apart(Lowering& lowering, const SeparableProblem& problem, size_t weights,
-                       const std::function<TensorId(Lowering&)>& emit_first) {
+void emit_layers_unfused(Lowering& lowering, const SeparableProblem& problem, size_t weights,
+                         const std::function<TensorId(Lowering&)>& emit_first) {
   const Window2d& window = problem.window;
   const TensorId middle = emit_first(lowering);
   const TensorId y = lowering.write(0, Layout::channels4);
@@ -312,7 +312,7 @@ void emit_separable(Lowering& lowering, const SeparableProblem& problem, size_t 
       kAnyTile.invocations() >= least_workgroup_with_barriers(caps))
     add(kAnyTile, kOnlyIfMeasured);
   candidates.push_back({{"layers apart"}, 1, [problem, weights, emit_first](Lowering& node) {
-                          emit_layers_apart(node, problem, weights, emit_first);
+                          emit_layers_unfused(node, problem, weights, emit_first);
                         }});
   lowering.emit_best(candidates);
 }
@@ -361,7 +361,7 @@ std::optional<FusedMatch> match_separable(const GraphEditor& editor, size_t inde
   if (!fits_32_bits(problem.window)) return std::nullopt;
   const std::vector<TimedTile<SeparableTile>> tiles = tiles_of_one_kernel(problem, context.caps);
   if (tiles.empty()) return std::nullopt;
-  const LayersApart apart = layers_apart(context.caps, device_rates(context.caps), problem.demand());
+  const UnfusedTimes apart = layers_apart(context.caps, device_rates(context.caps), problem.demand());
   return FusedMatch{index,
                     std::move(node),
                     {depthwise.index},

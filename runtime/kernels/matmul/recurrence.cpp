@@ -98,7 +98,7 @@ Result result_of(Lowering& lowering, size_t i) {
   return {lowering.workspace(lowering.node().name + "/floats " + std::to_string(i), desc), y};
 }
 
-Grid a_workgroup_to_each_walk(const DeviceCaps& caps, int64_t walks, int64_t hidden) {
+Grid workgroup_per_sequence(const DeviceCaps& caps, int64_t walks, int64_t hidden) {
   Grid grid = workgroups_in_a_row(caps, walks);
   const auto most = std::min({256u, caps.max_workgroup_invocations, caps.max_workgroup_size[0]});
   const auto wanted = static_cast<uint32_t>(std::min<int64_t>((hidden + 31) / 32 * 32, 256));
@@ -195,7 +195,7 @@ void dispatch_part(Lowering& lowering, const Part& part, TensorId r, const std::
   bindings.insert(bindings.end(), bound.read.begin(), bound.read.end());
   bindings.push_back(writes("y", results[0].written));
   bindings.insert(bindings.end(), bound.written.begin(), bound.written.end());
-  const Grid grid = a_workgroup_to_each_walk(lowering.caps(), op.directions() * products[1], hidden);
+  const Grid grid = workgroup_per_sequence(lowering.caps(), op.directions() * products[1], hidden);
   Dispatch dispatch = make_dispatch("recurrence", grid, std::move(bindings),
                                     RecurrenceParameters{.activation_params = activation_params({}),
                                                          .steps = products[0],
@@ -237,7 +237,7 @@ void lower_recurrence(Lowering& lowering) {
   const auto& op = lowering.op<Recurrence>();
   const Shape& products = lowering.input_type(0).shape;
   const int64_t hidden = lowering.input_type(1).shape[2], walks = op.directions() * products[1];
-  const Grid grid = a_workgroup_to_each_walk(lowering.caps(), walks, hidden);
+  const Grid grid = workgroup_per_sequence(lowering.caps(), walks, hidden);
   const int64_t length = steps_of_dispatch(lowering.caps(), products[0],
                                            iterations_of_step(op.cell, hidden, grid.workgroup_size[0]));
   if (length < products[0] && buffers_of_part(lowering) > lowering.caps().max_storage_buffers_per_stage)

@@ -19,7 +19,7 @@ Layout concat_layout(const Lowering& lowering, size_t axis) {
   int64_t texels = 0, linear = 0;
   for (size_t i = 0; i < lowering.node().inputs.size(); ++i) {
     if (lowering.constant(i)) continue;
-    (lives_in_channels4(lowering, i) ? texels : linear) += element_count(lowering.input_type(i).shape);
+    (is_in_channels4(lowering, i) ? texels : linear) += element_count(lowering.input_type(i).shape);
   }
   return texels > linear ? Layout::channels4 : Layout::linear;
 }
@@ -102,7 +102,7 @@ void lower_split(Lowering& lowering) {
   const Shape& shape = lowering.input_type(0).shape;
   const size_t axis = normalize_axis(op.axis, shape.size());
   const std::vector<int64_t> strides = row_major_strides(shape);
-  const bool texels = lives_in_channels4(lowering, 0);
+  const bool texels = is_in_channels4(lowering, 0);
   int64_t begin = 0;
   for (size_t i = 0; i < lowering.node().outputs.size(); ++i) {
     const Shape& part = lowering.output_type(i).shape;

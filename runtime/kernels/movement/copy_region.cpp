@@ -26,7 +26,7 @@ std::array<int64_t, 4> texel_dims(const TensorDesc& desc) {
 }
 
 // Returns whether both tensors have the texels of an image of these sizes in the same order.
-bool lie_alike(const TensorDesc& a, const TensorDesc& b, const std::array<int64_t, 4>& size) {
+bool texels_are_identical(const TensorDesc& a, const TensorDesc& b, const std::array<int64_t, 4>& size) {
   return a.rows_first == b.rows_first || size[kC] <= 4 || size[kH] == 1;
 }
 
@@ -50,7 +50,7 @@ std::optional<int64_t> run_start(const std::array<int64_t, 4>& begin, const std:
 std::optional<PlainCopy> plain_copy(const Lowering& lowering, TensorId x, TensorId y, const Region& region) {
   const TensorDesc &from = lowering.tensor(x).desc, &to = lowering.tensor(y).desc;
   if (from.storage != Storage::buffer || to.storage != Storage::buffer || !from.has_elements_of(to) ||
-      !lie_alike(from, to, region.size))
+      !texels_are_identical(from, to, region.size))
     return std::nullopt;
   if (region.step != std::array<int64_t, 4>{1, 1, 1, 1}) return std::nullopt;
   const std::array<int64_t, 4> x_dims = nchw(from.shape), y_dims = nchw(to.shape);

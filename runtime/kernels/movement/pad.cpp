@@ -114,7 +114,7 @@ void lower_pad(Lowering& lowering) {
   const HostTensor value =
       constant_mode ? op.padding_value(inputs) : HostTensor(lowering.input_type(0).dtype, {});
   // In channels4, reflections and repetitions along the channels would gather single channels.
-  const bool texels = lives_in_channels4(lowering, 0) && (constant_mode || !pads_channels(amounts, rank));
+  const bool texels = is_in_channels4(lowering, 0) && (constant_mode || !pads_channels(amounts, rank));
   if (texels) return pad_texels(lowering, op, amounts, value.to_floats()[0]);
   const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
   const bool integers = lowering.tensor(y).desc.element == ElementType::i32;

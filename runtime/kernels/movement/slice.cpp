@@ -2,15 +2,15 @@
 #include "graph/operators/movement/slice.hpp"
 
 #include "kernels/framework/elements.hpp"
-#include "kernels/movement/copy_region.hpp"
 #include "kernels/framework/strided.hpp"
+#include "kernels/movement/copy_region.hpp"
 
 namespace vellum {
 
 void lower_slice(Lowering& lowering) {
   const SliceRange range = lowering.op<Slice>().range(operator_inputs(lowering));
   const Shape& shape = lowering.input_type(0).shape;
-  if (lives_in_channels4(lowering, 0)) {
+  if (is_in_channels4(lowering, 0)) {
     Region region = whole_region(lowering.output_type().shape);
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       const size_t slot = channels4_slot(shape.size(), axis);

@@ -50,7 +50,7 @@ void transpose_texels(Lowering& lowering, const std::vector<size_t>& permutation
 void lower_transpose(Lowering& lowering) {
   const Shape& shape = lowering.input_type(0).shape;
   const std::vector<size_t> permutation = lowering.op<Transpose>().permutation(shape.size());
-  const bool texels = lives_in_channels4(lowering, 0) && !shape.empty();
+  const bool texels = is_in_channels4(lowering, 0) && !shape.empty();
   const Layout from = texels ? Layout::channels4 : Layout::linear;
   const bool to_texels = all_float(lowering) && shape.size() <= 4 && !shape.empty() &&
                          output_layout(permutation, texels) == Layout::channels4;

@@ -151,8 +151,9 @@ struct PlaneNorm {
   std::vector<float> scale = {}, bias = {};  // of each channel
 };
 
-// Normalises planes in channels4 that are too long for one workgroup each, or whose groups are other than whole
-// slices: reductions compute mean and variance, and another dispatch applies scale and bias of each plane.
+// Normalises planes in channels4 that are too long for one workgroup each, or whose groups are other than
+// whole slices: reductions compute mean and variance, and another dispatch applies scale and bias of each
+// plane.
 void normalize_long_planes(Lowering& lowering, PlaneNorm norm) {
   const Shape& shape = lowering.output_type().shape;
   const auto [n, c, h, w] = nchw(shape);
@@ -218,7 +219,7 @@ void lower_instance_norm(Lowering& lowering) {
   const InstanceNormalization& op = lowering.op<InstanceNormalization>();
   if (!known(lowering, 1, 2)) return lowering.run_on_host(kComputedFactors);
   const Shape& shape = lowering.output_type().shape;
-  if (lives_in_channels4(lowering, 0))
+  if (is_in_channels4(lowering, 0))
     return normalize_planes(lowering, {.epsilon = op.epsilon,
                                        .activation = op.activation,
                                        .scale = lowering.constant(1)->to_floats(),
@@ -247,7 +248,7 @@ void lower_group_norm(Lowering& lowering) {
   const int64_t group = shape[1] / std::max<int64_t>(op.groups, 1);
   constexpr int64_t kMostChannels = 64;  // that an invocation of norm_factors.comp combines
   const bool is_whole = group == 1 || group % 4 == 0;
-  if (shape.size() > 2 && lives_in_channels4(lowering, 0) && (is_whole || group <= kMostChannels)) {
+  if (shape.size() > 2 && is_in_channels4(lowering, 0) && (is_whole || group <= kMostChannels)) {
     PlaneNorm norm{.group = group,
                    .epsilon = op.epsilon,
                    .activation = op.activation,
@@ -306,7 +307,7 @@ void lower_layer_norm(Lowering& lowering) {
   const bool splits = split_loop(lowering.caps(), loop_of_texels(rows, length, op.centred)).are_many();
   if (!lowering.is_read(1) && !lowering.is_read(2) && !splits) {
     // In channels4 the elements of a row are contiguous, too, if the row has all channels and nothing else.
-    if (lives_in_channels4(lowering, 0) && axis == 1 && product(shape, 2, shape.size()) == 1)
+    if (is_in_channels4(lowering, 0) && axis == 1 && product(shape, 2, shape.size()) == 1)
       return normalize_texels(lowering, Layout::channels4, {rows, length}, op.epsilon, op.centred);
     if (length % 4 == 0)
       return normalize_texels(lowering, Layout::linear, {rows, length}, op.epsilon, op.centred);

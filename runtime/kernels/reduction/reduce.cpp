@@ -326,7 +326,7 @@ void reduce(Lowering& lowering, const std::string& function, const std::vector<b
       element_count(lowering.input_type(0).shape) <= kMostIntegers)
     return sum_integers(lowering, reduced);
   if (!is_float(dtype)) return lowering.run_on_host(function + " of integers has no kernel");
-  if (!lives_in_channels4(lowering, 0)) return reduce_linear(lowering, function, reduced);
+  if (!is_in_channels4(lowering, 0)) return reduce_linear(lowering, function, reduced);
   const TexelReduction r = texel_reduction(lowering, function, reduced);
   if (nchw(r.kept) == nchw(lowering.output_type().shape))
     return reduce_texels(lowering, r, lowering.write(0, Layout::channels4));

@@ -148,7 +148,7 @@ void lower_softmax(Lowering& lowering) {
   const Softmax& op = lowering.op<Softmax>();
   if (op.kind == SoftmaxKind::hardmax) return lowering.run_on_host("Hardmax has no kernel");
   const auto axis = single_axis(op, lowering.output_type().shape);
-  if (axis && lives_in_channels4(lowering, 0) &&
+  if (axis && is_in_channels4(lowering, 0) &&
       !split_loop(lowering.caps(), loop_along(lowering.output_type().shape, *axis)).are_many())
     return softmax_texels(lowering, op, *axis);
   softmax_linear(lowering, op);

@@ -53,7 +53,7 @@ void FoldingBudget::spend(const Node& node, uint64_t work) {
                   std::to_string(graph_.limits.folded_work) + ")");
 }
 
-void FoldingBudget::spend_rest(const Node& node, uint64_t work) {
+void FoldingBudget::spend_remaining(const Node& node, uint64_t work) {
   const uint64_t rest = work - std::min(counted_, work);
   counted_ = 0;
   spend(node, rest);
@@ -81,7 +81,7 @@ bool FoldingBudget::fits_memory(std::span<const OperatorInput> inputs,
 
 bool FoldingBudget::allows(const Node& node, std::span<const OperatorInput> inputs,
                            std::span<const TensorType> outputs) {
-  spend_rest(node, node.op->work(inputs, outputs));
+  spend_remaining(node, node.op->work(inputs, outputs));
   if (fits_memory(inputs, outputs)) return true;
   left_.insert(node.outputs.begin(), node.outputs.end());
   return false;
@@ -89,7 +89,7 @@ bool FoldingBudget::allows(const Node& node, std::span<const OperatorInput> inpu
 
 void FoldingBudget::leave(const Node& node, std::span<const TensorType> outputs) {
   if (!std::ranges::all_of(node.inputs, [&](ValueId id) { return is_constant(id); })) return;
-  spend_rest(node, node.op->work(operator_inputs(graph_, node), outputs));
+  spend_remaining(node, node.op->work(operator_inputs(graph_, node), outputs));
   left_.insert(node.outputs.begin(), node.outputs.end());
 }
 

@@ -35,7 +35,7 @@ class FoldingBudget {
  private:
   void spend(const Node& node, uint64_t work);
   // Spends work minus the work that check_shape_rule() counted.
-  void spend_rest(const Node& node, uint64_t work);
+  void spend_remaining(const Node& node, uint64_t work);
   bool is_constant(ValueId value) const;
   bool fits_memory(std::span<const OperatorInput> inputs, std::span<const TensorType> outputs) const;
 

@@ -13,8 +13,8 @@
 namespace vellum {
 namespace {
 
-// Stand for dimensions that are known only in a run. Shape rules are asked once for each: what comes out the same
-// for all three does not follow from such a dimension, whatever is clamped to a length in between.
+// Stand for dimensions that are known only in a run. Shape rules are asked once for each: what comes out the
+// same for all three does not follow from such a dimension, whatever is clamped to a length in between.
 constexpr std::array<int64_t, 3> kTrialDims{1, 2, (int64_t{1} << 20) + 7};
 
 std::optional<std::vector<TensorType>> try_types(const Node& node, std::vector<OperatorInput> inputs,
@@ -121,7 +121,7 @@ class TailBuilder {
 }  // namespace
 
 // Empty where not even the number of dimensions is known.
-std::vector<TensorType> TailCutter::types_behind(const Graph& graph, const Node& node) const {
+std::vector<TensorType> TailCutter::output_types(const Graph& graph, const Node& node) const {
   for (const ValueId id : node.inputs)
     if (id != kNoValue && !graph.values[id].type_known) return {};
   const std::vector<OperatorInput> inputs = operator_inputs(graph, node);
@@ -140,10 +140,11 @@ std::vector<TensorType> TailCutter::types_behind(const Graph& graph, const Node&
 bool TailCutter::takes(Graph& graph, Node& node) {
   const bool reads_late =
       std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return late_.contains(id); });
-  // A Loop that is still there has a number of iterations that is known only in a run, and with it all its types.
+  // A Loop that is still there has a number of iterations that is known only in a run, and with it all its
+  // types.
   const bool repeats = dynamic_cast<const LoopOperator*>(node.op.get()) != nullptr;
   const std::vector<TensorType> types = repeats      ? std::vector<TensorType>()
-                                        : reads_late ? types_behind(graph, node)
+                                        : reads_late ? output_types(graph, node)
                                                      : infer_open(graph, node);
   if (!reads_late && !repeats && types.empty()) return false;
   for (size_t i = 0; i < node.outputs.size(); ++i) {

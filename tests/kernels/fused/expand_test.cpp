@@ -180,7 +180,7 @@ TEST(FusedExpand, OnAdreno) {
   EXPECT_TRUE(computes_gates(expand({.x = {1, 16, 14, 14}, .channels = 70, .hidden = 9}), caps));
 }
 
-TEST(FusedExpand, LayersApart) {
+TEST(FusedExpand, UnfusedTimes) {
   DeviceCaps cpu = test_context()->caps();
   cpu.type = DeviceType::cpu;
   EXPECT_EQ(candidates_on(expand({.x = {1, 8, 9, 9}}), cpu).front(), "layers apart");

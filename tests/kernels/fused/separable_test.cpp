@@ -146,7 +146,7 @@ TEST(FusedSeparable, EveryCandidateOnAdreno) {
                         .caps = adreno_named(kAdrenos[0])});
 }
 
-TEST(FusedSeparable, LayersApart) {
+TEST(FusedSeparable, UnfusedTimes) {
   DeviceCaps cpu = test_context()->caps();
   cpu.type = DeviceType::cpu;
   EXPECT_EQ(candidates_on(separable({.x = {1, 8, 9, 9}}), cpu).front(), "layers apart");

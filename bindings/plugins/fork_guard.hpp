@@ -10,10 +10,10 @@
 
 namespace vellum::plugin {
 
-class HomeProcess {
+class ForkGuard {
  public:
 #ifdef _WIN32
-  HomeProcess() {}  // not defaulted: constant members need a constructor that is written
+  ForkGuard() {}  // not defaulted: constant members need a constructor that is written
   void check() const {}
 #else
   // Throws Error(unsupported) in a child of the process that made this object.
