@@ -51,11 +51,11 @@ std::string_view main_shader(const SmallProgram& program) {
   return found == program.kernels.end() ? std::string_view() : found->shader;
 }
 
-// "WORKGROUP=8x8" of a kernel whose workgroups have several rows.
+// "workgroup=8x8" of a kernel whose workgroups have several rows.
 std::optional<std::array<uint32_t, 2>> workgroup_of(const KernelId& kernel) {
   for (const std::string_view word : words_of(kernel.variant)) {
     std::array<uint32_t, 2> size{};
-    if (std::sscanf(std::string(word).c_str(), "WORKGROUP=%ux%u", &size[0], &size[1]) == 2) return size;
+    if (std::sscanf(std::string(word).c_str(), "workgroup=%ux%u", &size[0], &size[1]) == 2) return size;
   }
   return std::nullopt;
 }

@@ -47,7 +47,7 @@ KernelId kernel_id(const Dispatch& dispatch) {
   }
   // Drivers are known that compute wrongly in workgroups of some shapes (docs/drivers.md, row 7).
   if (const auto& size = dispatch.workgroup_size; size[1] > 1)
-    append_word(id.variant, "WORKGROUP", std::to_string(size[0]) + "x" + std::to_string(size[1]));
+    append_word(id.variant, "workgroup", std::to_string(size[0]) + "x" + std::to_string(size[1]));
   return id;
 }
 
