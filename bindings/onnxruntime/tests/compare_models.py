@@ -3,8 +3,8 @@
     PYTHONPATH=BUILD/bindings/onnxruntime:BUILD/bindings/python python compare_models.py [--runs N] [--layer FOLDER]
         [--steps compare] [--results FILE] [--write PAGE] MODEL[,INPUT=1x3x48x320][,INPUT=1@16000]...
 
-INPUT=SHAPE gives the shape of an input, and @VALUE the number that fills it (a scalar: `=@16000`); other inputs are random, or the
-files INPUT.npy beside a model.onnx. Columns:
+INPUT=SHAPE gives the shape of an input, and @VALUE the number that fills it (a scalar: `=@16000`); other inputs are random, or
+the files INPUT.npy beside a model.onnx. Columns:
 
 - nodes claimed, and parts;
 - error: the largest difference to the CPU provider, over the largest value (or 1, if that is larger);
@@ -34,8 +34,8 @@ import numpy as np
 import onnxruntime
 import onnxruntime_vellum
 
-TITLES = ["model", "nodes claimed", "parts", "error", "ms provider", "ms Vellum", "ms CPU", "MiB provider", "MiB Vellum", "ms cold",
-          "ms cold EPContext"]
+TITLES = ["model", "nodes claimed", "parts", "error", "ms provider", "ms Vellum", "ms CPU", "MiB provider", "MiB Vellum",
+          "ms cold", "ms cold EPContext"]
 
 
 class Case:
@@ -64,7 +64,8 @@ class Case:
             elif self.path.stem == "model" and file.exists():
                 values[value.name] = np.load(file)
             else:
-                values[value.name] = (rng.random(shape) if np.dtype(dtype).kind == "f" else rng.integers(0, 2, shape)).astype(dtype)
+                is_float = np.dtype(dtype).kind == "f"
+                values[value.name] = (rng.random(shape) if is_float else rng.integers(0, 2, shape)).astype(dtype)
         return values
 
 
@@ -89,7 +90,8 @@ def with_provider(**options):
 
 def native_session(case, inputs):
     import vellum
-    return vellum.Session(str(case.path), vellum.Device(cache_folder=""), input_shapes={name: value.shape for name, value in inputs.items()})
+    shapes = {name: value.shape for name, value in inputs.items()}
+    return vellum.Session(str(case.path), vellum.Device(cache_folder=""), input_shapes=shapes)
 
 
 # Open from the beginning: Vulkan's loader closes it with the last device, and its counts are gone.
@@ -106,7 +108,8 @@ def allocated_mib():
 
 def step_compare(case, folder, runs):
     report = folder / "claims.txt"
-    session, host = make_session(case.path, with_provider(claim_report=str(report))), make_session(case.path, "CPUExecutionProvider")
+    session = make_session(case.path, with_provider(claim_report=str(report)))
+    host = make_session(case.path, "CPUExecutionProvider")
     inputs = case.inputs(host)
     results, expected = session.run(None, inputs), host.run(None, inputs)
     memory = [allocated_mib()]
@@ -161,12 +164,14 @@ def run_steps(case, arguments, results):
         for step in missing_steps(results, arguments):
             results.setdefault("steps", []).append(step)
             environment["MESA_SHADER_CACHE_DISABLE"] = str(step in ("cold", "context")).lower()
-            command = [sys.executable, "-B", __file__, "--step", step, "--folder", folder, "--runs", str(arguments.runs), case.argument]
+            options = ["--step", step, "--folder", folder, "--runs", str(arguments.runs)]
+            command = [sys.executable, "-B", __file__, *options, case.argument]
             done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=1800)
             if done.returncode == 0:
                 results.update(json.loads(done.stdout.splitlines()[-1]))
             else:
-                results.setdefault("failures", {})[step] = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+                lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+                results.setdefault("failures", {})[step] = lines[-1]
 
 
 def missing_steps(results, arguments):
@@ -177,8 +182,8 @@ def row(result):
     number = lambda name, digits: f"{result[name]:.{digits}f}" if result.get(name) is not None else ""
     claimed = f"{result['claimed']} of {result['nodes']}" if "nodes" in result else "failed"
     error = f"{result['error']:.1e}" if "error" in result else ""
-    return [result["name"], claimed, str(result.get("parts", "")), error, number("provider", 1), number("vellum", 1), number("cpu", 1),
-            number("provider_mib", 1), number("vellum_mib", 1), number("cold", 0), number("context", 0)]
+    return [result["name"], claimed, str(result.get("parts", "")), error, number("provider", 1), number("vellum", 1),
+            number("cpu", 1), number("provider_mib", 1), number("vellum_mib", 1), number("cold", 0), number("context", 0)]
 
 
 def table(results):

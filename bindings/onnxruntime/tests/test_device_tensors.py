@@ -106,7 +106,7 @@ def test_shapes_may_change_and_memory_may_be_freed(claimed):
 
 
 def test_input_may_be_the_output(claimed):
-    nodes = [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Exp", ["a"], ["b"]), helper.make_node("Neg", ["b"], ["y"])]
+    nodes = [helper.make_node(op, [x], [y]) for op, x, y in (("Relu", "x", "a"), ("Exp", "a", "b"), ("Neg", "b", "y"))]
     model = model_of(nodes, {"x": (TensorProto.FLOAT, [2, 8])}, {"y": (TensorProto.FLOAT, [2, 8])})
     session = claimed(model, claim="all")
     x = filled(np.random.default_rng(1).standard_normal((2, 8)).astype(np.float32))
@@ -115,7 +115,8 @@ def test_input_may_be_the_output(claimed):
     assert_equal([x.numpy()], [expected])
 
 
-@pytest.mark.parametrize("options", [{"weights_budget": "64KiB"}, {"memory_budget": "8MiB"}, {"precision": "fp16"}, {"cache": ""}])
+@pytest.mark.parametrize("options", [
+    {"weights_budget": "64KiB"}, {"memory_budget": "8MiB"}, {"precision": "fp16"}, {"cache": ""}])
 def test_options(claimed, options):
     model = conv_model()
     session = claimed(model, **options)

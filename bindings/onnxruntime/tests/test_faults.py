@@ -72,7 +72,8 @@ def test_a_device_that_is_lost_while_another_session_is_made():
     in_process("""
     first = make(model)
     tail = [helper.make_node("Conv", ["y", "own"], ["z"])]  # weights that the first session has not uploaded
-    other = conv_model(tail=tail, outputs={"z": (TensorProto.FLOAT, None)}, initializers={"own": np.ones((2, 4, 3, 3), np.float32)})
+    own = {"own": np.ones((2, 4, 3, 3), np.float32)}
+    other = conv_model(tail=tail, outputs={"z": (TensorProto.FLOAT, None)}, initializers=own)
     layer.vellum_lose_devices(1)
     error_of(lambda: make(other))
     layer.vellum_lose_devices(0)
