@@ -90,5 +90,8 @@ vellum_describe_package(python python "vision models on Vulkan devices - Python 
   "${about} This package is\nfor Python programs." "${vellum_package_vellum} ${exactly}" python3 python3-numpy)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)
+# Python's compiled files come when the package is installed and go with it, as Debian's own packages have it.
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/python3-vellum/postinst
+    ${PROJECT_SOURCE_DIR}/packaging/python3-vellum/prerm)
 
 include(CPack)

@@ -66,7 +66,8 @@ say "Debian packages"
 # cpack keeps the dates of the build; dpkg-deb sets those that are later to SOURCE_DATE_EPOCH.
 for package in "$scratch"/cpack/*.deb; do
   dpkg-deb --raw-extract "$package" "$scratch/package"
-  rm -f "$scratch/package/DEBIAN/postinst" "$scratch/package/DEBIAN/postrm"  # cpack's call ldconfig, which the trigger does
+  # cpack's scripts for libraries call ldconfig, which the trigger does.
+  [[ ! -e $scratch/package/DEBIAN/triggers ]] || rm -f "$scratch/package/DEBIAN/postinst" "$scratch/package/DEBIAN/postrm"
   find "$scratch/package" -newermt "@$SOURCE_DATE_EPOCH" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
   if grep -rl -e "$root" -e "$build" "$scratch/package"; then
     say "the files above name this machine's folders"
