@@ -13,12 +13,16 @@ constexpr bool kOnArm = true;
 constexpr bool kOnArm = false;
 #endif
 
+bool is_mesas_cpu_driver(const DeviceCaps& caps) {
+  return caps.vendor_id == kMesa && caps.type == DeviceType::cpu;
+}
+
 constexpr uint32_t kVulkan1_1_87 = (1u << 22) | (1u << 12) | 87;  // as VK_MAKE_API_VERSION()
 
 }  // namespace
 
 void apply_driver_quirks(DeviceCaps& caps) {
-  const bool is_lavapipe = caps.vendor_id == kMesa && caps.type == DeviceType::cpu;
+  const bool is_lavapipe = is_mesas_cpu_driver(caps);
   // lavapipe counts the iterations of all loops of an invocation together and ends the loops, without an
   // error, when there were this many (measured on Mesa 22.3 and 25.0; llama.cpp#13813 describes the same).
   caps.max_loop_iterations = is_lavapipe ? 65535 : kNoLoopLimit;
@@ -61,6 +65,10 @@ bool must_stay_loaded(const DeviceCaps& caps) {
 bool waits_in_turn(const DeviceCaps& caps) {
   return caps.vendor_id == kQualcomm && !caps.driver.starts_with("turnip");
 }
+
+// lavapipe reads queries with the context in which its queue runs other submits at the same time, and may
+// then wait for ever (measured on Mesa 22.3).
+bool queries_race_with_submits(const DeviceCaps& caps) { return is_mesas_cpu_driver(caps); }
 
 // Apple's GPUs ignore barriers if a workgroup has at most 32 invocations (MoltenVK#2711).
 uint32_t least_workgroup_with_barriers(const DeviceCaps& caps) { return caps.portability_driver ? 64 : 1; }

@@ -17,6 +17,9 @@ bool must_stay_loaded(const DeviceCaps& caps);
 // Returns whether only one thread may wait for fences at a time.
 bool waits_in_turn(const DeviceCaps& caps);
 
+// Returns whether the driver must not be asked for time stamps while its queue runs other submits.
+bool queries_race_with_submits(const DeviceCaps& caps);
+
 // Returns the fewest invocations that a workgroup with barriers must have.
 uint32_t least_workgroup_with_barriers(const DeviceCaps& caps);
 

@@ -1,10 +1,13 @@
 #include "exec/submit_times.hpp"
 
+#include "caps/driver_quirks.hpp"
+
 namespace vellum {
 
 std::unique_ptr<SubmitTimes> SubmitTimes::make(const std::shared_ptr<gpu::Context>& context,
                                                std::span<const SubmitRange> submits) {
-  if (submits.empty() || !gpu::timestamps_supported(*context)) return nullptr;
+  const bool is_readable = gpu::timestamps_supported(*context) && !queries_race_with_submits(context->caps());
+  if (submits.empty() || !is_readable) return nullptr;
   return std::unique_ptr<SubmitTimes>(new SubmitTimes(context, static_cast<uint32_t>(submits.size())));
 }
 

@@ -15,7 +15,7 @@ namespace vellum {
 
 class SubmitTimes {
  public:
-  // Returns null if the device has no timestamps.
+  // Returns null if the device has no timestamps, or none that may be read while other submits run.
   static std::unique_ptr<SubmitTimes> make(const std::shared_ptr<gpu::Context>& context,
                                            std::span<const SubmitRange> submits);
 

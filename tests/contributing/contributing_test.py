@@ -158,7 +158,7 @@ def check_traits():
 
 def check_driver_quirks():
     tests = text_of("tests/**/*_test.cpp")
-    uses = text_of("runtime/vulkan/*.cpp", "runtime/kernels/**/*.cpp", "runtime/caps_file/*.cpp")
+    uses = text_of("runtime/vulkan/*.cpp", "runtime/kernels/**/*.cpp", "runtime/exec/*.cpp")
     for function in found(r"^\w+ (\w+)\((?:const )?DeviceCaps&", text_of("runtime/caps/driver_quirks.hpp"), "fault of a driver"):
         require(has_word(function, tests), f"fault of a driver: no test names {function}()")
         require(has_word(function, uses), f"fault of a driver: nothing uses {function}()")

@@ -137,6 +137,15 @@ TEST(Caps, ApplesWorkgroupsWithBarriersHaveSixtyFourInvocations) {
   EXPECT_EQ(least_workgroup_with_barriers(caps), 64u);
 }
 
+TEST(Caps, TimestampsOfLavapipeAreNotReadBesideSubmits) {
+  DeviceCaps caps;
+  caps.vendor_id = 0x10005;
+  caps.type = DeviceType::discrete_gpu;
+  EXPECT_FALSE(queries_race_with_submits(caps)) << "a GPU";
+  caps.type = DeviceType::cpu;
+  EXPECT_TRUE(queries_race_with_submits(caps));
+}
+
 TEST(Caps, NvidiasDriverStaysLoaded) {
   DeviceCaps caps;
   caps.vendor_id = 0x10DE;
