@@ -76,8 +76,9 @@ TEST_F(OnDevice, DoctorFindsNothingWrong) {
   EXPECT_EQ(text.status, 0);
   EXPECT_NE(text.out.find("all compute what the host does"), std::string::npos) << text.out;
   // Every variant runs many times, but each is one row of the report.
+  const json quick = run_json(with({"doctor", "--only", "Trilu"}));
   EXPECT_GE(run_json(with({"doctor", "--only", "Trilu", "--thorough"}))["checks"].size(),
-            document["checks"].size());
+            quick["checks"].size());
   EXPECT_TRUE(fails({"doctor", "--only", "Frobnicate", "--json"}, 1, {"Frobnicate"}));
   EXPECT_EQ(run_json(with({"doctor", "--forget"})), json({{"forgotten", true}}));
 }
