@@ -37,7 +37,7 @@ class Factory : public OrtEpFactory {
         static_cast<Factory*>(self)->find_devices({hardware, count}, {found, most}, *found_count);
       });
     };
-    OrtEpFactory::CreateEp = [](OrtEpFactory* self, const OrtHardwareDevice* const* hardware,
+    OrtEpFactory::CreateEp = [](OrtEpFactory*, const OrtHardwareDevice* const* hardware,
                                 const OrtKeyValuePairs* const*, size_t count,
                                 const OrtSessionOptions* options, const OrtLogger* logger,
                                 OrtEp** provider) noexcept -> OrtStatus* {

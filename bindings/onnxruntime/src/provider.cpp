@@ -25,8 +25,8 @@ struct PartCallbacks : OrtNodeComputeInfo {
       return nullptr;
     };
     Compute = [](OrtNodeComputeInfo*, void* state, OrtKernelContext* context) noexcept -> OrtStatus* {
-      auto& network = *static_cast<RunningNetwork*>(state);
-      return guarded([&] { plugin::run_on(network.device(), [&] { network.run(*context); }); });
+      auto& part = *static_cast<RunningNetwork*>(state);
+      return guarded([&] { plugin::run_on(part.device(), [&] { part.run(*context); }); });
     };
     ReleaseState = [](OrtNodeComputeInfo*, void*) noexcept {};
   }
