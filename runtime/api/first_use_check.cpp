@@ -49,7 +49,7 @@ std::string sized_text(const std::string& kernel, SizeClass size) { return kerne
 
 }  // namespace
 
-// What there is no time for is checked by later sessions.
+// Checks for at most 80 ms. Later sessions check the kernels that remain.
 void FirstUseCheck::check_sizes(const std::shared_ptr<gpu::Context>& context, const CheckedPrograms& checked,
                                 const DeviceCaps& caps) {
   constexpr std::chrono::milliseconds kTime(80);

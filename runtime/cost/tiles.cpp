@@ -12,7 +12,7 @@ int64_t round_up_to(int64_t length, int64_t size) { return (length + size - 1) /
 
 // Tiles are chosen by size on CPUs. There a load costs as much as twenty multiplications, and few invocations
 // keep the CPU busy, so that tiles are large. A tile of 4 pixels reaches about 0.7 of the throughput of a
-// tile of 8 pixels. The larger tile is better unless more of it lies beyond the output.
+// tile of 8 pixels. The larger tile is chosen unless too many of its pixels are beyond the output.
 int64_t pixels_by_size(const DeviceCaps& caps, int64_t length) {
   if (length <= 1) return 1;
   if (device_traits(caps).most_pixels_by_size < 8) return 4;

@@ -25,7 +25,8 @@ class BoundRuns {
   // lists all inputs, in the session's order. Returns false, with nothing computed, if no tensor can be
   // bound: there is none of this device, the host does part of the work, or tensors overlap.
   bool run(std::span<const InputValues> inputs, std::span<const OutputValues> outputs);
-  // What the last run made for a new set of tensors, as a line for the log; empty if it was known.
+  // Returns a line for the log if the last run had a new set of tensors: whether it uses them in place or
+  // copies them. Empty if the set was known.
   const std::string& news() const { return news_; }
 
  private:
@@ -46,7 +47,7 @@ class BoundRuns {
 
   Session& session_;
   const Device device_;
-  // What a buffer must be. Without usage: the tensor cannot be bound.
+  // The requirements of each tensor on a buffer. usage == 0: the tensor cannot be bound.
   std::vector<BufferLayout> inputs_;
   std::map<std::string, BufferLayout> outputs_;
   std::list<Recorded> recorded_;    // the most recently used one first

@@ -161,7 +161,8 @@ std::shared_ptr<const Operator> make_multi_head_attention(const NodeSpec& spec) 
   return make_with_heads(spec, kMultiHead, spec.has_input(kMultiHead.length));
 }
 
-// Of one new token. The number of beams matters to the caches of several beams alone.
+// Makes DecoderMaskedMultiHeadAttention, which computes one new token. The number of beams is not read: only
+// cache_indirection uses it, which is refused.
 std::shared_ptr<const Operator> make_decoder_masked_attention(const NodeSpec& spec) {
   const bool shares = get_flag(*spec.attributes, "past_present_share_buffer", false);
   if (spec.attributes->get_int("output_qk", 0) != 0)

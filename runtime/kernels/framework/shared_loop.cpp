@@ -140,8 +140,8 @@ Segments split_loop(const DeviceCaps& caps, const SharedLoop& loop) {
   const SharedLoop nothing{.iterations = loop.iterations};
   const uint64_t least = iterations(caps, nothing, LoopBy::invocation);
   const auto rounds = static_cast<int64_t>(most > least ? (most - least) / loop.iterations : 0);
-  // One invocation can run a segment. If one workgroup could not reduce the results of so many segments, each
-  // segment is as long as a workgroup can run.
+  // A segment is short enough for one invocation. If that makes more segments than one workgroup can reduce,
+  // a segment is as long as a workgroup can run.
   int64_t length = std::clamp<int64_t>(rounds, 1, kSegment);
   if (divide_up(loop.length, length) > kRowWorkgroup * rounds)
     length = kRowWorkgroup * std::max<int64_t>(rounds, 1);

@@ -52,7 +52,7 @@ struct OffsetPlan {
   bool proved_optimal = false;      // total_bytes == lower_bound
 };
 
-// What the plans must satisfy besides the records, and how long to search.
+// Constraints of plans besides the records, and limits of the search for them.
 struct PlanOptions {
   uint64_t alignment = 1;  // a power of two; sizes are rounded up to it, and offsets are multiples of it
   // For the strategies `exact` and `best`: the wall time to search for a smaller plan, or for a proof that
