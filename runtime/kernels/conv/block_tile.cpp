@@ -49,10 +49,13 @@ double measured_us(const BlockTile& tile, const MatrixProblem& problem, int64_t 
          static_cast<double>(problem.steps(tile.step())) * step_us(tile.parts, workgroups);
 }
 
-// Returns the time that the performance model would predict, without a launch, for a kernel that takes `us`
-// on an H200. Over the same layers, kernels that the model covers take 4 us plus 4.7 times the predicted
-// time.
-double as_predicted(double us) { return (us - 4) / 4.7; }
+// Returns what the performance model would predict for a kernel that takes `us` on an H200, launch and
+// barrier included. There, beyond these 4 us, kernels that it covers take 4.7 times the predicted time, and
+// those with windows of several pixels 3.65 times (docs/benchmarks/gpus.md).
+double as_predicted(double us, int64_t taps) {
+  constexpr double kLaunch = 4;
+  return kLaunch + (us - kLaunch) / (taps > 1 ? 3.65 : 4.7);
+}
 
 // Returns whether a product is large enough for blocks. Networks of smaller products took 5% longer with
 // blocks.
@@ -64,7 +67,7 @@ bool is_large(const MatrixProblem& problem) {
 }  // namespace
 
 std::vector<ParameterCandidate<BlockTile>> block_tiles(const DeviceCaps& caps, const MatrixProblem& problem,
-                                                       double quickest_us) {
+                                                       double us_cost) {
   std::vector<ParameterCandidate<BlockTile>> candidates;
   if (!device_traits(caps).blocks_in_shared_memory || problem.summed() < 16) return candidates;
   const auto all = static_cast<int64_t>(std::max(1.0, multiprocessors(caps)));
@@ -74,10 +77,10 @@ std::vector<ParameterCandidate<BlockTile>> block_tiles(const DeviceCaps& caps, c
         tile.invocations() > caps.max_workgroup_invocations)
       continue;
     const int64_t blocks = tile.blocks(problem.pixels, problem.outputs);
-    const double us = as_predicted(measured_us(tile, problem, blocks, all));
-    const bool preferred = is_large(problem) && quickest_us > 0 && parts == parts_for(blocks, all);
+    const double us = as_predicted(measured_us(tile, problem, blocks, all), problem.taps);
+    const bool preferred = is_large(problem) && us_cost > 0 && parts == parts_for(blocks, all);
     candidates.push_back(
-        {{"block", std::to_string(parts) + " parts"}, preferred ? us / quickest_us : kOnlyIfMeasured, tile});
+        {{"block", std::to_string(parts) + " parts"}, preferred ? us * us_cost : kOnlyIfMeasured, tile});
   }
   return candidates;
 }

@@ -26,10 +26,10 @@ struct BlockTile {
   int64_t blocks(int64_t rows, int64_t columns) const;  // blocks for `rows` pixels and `columns` channels
 };
 
-// Returns the tiles that suit the device and the problem. `quickest_us`: predicted microseconds of the
-// quickest other kernel, relative to which the costs are given; 0: unknown.
+// Returns the tiles that suit the device and the problem. `us_cost`: the cost of a predicted microsecond
+// among the other kernels (cost_of_microsecond()); 0: unknown, and blocks are not preferred.
 std::vector<ParameterCandidate<BlockTile>> block_tiles(const DeviceCaps& caps, const MatrixProblem& problem,
-                                                       double quickest_us);
+                                                       double us_cost);
 
 // Sets the dispatch's workgroup size and count, one workgroup for each of `blocks`, and the tile's macros.
 void cover_with(Dispatch& dispatch, const DeviceCaps& caps, const BlockTile& tile, int64_t blocks);

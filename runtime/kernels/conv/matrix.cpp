@@ -25,7 +25,7 @@ const char* shader_of(const BlockTile&) { return "conv_block"; }
 }  // namespace
 
 std::vector<ParameterCandidate<MatrixTile>> matrix_tiles(const DeviceCaps& caps, const MatrixProblem& problem,
-                                                         double quickest_us) {
+                                                         double us_cost) {
   std::vector<ParameterCandidate<MatrixTile>> tiles;
   if (problem.taps > kMostTaps) return tiles;
   const auto add = [&](const auto& tile) {
@@ -34,12 +34,12 @@ std::vector<ParameterCandidate<MatrixTile>> matrix_tiles(const DeviceCaps& caps,
   std::ranges::for_each(cooperative_tiles(caps, problem), add);
   const auto is_preferred = [](const auto& tile) { return tile.predicted_cost < 1; };
   if (std::ranges::none_of(tiles, is_preferred))
-    std::ranges::for_each(block_tiles(caps, problem, quickest_us), add);
+    std::ranges::for_each(block_tiles(caps, problem, us_cost), add);
   return tiles;
 }
 
 std::vector<KernelCandidate> matrix_candidates(const ConvProblem& problem, const DeviceCaps& caps,
-                                               double quickest_us) {
+                                               double us_cost) {
   std::vector<KernelCandidate> candidates;
   if (problem.groups != 1) return candidates;
   for (auto& [name, cost, tile, us] : matrix_tiles(caps,
@@ -48,7 +48,7 @@ std::vector<KernelCandidate> matrix_candidates(const ConvProblem& problem, const
                                                    .outputs = problem.outputs,
                                                    .taps = problem.window.taps(),
                                                    .precision = problem.precision},
-                                                   quickest_us))
+                                                   us_cost))
     candidates.push_back(
         {name, cost, [problem, tile = tile](Lowering& lowering) { emit_matrix(lowering, problem, tile); }});
   return candidates;

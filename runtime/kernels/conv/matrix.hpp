@@ -15,14 +15,14 @@ namespace vellum {
 using MatrixTile = std::variant<CooperativeTile, BlockTile>;
 
 // Returns the tiles for the device and the problem, with their predicted costs relative to other kernels.
-// `quickest_us`: predicted microseconds of the quickest other kernel; 0: unknown.
+// `us_cost`: the cost of a predicted microsecond among these (cost_of_microsecond()); 0: unknown.
 std::vector<ParameterCandidate<MatrixTile>> matrix_tiles(const DeviceCaps& caps, const MatrixProblem& problem,
-                                                         double quickest_us);
+                                                         double us_cost);
 
 // Returns the candidates for windows of several pixels without groups. pointwise.hpp has the candidates for
 // windows of one pixel.
 std::vector<KernelCandidate> matrix_candidates(const ConvProblem& problem, const DeviceCaps& caps,
-                                               double quickest_us);
+                                               double us_cost);
 
 // y = activation(conv(x) + bias + residual) in channels4. `weights` is without groups.
 void dispatch_matrix(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,

@@ -201,7 +201,7 @@ std::vector<ParameterCandidate<PointwiseTile>> pointwise_tiles(const std::string
   std::ranges::for_each(with_subgroup_broadcast(algorithm, caps, whole_sums, demand), add);
   for (const auto& [tile, cost, us] : split_sums)
     candidates.push_back({tile_name(algorithm, tile), cost, tile, us});
-  std::ranges::for_each(matrix_tiles(caps, problem, quickest_us(candidates)), add);
+  std::ranges::for_each(matrix_tiles(caps, problem, cost_of_microsecond(candidates)), add);
   return candidates;
 }
 

@@ -53,14 +53,15 @@ struct KernelPrediction {
   double us = 0;
 };
 
-// Returns the least predicted time of candidates in microseconds; 0: unknown.
+// Returns the predicted cost of a microsecond: the quotient of the two predictions of the candidate with the
+// least predicted time. 0: no candidate has a predicted time.
 template <typename Candidate>
-double quickest_us(const std::vector<Candidate>& candidates) {
-  double least = 0;
+double cost_of_microsecond(const std::vector<Candidate>& candidates) {
+  const Candidate* quickest = nullptr;
   for (const Candidate& candidate : candidates)
-    if (candidate.predicted_us > 0 && (least == 0 || candidate.predicted_us < least))
-      least = candidate.predicted_us;
-  return least;
+    if (candidate.predicted_us > 0 && (!quickest || candidate.predicted_us < quickest->predicted_us))
+      quickest = &candidate;
+  return quickest ? quickest->predicted_cost / quickest->predicted_us : 0;
 }
 
 }  // namespace vellum
