@@ -209,6 +209,21 @@ TEST(FuseAttention, HeadsOfOneTensorAreViewed) {
   }
 }
 
+// As torch exports MultiheadAttention: its result has the order (token, image, head, channel).
+TEST(FuseAttention, HeadsThatMergeBehindTheBatch) {
+  const auto types_of = [](int64_t images) {
+    OnnxModel m;
+    m.input("q", {images, 3, 5, 4}).input("k", {images, 3, 4, 7}).input("v", {images, 3, 7, 6});
+    m.node("MatMul", {"q", "k"}, {"s"}).node("Softmax", {"s"}, {"p"}, attributes({{"axis", int64_t{-1}}}));
+    m.node("MatMul", {"p", "v"}, {"o"});
+    m.node("Transpose", {"o"}, {"ot"}, attributes({{"perm", Attributes::Ints{2, 0, 1, 3}}}));
+    m.initializer("joined", ints({5 * images, 18})).node("Reshape", {"ot", "joined"}, {"y"}).output("y");
+    return types(after(fuse_attention, m));
+  };
+  EXPECT_EQ(types_of(1), "Attention Reshape");
+  EXPECT_EQ(types_of(2), "Attention Transpose Reshape") << "images are not in front";
+}
+
 // As torchvision's maxvit_t: windows and heads in five dimensions, a Split, a scaled K, products by Einsum.
 OnnxModel windows_by_einsum() {
   OnnxModel m;

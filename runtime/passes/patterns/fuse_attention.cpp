@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -164,16 +165,26 @@ std::optional<ValueId> add_mask(GraphEditor& editor, size_t index, const Scores&
   return editor.add_constant(editor.node(index).name + "/mask", std::move(sum));
 }
 
-// Whether the node swaps the third and the second dimension from the end.
+// The axes that have more than one index, in the order of `axes`.
+std::vector<size_t> without_ones(const std::vector<size_t>& axes, const Shape& shape) {
+  std::vector<size_t> result;
+  std::copy_if(axes.begin(), axes.end(), std::back_inserter(result),
+               [&](size_t axis) { return shape[axis] != 1; });
+  return result;
+}
+
+// Whether the node swaps the third and the second dimension from the end. Dimensions of 1 may be anywhere:
+// torch's MultiheadAttention of one image puts its batch between tokens and heads.
 bool swaps_heads_and_tokens(const GraphEditor& editor, size_t index) {
   const auto transpose = match_node<Transpose>(editor, index);
   if (!transpose) return false;
-  const size_t rank = editor.type(transpose.input()).shape.size();
+  const Shape& shape = editor.type(transpose.input()).shape;
+  const size_t rank = shape.size();
   if (rank < 3) return false;
   std::vector<size_t> swapped(rank);
   std::iota(swapped.begin(), swapped.end(), size_t{0});
   std::swap(swapped[rank - 3], swapped[rank - 2]);
-  return transpose->permutation(rank) == swapped;
+  return without_ones(transpose->permutation(rank), shape) == without_ones(swapped, shape);
 }
 
 // The nodes that put tokens before heads after product `index`: the Transpose, and a Reshape before it that
