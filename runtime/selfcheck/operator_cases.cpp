@@ -199,6 +199,10 @@ void add_reductions(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Softmax", "Softmax", {masked({3, 50})}, {{"axis", int64_t{-1}}}));
   list.push_back(small_operator("LayerNormalization", "LayerNormalization",
                                 {computed({5, 36}), weights({36}), weights({36}, 3)}));
+  list.push_back(small_operator("ChannelNormalization", "ChannelNormalization",
+                                {computed({1, 34, 7, 9}), weights({34}), weights({34}, 3)}));
+  list.push_back(small_operator("ChannelNormalization without a mean", "ChannelNormalization",
+                                {computed({1, 34, 7, 9}), weights({34})}, {{"centred", int64_t{0}}}));
   list.push_back(small_operator("InstanceNormalization", "InstanceNormalization",
                                 {computed({1, 6, 7, 9}), weights({6}), weights({6}, 3)}));
   list.push_back(small_operator("GroupNormalization", "GroupNormalization",

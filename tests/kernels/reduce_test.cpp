@@ -228,6 +228,14 @@ TEST(Normalization, Channels) {
   unbiased.inputs.resize(2);
   unbiased.constants = {1};
   check_operator(unbiased);
+  for (const int64_t channels : {6, 96}) {
+    OperatorCase squares = norm_case("ChannelNormalization", {2, channels, 3, 7}, {channels});
+    squares.inputs.resize(2);
+    squares.constants = {1};
+    squares.attributes.set("centred", int64_t{0});
+    squares.sweep.as_for_gpu = true;
+    check_operator(squares);
+  }
 }
 
 TEST(Normalization, Group) {

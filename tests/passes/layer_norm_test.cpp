@@ -76,6 +76,34 @@ TEST(FuseLayerNorm, RootMeanSquareWithoutAMean) {
   }
 }
 
+// LayerNorm2d of SAM and ConvNeXt, and RmsNorm2d of MobileNetV5, on N, C, H, W.
+TEST(FuseLayerNorm, ChannelsOfImages) {
+  const Attributes channels = attributes({{"axes", Attributes::Ints{1}}});
+  for (const bool centred : {true, false}) {
+    OnnxModel m;
+    m.input("x", {2, 6, 3, 5}).initializer("two", scalar(2.0f)).initializer("epsilon", scalar(1e-6f));
+    m.initializer("scale", random_tensor({6, 1, 1}, 1)).initializer("bias", random_tensor({1, 6, 1, 1}, 2));
+    const std::string d = centred ? "d" : "x";
+    if (centred) m.node("ReduceMean", {"x"}, {"mean"}, channels).node("Sub", {"x", "mean"}, {"d"});
+    m.node("Pow", {d, "two"}, {"square"}).node("ReduceMean", {"square"}, {"variance"}, channels);
+    m.node("Add", {"variance", "epsilon"}, {"v"}).node("Sqrt", {"v"}, {"s"}).node("Div", {d, "s"}, {"q"});
+    m.node("Mul", {"scale", "q"}, {"p"}).node("Add", {"p", "bias"}, {"y"}).output("y");
+    EXPECT_EQ(types(after(fuse_layer_norm, m)),
+              centred ? "ChannelNormalization" : "ChannelNormalization Add");
+  }
+}
+
+// A mean of channels, and a scale of pixels.
+TEST(FuseLayerNorm, ScaleOfPixelsStaysApart) {
+  OnnxModel m;
+  m.input("x", {2, 6, 3, 5}).initializer("two", scalar(2.0f)).initializer("epsilon", scalar(1e-6f));
+  m.initializer("scale", random_tensor({3, 1}, 1)).node("Pow", {"x", "two"}, {"square"});
+  m.node("ReduceMean", {"square"}, {"mean"}, attributes({{"axes", Attributes::Ints{1}}}));
+  m.node("Add", {"mean", "epsilon"}, {"v"}).node("Sqrt", {"v"}, {"s"}).node("Div", {"x", "s"}, {"q"});
+  m.node("Mul", {"q", "scale"}, {"y"}).output("y");
+  EXPECT_EQ(types(after(fuse_layer_norm, m)), "ChannelNormalization Mul");
+}
+
 TEST(FuseLayerNorm, WhatElseIsReadStays) {
   OnnxModel m = with_moments(true);
   m.node("Div", {"d", "s"}, {"q"}).node("Mul", {"q", "scale"}, {"y"}).output("y").output("q");

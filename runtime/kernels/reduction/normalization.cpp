@@ -321,8 +321,8 @@ void lower_layer_norm(Lowering& lowering) {
 
 void lower_channel_norm(Lowering& lowering) {
   if (!known(lowering, 1, 2)) return lowering.run_on_host(kComputedFactors);
-  normalize_texels(lowering, Layout::channels4, lowering.output_type().shape,
-                   lowering.op<ChannelNormalization>().epsilon);
+  const auto& op = lowering.op<ChannelNormalization>();
+  normalize_texels(lowering, Layout::channels4, lowering.output_type().shape, op.epsilon, op.centred);
 }
 
 void lower_lrn(Lowering& lowering) {

@@ -107,9 +107,10 @@ std::shared_ptr<const Operator> nchw_reduce(const Graph& graph, const Node& node
 // Over channels, with constant scales and shifts.
 std::optional<NchwForm> nchw_norm(const Graph& graph, const Node& node, const LayerNormalization& norm) {
   const Shape& shape = graph.values[node.outputs[0]].type.shape;
-  if (!norm.centred || normalize_axis(norm.axis, shape.size()) + 1 != shape.size()) return std::nullopt;
+  if (normalize_axis(norm.axis, shape.size()) + 1 != shape.size()) return std::nullopt;
   auto op = std::make_shared<ChannelNormalization>();
   op->epsilon = norm.epsilon;
+  op->centred = norm.centred;
   NchwForm result{std::move(op), 1};
   for (size_t slot = 1; slot < node.inputs.size(); ++slot) {
     if (node.inputs[slot] == kNoValue) continue;

@@ -2,6 +2,7 @@
 #include <memory>
 #include <optional>
 
+#include "graph/operators/reduction/channel_norm.hpp"
 #include "graph/operators/reduction/normalization.hpp"
 #include "graph/operators/reduction/reduce.hpp"
 #include "passes/passes.hpp"
@@ -11,10 +12,12 @@
 namespace vellum {
 namespace {
 
-// The mean of `input` over its dimensions from `axis` on, which stay as dimensions of 1.
+// The mean of `input` over its dimensions from `axis` on, or over dimension `axis` alone: the channels of
+// images. They stay as dimensions of 1.
 struct Mean {
   ValueId input = kNoValue;
   size_t axis = 0;
+  bool of_channels = false;
   bool operator==(const Mean&) const = default;
 };
 
@@ -22,7 +25,11 @@ std::optional<Mean> match_mean(const GraphEditor& editor, ValueId value) {
   const auto reduce = match_producer<Reduce>(editor, value);
   if (!reduce || reduce->kind != ReduceKind::mean || !reduce->keep_dims) return std::nullopt;
   const auto axes = reduce->reduced_axes(operator_inputs(editor.graph(), *reduce.node));
-  const size_t rank = editor.type(reduce.input()).shape.size();
+  const Shape& shape = editor.type(reduce.input()).shape;
+  const size_t rank = shape.size();
+  constexpr int64_t kMostChannels = int64_t{1} << 16;  // whose loop the kernel need not split
+  if (rank == 4 && axes == std::vector<size_t>{1} && shape[1] <= kMostChannels)
+    return Mean{reduce.input(), 1, true};
   // The axes are sorted and distinct: they are the last ones where the first of them is.
   if (axes.empty() || axes.front() != rank - axes.size()) return std::nullopt;
   return Mean{reduce.input(), axes.front()};
@@ -52,8 +59,9 @@ std::optional<Deviation> match_standard_deviation(const GraphEditor& editor, Val
   if (!deviation) return std::nullopt;
   const auto epsilon = static_cast<float>(step->scalar);
   const auto mean = match_deviation(editor, *deviation);
-  if (mean && mean->axis == variance->axis) return Deviation{*mean, epsilon};
-  return Deviation{{*deviation, variance->axis}, epsilon, false};
+  const Mean squared{*deviation, variance->axis, variance->of_channels};
+  if (mean && *mean == Mean{mean->input, squared.axis, squared.of_channels}) return Deviation{*mean, epsilon};
+  return Deviation{squared, epsilon, false};
 }
 
 std::optional<Deviation> match_inverse_deviation(const GraphEditor& editor, ValueId value) {
@@ -85,29 +93,45 @@ std::optional<Deviation> match_quotient(const GraphEditor& editor, ValueId value
   return is_deviation ? found : std::nullopt;
 }
 
-Shape last_dimensions(const GraphEditor& editor, const Mean& mean) {
+// The dimensions of scale and bias.
+Shape factor_dimensions(const GraphEditor& editor, const Mean& mean) {
   const Shape& shape = editor.type(mean.input).shape;
+  if (mean.of_channels) return {shape[1], 1, 1};
   return Shape(shape.begin() + static_cast<std::ptrdiff_t>(mean.axis), shape.end());
+}
+
+std::shared_ptr<const Operator> norm_of(const GraphEditor& editor, const Deviation& found) {
+  if (found.mean.of_channels) {
+    auto op = std::make_shared<ChannelNormalization>();
+    op->epsilon = found.epsilon;
+    op->centred = found.centred;
+    return op;
+  }
+  auto op = std::make_shared<LayerNormalization>();
+  op->axis = static_cast<int64_t>(found.mean.axis) - std::ssize(editor.type(found.mean.input).shape);
+  op->epsilon = found.epsilon;
+  op->centred = found.centred;
+  return op;
 }
 
 // Node `index` becomes the normalisation. Its former operands may become dead code.
 void replace_by_norm(GraphEditor& editor, size_t index, const Deviation& found, HostTensor scale,
                      std::optional<HostTensor> bias) {
-  auto op = std::make_shared<LayerNormalization>();
-  op->axis = static_cast<int64_t>(found.mean.axis) - std::ssize(editor.type(found.mean.input).shape);
-  op->epsilon = found.epsilon;
-  op->centred = found.centred;
+  if (found.mean.of_channels) {
+    scale = scale.reshaped({scale.elements()});
+    if (bias) bias = bias->reshaped({bias->elements()});
+  }
   const std::string name = editor.node(index).name;
   std::vector<ValueId> inputs{found.mean.input, editor.add_constant(name + "/scale", std::move(scale))};
   if (bias) inputs.push_back(editor.add_constant(name + "/bias", std::move(*bias)));
-  editor.replace(index, std::move(op), std::move(inputs));
+  editor.replace(index, norm_of(editor, found), std::move(inputs));
 }
 
 void fuse_quotient(GraphEditor& editor, size_t index) {
   const ValueId quotient = editor.node(index).outputs[0];
   const auto found = match_quotient(editor, quotient);
   if (!found || editor.type(found->mean.input) != editor.type(quotient)) return;
-  const Shape last = last_dimensions(editor, found->mean);
+  const Shape last = factor_dimensions(editor, found->mean);
   const HostTensor one = HostTensor::from<float>(editor.type(quotient).dtype, {}, std::vector<float>{1.0f});
   HostTensor scale = *expand_to_last_dimensions(one, last);
   std::optional<HostTensor> bias;
@@ -160,7 +184,7 @@ void fuse_two_products(GraphEditor& editor, size_t index) {
       for (size_t b = 0; b < 2; ++b) {
         const auto mean = match_mean(editor, (*shift)[b]);
         if (!mean || mean->input != (*left)[a] || (*left)[1 - a] != (*shift)[1 - b]) continue;
-        const Shape last = last_dimensions(editor, *mean);
+        const Shape last = factor_dimensions(editor, *mean);
         const auto factor = match_factor(editor, (*left)[1 - a], last);
         auto bias = expand_to_last_dimensions(*constant, last);
         if (factor && factor->deviation.mean == *mean && bias &&

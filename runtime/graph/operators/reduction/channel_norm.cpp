@@ -33,6 +33,7 @@ std::vector<HostTensor> ChannelNormalization::evaluate(HostInputs inputs) const 
   infer_known(*this, inputs);
   LayerNormalization norm;
   norm.epsilon = epsilon;
+  norm.centred = centred;
   const HostTensor last = transposed(*inputs[0], {0, 2, 3, 1});
   std::vector<const HostTensor*> rows(inputs.begin(), inputs.end());
   rows[0] = &last;
@@ -42,12 +43,14 @@ std::vector<HostTensor> ChannelNormalization::evaluate(HostInputs inputs) const 
 Attributes ChannelNormalization::attributes() const {
   Attributes result;
   result.set("epsilon", epsilon);
+  if (!centred) result.set("centred", int64_t{0});
   return result;
 }
 
 std::shared_ptr<const Operator> make_channel_normalization(const NodeSpec& spec) {
   auto op = std::make_shared<ChannelNormalization>();
   op->epsilon = spec.attributes->get_float("epsilon", op->epsilon);
+  op->centred = spec.attributes->get_int("centred", 1) != 0;
   return op;
 }
 

@@ -7,9 +7,11 @@
 namespace vellum {
 
 // Inputs X (N, C, H, W), scale (C), B (C; optional). Computes the same as LayerNormalization over the last
-// dimension of N, H, W, C. Not an ONNX operator: the pass move_transposes makes it.
+// dimension of N, H, W, C, and without `centred` as RMSNormalization. Not an ONNX operator: the passes
+// fuse_layer_norm and move_transposes make it.
 struct ChannelNormalization : Operator {
   float epsilon = 1e-5f;
+  bool centred = true;
 
   std::string_view type() const override { return "ChannelNormalization"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
