@@ -71,6 +71,7 @@ TEST_P(ModelsOnHost, EveryPassKeepsTheResult) {
       {"fold_batch_norm", fold_batch_norm},
       {"fold_scale", fold_scale},
       {"fuse_bias", fuse_bias},
+      {"merge_convolutions", merge_convolutions},
       {"fuse_residual", fuse_residual},
       {"fuse_activations", fuse_activations},
       {"share_constants", share_constants},

@@ -8,6 +8,7 @@
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/conv/conv_transpose.hpp"
 #include "graph/operators/matmul/matmul.hpp"
+#include "graph/operators/reduction/normalization.hpp"
 
 namespace vellum {
 
@@ -23,6 +24,27 @@ std::optional<std::vector<double>> per_channel(const HostTensor& constant, const
   std::vector<double> result(static_cast<size_t>(data[1]));
   for (size_t c = 0; c < result.size(); ++c) result[c] = double{elements[elements.size() == 1 ? 0 : c]};
   return result;
+}
+
+// https://onnx.ai/onnx/operators/onnx__BatchNormalization.html:
+// Y = scale * (X - mean) / sqrt(variance + epsilon) + B
+std::optional<ChannelAffine> affine_of_norm(const GraphEditor& editor, size_t index) {
+  const auto norm = match_node<BatchNormalization>(editor, index);
+  if (!norm || norm->activation) return std::nullopt;
+  std::vector<std::vector<float>> parameters;
+  for (size_t slot = 1; slot <= 4; ++slot) {
+    const HostTensor* constant = editor.constant_input(index, slot);
+    if (constant == nullptr) return std::nullopt;
+    parameters.push_back(constant->to_floats());
+  }
+  const auto& [scale, shift, mean, variance] =
+      std::tie(parameters[0], parameters[1], parameters[2], parameters[3]);
+  ChannelAffine affine;
+  for (size_t c = 0; c < scale.size(); ++c) {
+    affine.scale.push_back(double{scale[c]} / std::sqrt(double{variance[c]} + double{norm->epsilon}));
+    affine.shift.push_back(double{shift[c]} - double{mean[c]} * affine.scale.back());
+  }
+  return affine;
 }
 
 namespace {

@@ -19,6 +19,10 @@ struct ChannelAffine {
 // `constant`, broadcast to `data`, varies along other dimensions or changes the shape.
 std::optional<std::vector<double>> per_channel(const HostTensor& constant, const Shape& data);
 
+// Returns the function of each channel that node `index` applies if it is a BatchNormalization of constants
+// without an activation.
+std::optional<ChannelAffine> affine_of_norm(const GraphEditor& editor, size_t index);
+
 // Removes node `index`, which applies `affine` to its input `slot`, and folds it into the linear operator
 // that computes this input. That operator gets new weights and a new bias, and computes the node's output.
 // Returns false, and changes nothing, if the linear operator has an activation, computed weights or another
