@@ -47,10 +47,10 @@ constexpr Pass kPasses[] = {
     {"concat_zeros_to_pad", concat_zeros_to_pad},
     {"nest_concats", nest_concats},
     {"fuse_pad", fuse_pad},
-    {"fold_batch_norm", fold_batch_norm, Repeat::until_unchanged},  // chains of the three in any order
+    {"fold_batch_norm", fold_batch_norm, Repeat::until_unchanged},  // chains of the four in any order
     {"fold_scale", fold_scale, Repeat::until_unchanged},
     {"fuse_bias", fuse_bias, Repeat::until_unchanged},
-    {"merge_convolutions", merge_convolutions},    // after their BatchNormalizations are folded
+    {"merge_convolutions", merge_convolutions, Repeat::until_unchanged},
     {"fuse_residual", fuse_residual},              // after folding: operators with a residual do not fold
     {"fuse_activations", fuse_activations},        // after fuse_residual: the residual is added before them
     {"fuse_squeeze_excite", fuse_squeeze_excite},  // after fuse_activations: its products have activations

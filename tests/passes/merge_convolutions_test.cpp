@@ -84,6 +84,35 @@ TEST(MergeConvolutions, WindowsInsideOthers) {
   }
 }
 
+// FastViT's x - norm(x), RepViT's x + conv(x), in either order.
+TEST(MergeConvolutions, DifferencesAndTheTensorItself) {
+  const auto types_of = [](const std::string& type, const std::vector<std::string>& operands) {
+    OnnxModel m;
+    m.input("x", {2, 6, 5, 7});
+    convolve(m, "nine", {6, 1, 3, 3}, window(6, {1, 1, 1, 1}));
+    if (operands[0] == "skip" || operands[1] == "skip") normalise(m, 6);
+    return merged(m.node(type, operands, {"sum"}));
+  };
+  for (const std::string type : {"Add", "Sub"})
+    for (const std::string other : {"skip", "x"}) {
+      EXPECT_EQ(types_of(type, {"nine", other}), "Conv Relu");
+      EXPECT_EQ(types_of(type, {other, "nine"}), "Conv Relu");
+    }
+}
+
+TEST(MergeConvolutions, ChainsWithNormalisationsBetween) {
+  OnnxModel m;
+  m.input("x", {2, 6, 5, 7}).initializer("layer_scale", random_tensor({6, 1, 1}, 9));
+  convolve(m, "nine", {6, 1, 3, 3}, window(6, {1, 1, 1, 1}));
+  normalise(m, 6);
+  m.node("Sub", {"nine", "skip"}, {"d"})
+      .node("Mul", {"d", "layer_scale"}, {"s"})
+      .node("Add", {"x", "s"}, {"y"})
+      .output("y");
+  const auto all = [](Graph& graph) { graph = optimise(std::move(graph), {}); };
+  EXPECT_EQ(types(after(all, m)), "Conv");
+}
+
 TEST(MergeConvolutions, OneAxisAndThree) {
   OnnxModel one;
   one.input("x", {2, 4, 11});

@@ -1,6 +1,6 @@
 // Sums of convolutions of one tensor become one convolution, whose window holds all of theirs. RepVGG,
-// MobileOne, FastViT and GhostNetV3 have such sums while they are trained, with BatchNormalization of the
-// tensor itself as a further summand (Ding et al., RepVGG: Making VGG-style ConvNets Great Again, arXiv
+// MobileOne, FastViT and GhostNetV3 have such sums while they are trained, with the tensor itself or its
+// BatchNormalization as a further summand (Ding et al., RepVGG: Making VGG-style ConvNets Great Again, arXiv
 // 2101.03697, section 3.3), and are often exported so.
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@ namespace {
 
 // A summand: a convolution, or a factor and a shift of each channel, which a window of one pixel computes.
 struct Summand {
-  size_t index = 0;  // its node
+  std::optional<size_t> index;  // its node; nothing: the tensor itself
   ValueId x = kNoValue;
   std::shared_ptr<const Conv> conv;  // null: a factor of each channel
   WindowPlacement window;            // of three spatial axes
@@ -51,6 +51,7 @@ std::optional<Summand> convolution(const GraphEditor& editor, size_t index) {
   return summand;
 }
 
+// Returns nothing if the value has other readers: then the sum saves nothing.
 std::optional<Summand> summand_of(const GraphEditor& editor, ValueId value, size_t reader) {
   const auto source = editor.producer(value);
   if (!source || editor.only_reader(value) != reader) return std::nullopt;
@@ -138,27 +139,51 @@ std::optional<HostTensor> finite(DType dtype, Shape shape, const std::vector<dou
   return tensor;
 }
 
-// Node `index` adds the two summands, which only it reads.
+// Node `index` is the sum of the two summands, which only it reads.
 void replace_sum(GraphEditor& editor, size_t index, const Summand& merged, const Summand& other) {
   const DType dtype = editor.type(editor.node(index).outputs[0]).dtype;
   auto weights = finite(dtype, merged.shape, merged.weights);
   auto bias = finite(dtype, {merged.shape[0]}, merged.bias);
   if (!weights || !bias) return;
-  const std::string name = editor.node(merged.index).name;
+  const std::string name = editor.node(*merged.index).name;
   const ValueId w = editor.add_constant(name + "/merged_weights", std::move(*weights)),
                 b = editor.add_constant(name + "/merged_bias", std::move(*bias));
   editor.replace(index, merged.conv, {merged.x, w, b});
-  editor.remove(merged.index);
-  editor.remove(other.index);
+  for (const Summand* summand : {&merged, &other})
+    if (summand->index) editor.remove(*summand->index);
+}
+
+// The tensor itself.
+Summand tensor_itself(const GraphEditor& editor, ValueId x) {
+  const Shape& shape = editor.type(x).shape;
+  const size_t channels = shape.size() > 1 ? static_cast<size_t>(shape[1]) : 0;
+  return {.index = std::nullopt,
+          .x = x,
+          .conv = nullptr,
+          .window = {},
+          .weights = std::vector(channels, 1.0),
+          .bias = std::vector(channels, 0.0),
+          .shape = {}};
+}
+
+void negate(Summand& summand) {
+  for (double& weight : summand.weights) weight = -weight;
+  for (double& bias : summand.bias) bias = -bias;
 }
 
 void merge_summands(GraphEditor& editor, size_t index) {
-  if (!match_binary_node(editor, index, BinaryKind::add) || !is_float_binary(editor, index)) return;
+  const bool subtracts{match_binary_node(editor, index, BinaryKind::sub)};
+  if (!subtracts && !match_binary_node(editor, index, BinaryKind::add)) return;
   const Node& sum = editor.node(index);
   const ValueId a = sum.inputs[0], b = sum.inputs[1], y = sum.outputs[0];
-  if (a == b || editor.type(a) != editor.type(y) || editor.type(b) != editor.type(y)) return;
+  if (!is_float_value(editor, y) || a == b || editor.type(a) != editor.type(y) ||
+      editor.type(b) != editor.type(y))
+    return;
   auto left = summand_of(editor, a, index), right = summand_of(editor, b, index);
+  if (!left && right && right->x == a) left = tensor_itself(editor, a);
+  if (!right && left && left->x == b) right = tensor_itself(editor, b);
   if (!left || !right) return;
+  if (subtracts) negate(*right);
   if (add_to(*left, *right))
     replace_sum(editor, index, *left, *right);
   else if (add_to(*right, *left))
