@@ -26,6 +26,7 @@ constexpr Pass kPasses[] = {
     {"merge_reshapes", merge_reshapes},
     {"remove_identities", remove_identities},  // Transposes that cancelled each other
     {"fuse_activation_patterns", fuse_activation_patterns},
+    {"fuse_slice_sums", fuse_slice_sums},
     {"fuse_layer_norm", fuse_layer_norm},
     {"fuse_group_norm", fuse_group_norm},
     {"fuse_length_norm", fuse_length_norm},
