@@ -1,8 +1,6 @@
 // A Vulkan layer that fails calls when a program asks for it, and counts allocations: VK_LAYER_VELLUM_faults,
 // which VK_INSTANCE_LAYERS loads from the folder of its manifest (VK_LAYER_PATH). A program reaches the
 // functions at the end by opening this library again.
-#include <vulkan/vk_layer.h>
-#include <vulkan/vulkan.h>
 
 #include <atomic>
 #include <cstdint>
@@ -11,8 +9,9 @@
 #include <mutex>
 #include <set>
 
-#define VELLUM_EXPORT extern "C" __attribute__((visibility("default")))
+#include "support/vulkan_layer.hpp"
 
+namespace vellum::test {
 namespace {
 
 std::atomic<bool> loses_devices = false;                // with their next vkQueueSubmit
@@ -37,39 +36,17 @@ Function next(const void* handle, const char* name) {
   return reinterpret_cast<Function>(next_device_function.at(table)(device_of.at(table), name));
 }
 
-// Finds the loader's link to the next layer and advances it for that layer.
-template <typename Link, VkStructureType kType, typename Info>
-auto* next_link(const Info& info) {
-  auto* link = static_cast<Link*>(const_cast<void*>(info.pNext));
-  while (link && !(link->sType == kType && link->function == VK_LAYER_LINK_INFO))
-    link = static_cast<Link*>(const_cast<void*>(link->pNext));
-  auto* const found = link ? link->u.pLayerInfo : nullptr;
-  if (found) link->u.pLayerInfo = found->pNext;
-  return found;
-}
-
 VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info,
                                                const VkAllocationCallbacks* callbacks, VkInstance* instance) {
-  const auto* const link =
-      next_link<VkLayerInstanceCreateInfo, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO>(*info);
-  if (!link) return VK_ERROR_INITIALIZATION_FAILED;
-  next_instance_function = link->pfnNextGetInstanceProcAddr;
-  const auto create =
-      reinterpret_cast<PFN_vkCreateInstance>(next_instance_function(nullptr, "vkCreateInstance"));
-  const VkResult result = create(info, callbacks, instance);
+  const VkResult result = create_next_instance(info, callbacks, instance, next_instance_function);
   if (result == VK_SUCCESS) newest_instance = *instance;
   return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
                                              const VkAllocationCallbacks* callbacks, VkDevice* device) {
-  const auto* const link =
-      next_link<VkLayerDeviceCreateInfo, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO>(*info);
-  if (!link) return VK_ERROR_INITIALIZATION_FAILED;
-  const auto create = reinterpret_cast<PFN_vkCreateDevice>(
-      link->pfnNextGetInstanceProcAddr(newest_instance, "vkCreateDevice"));
-  const PFN_vkGetDeviceProcAddr functions = link->pfnNextGetDeviceProcAddr;
-  const VkResult result = create(physical, info, callbacks, device);
+  PFN_vkGetDeviceProcAddr functions = nullptr;
+  const VkResult result = create_next_device(newest_instance, physical, info, callbacks, device, functions);
   if (result != VK_SUCCESS) return result;
   const std::lock_guard lock(mutex);
   next_device_function[table_of(*device)] = functions;
@@ -134,20 +111,18 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance instan
 }
 
 }  // namespace
+}  // namespace vellum::test
 
 VELLUM_EXPORT VkResult VKAPI_CALL
 vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface* interface) {
-  interface->loaderLayerInterfaceVersion = 2;
-  interface->pfnGetInstanceProcAddr = get_instance_function;
-  interface->pfnGetDeviceProcAddr = get_device_function;
-  interface->pfnGetPhysicalDeviceProcAddr = nullptr;
-  return VK_SUCCESS;
+  return vellum::test::negotiate(*interface, vellum::test::get_instance_function,
+                                 vellum::test::get_device_function);
 }
 
 // From now on the first submit of each device loses it, and it stays lost. `lose` 0: other devices are not
 // lost.
-VELLUM_EXPORT void vellum_lose_devices(int lose) { loses_devices = lose != 0; }
+VELLUM_EXPORT void vellum_lose_devices(int lose) { vellum::test::loses_devices = lose != 0; }
 // From now on allocations of more bytes are out of device memory; UINT64_MAX ends that.
-VELLUM_EXPORT void vellum_limit_allocations(uint64_t bytes) { largest_allocation = bytes; }
+VELLUM_EXPORT void vellum_limit_allocations(uint64_t bytes) { vellum::test::largest_allocation = bytes; }
 // The number of allocations of device memory that were not freed.
-VELLUM_EXPORT uint64_t vellum_live_allocations() { return live_allocations; }
+VELLUM_EXPORT uint64_t vellum_live_allocations() { return vellum::test::live_allocations; }

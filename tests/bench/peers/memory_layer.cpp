@@ -1,8 +1,6 @@
 // A Vulkan layer that counts the bytes that a process allocates, of any engine: VK_LAYER_VELLUM_memory, which
 // VK_INSTANCE_LAYERS loads from the folder of its manifest (VK_LAYER_PATH). The functions at the end return
 // the counts; a program reaches them by opening this library again. One device at a time is counted.
-#include <vulkan/vk_layer.h>
-#include <vulkan/vulkan.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -10,8 +8,9 @@
 #include <map>
 #include <mutex>
 
-#define VELLUM_EXPORT extern "C" __attribute__((visibility("default")))
+#include "support/vulkan_layer.hpp"
 
+namespace vellum::test {
 namespace {
 
 struct Counts {
@@ -29,39 +28,16 @@ PFN_vkGetInstanceProcAddr next_instance_function = nullptr;
 PFN_vkGetDeviceProcAddr next_device_function = nullptr;
 VkInstance current_instance = nullptr;
 
-// Finds the loader's link to the next layer and advances it for that layer.
-template <typename Link, VkStructureType kType, typename Info>
-auto* next_link(const Info& info) {
-  auto* link = static_cast<Link*>(const_cast<void*>(info.pNext));
-  while (link && !(link->sType == kType && link->function == VK_LAYER_LINK_INFO))
-    link = static_cast<Link*>(const_cast<void*>(link->pNext));
-  auto* const next = link ? link->u.pLayerInfo : nullptr;
-  if (next) link->u.pLayerInfo = next->pNext;
-  return next;
-}
-
 VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info,
                                                const VkAllocationCallbacks* callbacks, VkInstance* instance) {
-  const auto* const next =
-      next_link<VkLayerInstanceCreateInfo, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO>(*info);
-  if (!next) return VK_ERROR_INITIALIZATION_FAILED;
-  next_instance_function = next->pfnNextGetInstanceProcAddr;
-  const auto create =
-      reinterpret_cast<PFN_vkCreateInstance>(next_instance_function(nullptr, "vkCreateInstance"));
-  const VkResult result = create(info, callbacks, instance);
+  const VkResult result = create_next_instance(info, callbacks, instance, next_instance_function);
   if (result == VK_SUCCESS) current_instance = *instance;
   return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
                                              const VkAllocationCallbacks* callbacks, VkDevice* device) {
-  const auto* const next =
-      next_link<VkLayerDeviceCreateInfo, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO>(*info);
-  if (!next) return VK_ERROR_INITIALIZATION_FAILED;
-  next_device_function = next->pfnNextGetDeviceProcAddr;
-  const auto create = reinterpret_cast<PFN_vkCreateDevice>(
-      next->pfnNextGetInstanceProcAddr(current_instance, "vkCreateDevice"));
-  return create(physical, info, callbacks, device);
+  return create_next_device(current_instance, physical, info, callbacks, device, next_device_function);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice device, const VkMemoryAllocateInfo* info,
@@ -113,22 +89,20 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance instan
 }
 
 }  // namespace
+}  // namespace vellum::test
 
 VELLUM_EXPORT VkResult VKAPI_CALL
 vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface* interface) {
-  interface->loaderLayerInterfaceVersion = 2;
-  interface->pfnGetInstanceProcAddr = get_instance_function;
-  interface->pfnGetDeviceProcAddr = get_device_function;
-  interface->pfnGetPhysicalDeviceProcAddr = nullptr;
-  return VK_SUCCESS;
+  return vellum::test::negotiate(*interface, vellum::test::get_instance_function,
+                                 vellum::test::get_device_function);
 }
 
 VELLUM_EXPORT uint64_t vellum_allocated_bytes() {
-  const std::lock_guard lock(counts().mutex);
-  return counts().bytes;
+  const std::lock_guard lock(vellum::test::counts().mutex);
+  return vellum::test::counts().bytes;
 }
 
 VELLUM_EXPORT uint64_t vellum_peak_bytes() {
-  const std::lock_guard lock(counts().mutex);
-  return counts().peak;
+  const std::lock_guard lock(vellum::test::counts().mutex);
+  return vellum::test::counts().peak;
 }
