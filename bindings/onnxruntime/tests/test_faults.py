@@ -4,46 +4,27 @@ tests/fault_layer fails calls of Vulkan, in a process of its own for each test.
 """
 
 import os
-import subprocess
 import sys
-import textwrap
 
 import pytest
 
+sys.path.append(os.path.join(os.path.dirname(__file__), "../../../tests/fault_layer"))
+import fault_process
+
 HEAD = """
-    import ctypes, sys
-    sys.path.insert(0, {folder!r})
-    from conftest import *
-    layer = ctypes.CDLL({layer!r})
-    layer.vellum_limit_allocations.argtypes = [ctypes.c_uint64]
-    UNLIMITED = 2**64 - 1
     onnxruntime.set_default_logger_severity(4)
     make = lambda model, **options: onnxruntime.InferenceSession(
-        model, providers=[(onnxruntime_vellum.NAME, {{"cache": "", **options}})], enable_fallback=0)
+        model, providers=[(onnxruntime_vellum.NAME, {"cache": "", **options})], enable_fallback=0)
     model, open_model = conv_model(), conv_model(("n", 3, "h", "w"))
     inputs = random_inputs(on_host(model))
     expected = on_host(model).run(None, inputs)
     right = lambda session: assert_equal(session.run(None, inputs), expected)
-
-    def error_of(work):
-        try:
-            work()
-        except Exception as error:
-            assert "Vellum: " in str(error), error
-            return str(error)
-        raise AssertionError("there was no error")
 """
 
 
-def in_process(program):
+def in_process(*parts):
     """Runs a program with the layer. It must print nothing, on either stream."""
-    layer = os.environ["VELLUM_FAULT_LAYER"]
-    head = HEAD.format(folder=os.path.dirname(__file__), layer=layer)
-    environment = {**os.environ, "VK_LAYER_PATH": os.path.dirname(layer), "VK_INSTANCE_LAYERS": "VK_LAYER_VELLUM_faults"}
-    result = subprocess.run([sys.executable, "-B", "-c", textwrap.dedent(head) + textwrap.dedent(program)], env=environment,
-                            capture_output=True, text=True, timeout=200)
-    assert result.returncode == 0, result.stderr
-    assert result.stdout + result.stderr == ""
+    assert fault_process.in_process(os.path.dirname(__file__), HEAD, *parts) == ("", "")
 
 
 def test_a_lost_device_is_an_error_and_the_next_session_works():
@@ -125,33 +106,24 @@ def test_out_of_memory_for_a_device_tensor():
 @pytest.mark.parametrize("device", [False, True], ids=["host", "device"])
 def test_4_threads_2_sessions_1000_runs(device):
     in_process(f"""
-    import threading
-    sessions, faults = [make(model), make(model)], []
+    sessions = [make(model), make(model)]
 
     def work(number):
-        try:
-            x, y = onnxruntime_vellum.empty((1, 3, 32, 32)), onnxruntime_vellum.empty((1, 4, 32, 32))
-            x.numpy()[...] = inputs["x"]
-            bindings = [session.io_binding() for session in sessions]
-            for binding in bindings:
-                binding.bind_ortvalue_input("x", x)
-                binding.bind_ortvalue_output("y", y)
-            for i in range(1000):
-                if {device}:
-                    y.numpy()[...] = 0
-                    sessions[(i + number) % 2].run_with_iobinding(bindings[(i + number) % 2])
-                    result = y.numpy()
-                else:
-                    result = sessions[(i + number) % 2].run(None, inputs)[0]
-                assert np.abs(result - expected[0]).max() < 1e-5
-        except Exception as error:
-            faults.append(error)
-
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-    [thread.start() for thread in threads]
-    [thread.join() for thread in threads]
-    assert not faults, faults[0]
-    """)
+        x, y = onnxruntime_vellum.empty((1, 3, 32, 32)), onnxruntime_vellum.empty((1, 4, 32, 32))
+        x.numpy()[...] = inputs["x"]
+        bindings = [session.io_binding() for session in sessions]
+        for binding in bindings:
+            binding.bind_ortvalue_input("x", x)
+            binding.bind_ortvalue_output("y", y)
+        for i in range(1000):
+            if {device}:
+                y.numpy()[...] = 0
+                sessions[(i + number) % 2].run_with_iobinding(bindings[(i + number) % 2])
+                result = y.numpy()
+            else:
+                result = sessions[(i + number) % 2].run(None, inputs)[0]
+            assert np.abs(result - expected[0]).max() < 1e-5
+    """, fault_process.IN_FOUR_THREADS)
 
 
 def test_objects_may_be_freed_in_any_order():

@@ -4,21 +4,18 @@ tests/fault_layer fails calls of Vulkan, in a process of its own for each test.
 """
 
 import os
-import subprocess
 import sys
-import textwrap
+
+sys.path.append(os.path.join(os.path.dirname(__file__), "../../../tests/fault_layer"))
+import fault_process
 
 HEAD = """
-    import ctypes, sys
-    sys.path.insert(0, {folder!r})
-    from conftest import *
-    layer = ctypes.CDLL({layer!r})
-    layer.vellum_limit_allocations.argtypes = [ctypes.c_uint64]
-    UNLIMITED = 2**64 - 1
+    import functools
+    error_of = functools.partial(error_of, kinds=(RuntimeError, ValueError))
     model, open_model = conv_model(), conv_model(is_open=(0, 1, 2))
 
     def make(model):
-        interpreter = interpreter_of(model, experimental_delegates=[load_delegate(LIBRARY, {{"cache": ""}})])
+        interpreter = interpreter_of(model, experimental_delegates=[load_delegate(LIBRARY, {"cache": ""})])
         interpreter.allocate_tensors()
         return interpreter
 
@@ -26,25 +23,12 @@ HEAD = """
     inputs = random_inputs(host)
     expected = run(host, inputs)
     right = lambda interpreter: assert_close(run(interpreter, inputs), expected)
-
-    def error_of(work):
-        try:
-            work()
-        except (RuntimeError, ValueError) as error:
-            assert "Vellum: " in str(error), error
-            return str(error)
-        raise AssertionError("there was no error")
 """
 
 
-def in_process(program):
-    layer = os.environ["VELLUM_FAULT_LAYER"]
-    head = HEAD.format(folder=os.path.dirname(__file__), layer=layer)
-    environment = {**os.environ, "VK_LAYER_PATH": os.path.dirname(layer), "VK_INSTANCE_LAYERS": "VK_LAYER_VELLUM_faults"}
-    result = subprocess.run([sys.executable, "-B", "-c", textwrap.dedent(head) + textwrap.dedent(program)], env=environment,
-                            capture_output=True, text=True, timeout=200)
-    assert result.returncode == 0, result.stderr
-    assert result.stdout == "" and "ellum" not in result.stderr  # LiteRT writes lines of its own
+def in_process(*parts):
+    output, errors = fault_process.in_process(os.path.dirname(__file__), HEAD, *parts)
+    assert output == "" and "ellum" not in errors  # LiteRT writes lines of its own
 
 
 def test_a_lost_device_is_an_error_and_the_next_delegate_works():
@@ -100,22 +84,11 @@ def test_out_of_memory_for_a_new_size():
 
 def test_4_threads_1000_runs():
     in_process("""
-    import threading
-    faults = []
-
-    def work():
-        try:
-            interpreter = make(model)
-            for _ in range(1000):
-                assert np.abs(run(interpreter, inputs)["d"] - expected["d"]).max() < 1e-4
-        except Exception as error:
-            faults.append(error)
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    [thread.start() for thread in threads]
-    [thread.join() for thread in threads]
-    assert not faults, faults[0]
-    """)
+    def work(number):
+        interpreter = make(model)
+        for _ in range(1000):
+            assert np.abs(run(interpreter, inputs)["d"] - expected["d"]).max() < 1e-4
+    """, fault_process.IN_FOUR_THREADS)
 
 
 def test_a_delegate_is_freed_after_its_interpreters():
