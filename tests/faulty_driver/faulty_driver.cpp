@@ -1,85 +1,33 @@
 #include "faulty_driver/faulty_driver.hpp"
 
-#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <set>
 #include <span>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "faulty_driver/faulty_shaders.hpp"
-#include "platform/dynamic_library.hpp"
+#include "faulty_driver/faulty_state.hpp"
 #include "vulkan/loader.hpp"
 #include "worst_device/pessimise.hpp"
 
 namespace vellum::test {
-namespace {
-
-struct FaultyState {
-  DriverFault fault = DriverFault::none;
-  std::string shader;
-  std::mutex mutex;
-  platform::DynamicLibrary loader;
-  PFN_vkGetInstanceProcAddr instance_function = nullptr;
-  PFN_vkGetDeviceProcAddr device_function = nullptr;
-  PFN_vkEnumerateDeviceExtensionProperties list_extensions = nullptr;
-  PFN_vkGetPhysicalDeviceFeatures2 features = nullptr;
-  PFN_vkGetPhysicalDeviceProperties2 properties = nullptr;
-  PFN_vkCreateShaderModule create_module = nullptr;
-  PFN_vkCreateComputePipelines create_pipelines = nullptr;
-  PFN_vkCreatePipelineCache create_cache = nullptr;
-  PFN_vkCmdBindPipeline bind_pipeline = nullptr;
-  PFN_vkCmdDispatch dispatch = nullptr;
-  PFN_vkBeginCommandBuffer begin_commands = nullptr;
-  PFN_vkQueueSubmit submit = nullptr;
-  PFN_vkWaitForFences wait_for_fences = nullptr;
-  PFN_vkGetFenceStatus fence_status = nullptr;
-  std::set<VkShaderModule> modules;       // with the name
-  std::set<VkPipeline> pipelines;         // of these modules
-  std::map<VkCommandBuffer, bool> bound;  // one of these pipelines is bound
-  std::set<VkCommandBuffer> dispatching;  // these run such a pipeline
-  uint32_t submits = 0;                   // with them
-  std::set<VkFence> fences;               // of their submits
-  std::atomic<uint32_t> waits{0};         // under way
-  std::atomic<uint32_t> late_answers{0};
-  PFN_vkGetQueryPoolResults query_results = nullptr;
-  std::atomic<bool> works_on{false};  // though it said that it is lost
-  PFN_vkFreeMemory free_memory = nullptr;
-  PFN_vkDestroyBuffer destroy_buffer = nullptr;
-  PFN_vkDestroyCommandPool destroy_pool = nullptr;
-  PFN_vkDestroyFence destroy_fence = nullptr;
-  PFN_vkQueueWaitIdle wait_idle = nullptr;
-  // What each descriptor set binds, and what dispatches wrote: a buffer and an offset, or a view.
-  using Written = std::pair<uint64_t, uint64_t>;
-  PFN_vkAllocateDescriptorSets allocate_sets = nullptr;
-  PFN_vkUpdateDescriptorSets update_sets = nullptr;
-  PFN_vkCmdBindDescriptorSets bind_sets = nullptr;
-  std::map<VkDescriptorSet, std::map<uint32_t, Written>> sets;
-  std::map<VkCommandBuffer, VkDescriptorSet> bound_set;
-  std::map<VkShaderModule, std::set<uint32_t>> outputs_of_module;
-  std::map<VkPipeline, std::set<uint32_t>> outputs_of_pipeline;
-  std::map<VkCommandBuffer, std::set<uint32_t>> bound_outputs;
-  std::map<VkCommandBuffer, std::set<Written>> written;
-};
 
 std::unique_ptr<FaultyState>& faulty_state() {
   static std::unique_ptr<FaultyState> the_state;
   return the_state;
 }
-FaultyState& faulty() { return *faulty_state(); }
 
-[[noreturn]] void end_process() {
+void end_process() {
   std::raise(SIGKILL);
   std::abort();
 }
+
+namespace {
 
 // Whether the fault is one of this shader.
 bool is_faulty_shader(const VkShaderModuleCreateInfo& info) {
@@ -311,76 +259,10 @@ VKAPI_ATTR VkResult VKAPI_CALL wait_until_idle(VkQueue queue) {
   return faulty().works_on.exchange(false) ? VK_ERROR_DEVICE_LOST : truth;
 }
 
-// A device that has VK_NV_cooperative_matrix, or rather says so: no shader of it is made.
-VKAPI_ATTR VkResult VKAPI_CALL list_matrices_extension(VkPhysicalDevice device, const char* layer,
-                                                       uint32_t* count, VkExtensionProperties* properties) {
-  if (layer) return faulty().list_extensions(device, layer, count, properties);
-  if (!properties) {
-    const VkResult result = faulty().list_extensions(device, nullptr, count, nullptr);
-    ++*count;
-    return result;
-  }
-  const uint32_t capacity = *count;
-  const VkResult result = faulty().list_extensions(device, nullptr, count, properties);
-  if (result != VK_SUCCESS || *count == capacity) return VK_INCOMPLETE;
-  VkExtensionProperties& added = properties[(*count)++];
-  added = {};
-  std::string_view(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME)
-      .copy(added.extensionName, VK_MAX_EXTENSION_NAME_SIZE - 1);
-  added.specVersion = 1;
-  return VK_SUCCESS;
-}
-
-// Returns the structure of that type in the chain, or null.
-template <typename Structure>
-Structure* in_chain(void* chain, VkStructureType type) {
-  for (auto* next = static_cast<VkBaseOutStructure*>(chain); next; next = next->pNext)
-    if (next->sType == type) return reinterpret_cast<Structure*>(next);
-  return nullptr;
-}
-
-VKAPI_ATTR void VKAPI_CALL get_matrices_feature(VkPhysicalDevice device,
-                                                VkPhysicalDeviceFeatures2* features) {
-  faulty().features(device, features);
-  if (auto* matrices = in_chain<VkPhysicalDeviceCooperativeMatrixFeaturesNV>(
-          features->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV))
-    matrices->cooperativeMatrix = VK_TRUE;
-}
-
-VKAPI_ATTR void VKAPI_CALL get_matrices_stages(VkPhysicalDevice device,
-                                               VkPhysicalDeviceProperties2* properties) {
-  faulty().properties(device, properties);
-  if (auto* matrices = in_chain<VkPhysicalDeviceCooperativeMatrixPropertiesNV>(
-          properties->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_PROPERTIES_NV))
-    matrices->cooperativeMatrixSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL end_in_matrices_query(VkPhysicalDevice, uint32_t*,
-                                                     VkCooperativeMatrixPropertiesNV*) {
-  end_process();
-}
-
-PFN_vkVoidFunction matrices_function(std::string_view wanted, PFN_vkVoidFunction real) {
-  const auto wrapped = [&](auto& kept, auto* wrapper) {
-    kept = reinterpret_cast<std::remove_reference_t<decltype(kept)>>(real);
-    return reinterpret_cast<PFN_vkVoidFunction>(wrapper);
-  };
-  if (wanted == "vkGetPhysicalDeviceCooperativeMatrixPropertiesNV")
-    return reinterpret_cast<PFN_vkVoidFunction>(end_in_matrices_query);
-  if (wanted == "vkEnumerateDeviceExtensionProperties")
-    return wrapped(faulty().list_extensions, list_matrices_extension);
-  if (wanted == "vkGetPhysicalDeviceFeatures2") return wrapped(faulty().features, get_matrices_feature);
-  if (wanted == "vkGetPhysicalDeviceProperties2") return wrapped(faulty().properties, get_matrices_stages);
-  return nullptr;
-}
-
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL faulty_device_function(VkDevice device, const char* name) {
   const std::string_view wanted(name);
   const PFN_vkVoidFunction real = faulty().device_function(device, name);
-  const auto wrapped = [&](auto& kept, auto* wrapper) {
-    kept = reinterpret_cast<std::remove_reference_t<decltype(kept)>>(real);
-    return reinterpret_cast<PFN_vkVoidFunction>(wrapper);
-  };
+  const auto wrapped = [real](auto& kept, auto* wrapper) { return wrapped_function(real, kept, wrapper); };
   if (wanted == "vkGetDeviceProcAddr") return reinterpret_cast<PFN_vkVoidFunction>(faulty_device_function);
   if (!real) return nullptr;
   if (wanted == "vkCreateShaderModule") return wrapped(faulty().create_module, create_faulty_module);
