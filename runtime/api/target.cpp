@@ -74,12 +74,10 @@ void name_device_in_warnings(Program& program, const DeviceCaps& compiled_for, c
 // Adds a kernel that the program of a bundle must avoid, and the same kernel on images that are not folded,
 // because images are folded after kernels are avoided. Layers stay fused and images folded, because the other
 // shaders of the bundle are made for these. Returns whether one of the two is new.
-bool add_avoided(std::string text, const std::string& why, WrongKernels& avoided) {
-  constexpr std::string_view kFolded = "FOLDED_";
-  bool is_new = avoided.emplace(text, WrongKernel{.why = why}).second;
-  for (size_t at = text.find(kFolded); at != text.npos; at = text.find(kFolded, at))
-    text.erase(at, kFolded.size());
-  is_new |= avoided.emplace(std::move(text), WrongKernel{.why = why}).second;
+bool add_avoided(const std::string& kernel, const WrongKernel& wrong, WrongKernels& avoided) {
+  bool is_new = avoided.emplace(kernel, WrongKernel{.why = wrong.why}).second;
+  if (wrong.uses_folded_images())
+    is_new |= avoided.emplace(wrong.unfolded, WrongKernel{.why = wrong.why}).second;
   return is_new;
 }
 
@@ -199,7 +197,7 @@ CompiledModel Device::Impl::compile_with_right_kernels_of(const PackedModel& bun
   const auto add_wrong = [&] {
     bool is_new = false;
     for (const auto& [kernel, wrong] : *first_use_check.wrong_kernels(*context))
-      is_new |= add_avoided(kernel, wrong.why, *avoided);
+      is_new |= add_avoided(kernel, wrong, *avoided);
     return is_new;
   };
   add_wrong();
@@ -211,8 +209,11 @@ CompiledModel Device::Impl::compile_with_right_kernels_of(const PackedModel& bun
         return model;
       is_new = add_wrong();
       for (const Task& task : model.program.tasks)
-        if (task.dispatch && !bundle.has_shader_of(model.program, *task.dispatch))
-          is_new |= add_avoided(kernel_id(*task.dispatch).text(), "the bundle has no shader of it", *avoided);
+        if (task.dispatch && !bundle.has_shader_of(model.program, *task.dispatch)) {
+          const KernelId kernel = kernel_id(*task.dispatch);
+          const WrongKernel lacking = wrong_kernel(kernel, "the bundle has no shader of it");
+          is_new |= add_avoided(kernel.text(), lacking, *avoided);
+        }
     } catch (const Error& error) {
       if (error.code() != ErrorCode::unsupported || !options.host_fallback) throw;
       is_new = false;

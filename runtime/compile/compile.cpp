@@ -64,7 +64,7 @@ LayerLimits layer_limits(const DeviceCaps& caps, const CompileOptions& options) 
 bool may_fold(const DeviceCaps& caps, const CompileOptions& options) {
   if (device_traits(caps).weights_in_buffers) return false;
   return !options.wrong_kernels || std::ranges::none_of(*options.wrong_kernels, [](const auto& kernel) {
-    return kernel.second.uses_folded_images;
+    return kernel.second.uses_folded_images();
   });
 }
 

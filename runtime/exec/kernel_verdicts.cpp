@@ -15,25 +15,24 @@ namespace {
 
 using platform::JsonValue;
 
-constexpr uint32_t kVerdictsVersion = 4;
+constexpr uint32_t kVerdictsVersion = 5;
 constexpr uint64_t kMostVerdictBytes = uint64_t{16} << 20;
 
-// {"why": ..., "fused": a FusedKernelId or null, "uses_folded_images": ...}
+// {"why": ..., "fused": a FusedKernelId or null, "unfolded": WrongKernel::unfolded}
 JsonValue wrong_kernel_json(const WrongKernel& kernel) {
   JsonValue::Object object;
   object.emplace_back("fused", kernel.fused ? JsonValue(std::string(name(*kernel.fused))) : JsonValue());
-  object.emplace_back("uses_folded_images", kernel.uses_folded_images);
+  object.emplace_back("unfolded", kernel.unfolded);
   object.emplace_back("why", kernel.why);
   return JsonValue(std::move(object));
 }
 
 std::optional<WrongKernel> wrong_kernel_from_json(const JsonValue& json) {
-  const JsonValue *why = json.find("why"), *fused = json.find("fused"),
-                  *folded = json.find("uses_folded_images");
-  if (!json.object() || json.object()->size() != 3 || !why || !why->string() || !fused || !folded ||
-      !folded->boolean())
+  const JsonValue *why = json.find("why"), *fused = json.find("fused"), *unfolded = json.find("unfolded");
+  if (!json.object() || json.object()->size() != 3 || !why || !why->string() || !fused || !unfolded ||
+      !unfolded->string())
     return std::nullopt;
-  WrongKernel kernel{.why = *why->string(), .fused = {}, .uses_folded_images = *folded->boolean()};
+  WrongKernel kernel{.why = *why->string(), .fused = {}, .unfolded = *unfolded->string()};
   if (fused->is_null()) return kernel;
   kernel.fused = fused->string() ? fused_kernel_from_name(*fused->string()) : std::nullopt;
   return kernel.fused ? std::optional(kernel) : std::nullopt;

@@ -1,7 +1,6 @@
 #include "plan/dispatch_parts.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 namespace vellum {
 namespace {
@@ -14,18 +13,10 @@ size_t divided_axis(const Dispatch& dispatch) {
   return count[2] > count[1] ? 2 : 1;
 }
 
-// These compare gl_NumWorkGroups with counters, or address memory by it.
-bool counts_workgroups(const Dispatch& dispatch) {
-  return std::ranges::any_of(dispatch.defines, [](const auto& define) {
-    const std::string_view name = define.first;
-    return name == "GATES" || name == "MEANS";
-  });
-}
-
 }  // namespace
 
 uint32_t most_parts(const Dispatch& dispatch) {
-  if (dispatch.copy || counts_workgroups(dispatch)) return 1;
+  if (dispatch.copy || dispatch.workgroups_cooperate) return 1;
   return std::max(1u, dispatch.workgroup_count[divided_axis(dispatch)]);
 }
 

@@ -16,8 +16,8 @@ struct WorkgroupRange {
   bool operator==(const WorkgroupRange&) const = default;
 };
 
-// Returns into how many ranges the workgroups can be divided; 1: they cannot. Workgroups that count each
-// other (last_gates.glsl) cannot, nor can copies.
+// Returns into how many ranges the workgroups can be divided; 1: they cannot. Workgroups that cooperate
+// (Dispatch::workgroups_cooperate) cannot, and copies cannot.
 uint32_t most_parts(const Dispatch& dispatch);
 
 // Returns `parts` ranges, from 1 to most_parts(), which differ by at most one row of workgroups. Together

@@ -170,7 +170,10 @@ bool is_tensor_macro(std::string_view macro) {
          macro.starts_with("fixed_") || macro.starts_with("sum_");
 }
 
-bool is_folded(std::string_view storage_macro) { return storage_macro.starts_with(kFolded); }
+std::string_view unfolded(std::string_view storage_macro) {
+  if (storage_macro.starts_with(kFolded)) storage_macro.remove_prefix(kFolded.size());
+  return storage_macro;
+}
 
 const std::string& node_name(const Task& task) {
   return task.dispatch ? task.dispatch->name : task.host->graph->nodes.front().name;

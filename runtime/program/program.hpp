@@ -160,8 +160,8 @@ std::string storage_macro(const TensorDesc& desc, const Binding& binding);
 std::string element_macro(ElementType element);
 // Returns whether a macro is one of these three, or a constant of a q8 tensor's grid.
 bool is_tensor_macro(std::string_view macro);
-// Returns whether the value of STORAGE_x is that of a folded image.
-bool is_folded(std::string_view storage_macro);
+// Returns the value of STORAGE_x for the same storage without folding.
+std::string_view unfolded(std::string_view storage_macro);
 
 // Describes a dispatch that only copies bytes between buffers. It can be removed if one of the two tensors
 // becomes a view of the other.
@@ -205,6 +205,8 @@ struct Dispatch {
   // Not 0: the dispatch requires full subgroups of this size, which the shader sees as SUBGROUP. It must be
   // DeviceCaps::subgroup_size, and needs full_subgroups.
   uint32_t subgroup_size = 0;
+  // The workgroups count each other, or address memory by their number: they have to be in one dispatch.
+  bool workgroups_cooperate = false;
   // Multiply-accumulates without padding: those of the node, or fewer for a fast algorithm. 0: negligible.
   uint64_t macs = 0;
   // An upper bound of the iterations of all loops of one invocation, including the check that ends each loop

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "caps/vendors.hpp"
 #include "cost/device_traits.hpp"
+#include "kernels/framework/kernel_id.hpp"
 #include "kernels/framework/lowering.hpp"
 #include "network.hpp"
 #include "passes/split_large_layers.hpp"
@@ -71,7 +74,7 @@ TEST(Compile, SamplesTexelBuffersWhereTheDevicePrefersThat) {
 
 // Each layer halves width and height and has four times the channels, so that slices fit one object in
 // columns only.
-TEST(Compile, FoldsImagesWhereCompilersMakeNoScalarLoadsOfWeights) {
+Graph narrowing_layers() {
   OnnxModel model;
   model.input("x", {1, 4, 64, 64});
   std::string x = "x";
@@ -82,20 +85,48 @@ TEST(Compile, FoldsImagesWhereCompilersMakeNoScalarLoadsOfWeights) {
     x = y;
   }
   model.output(x);
-  const Graph imported = model.graph();
+  return model.graph();
+}
+
+// Fails the check of a kernel on folded images, so that no image is folded.
+std::shared_ptr<const WrongKernels> one_wrong_on_folded_images() {
+  return std::make_shared<const WrongKernels>(WrongKernels{{"conv", {.unfolded = "unfolded conv"}}});
+}
+
+Program images_of(const Graph& graph, uint32_t vendor, std::shared_ptr<const WrongKernels> wrong) {
+  DeviceCaps caps;
+  caps.type = DeviceType::integrated_gpu;
+  caps.vendor_id = vendor;
   CompileOptions options{.storage = StorageChoice::image2d};
-  const auto folded = [&](uint32_t vendor) {
-    DeviceCaps caps;
-    caps.type = DeviceType::integrated_gpu;
-    caps.vendor_id = vendor;
-    return std::ranges::count_if(compile(imported, caps, options).program.tensors,
+  options.wrong_kernels = std::move(wrong);
+  return compile(graph, caps, options).program;
+}
+
+TEST(Compile, FoldsImagesWhereCompilersMakeNoScalarLoadsOfWeights) {
+  const Graph imported = narrowing_layers();
+  const auto folded = [&](uint32_t vendor, std::shared_ptr<const WrongKernels> wrong) {
+    return std::ranges::count_if(images_of(imported, vendor, std::move(wrong)).tensors,
                                  [](const VirtualTensor& tensor) { return tensor.desc.fold > 0; });
   };
-  EXPECT_GT(folded(kQualcomm), 0);
-  EXPECT_EQ(folded(kAmd), 0);
-  options.wrong_kernels =
-      std::make_shared<const WrongKernels>(WrongKernels{{"conv", {.uses_folded_images = true}}});
-  EXPECT_EQ(folded(kQualcomm), 0);
+  EXPECT_GT(folded(kQualcomm, nullptr), 0);
+  EXPECT_EQ(folded(kAmd, nullptr), 0);
+  EXPECT_EQ(folded(kQualcomm, one_wrong_on_folded_images()), 0);
+}
+
+TEST(Compile, KernelsOnFoldedImagesNameThoseOnOthers) {
+  const Graph imported = narrowing_layers();
+  const Program folded = images_of(imported, kQualcomm, nullptr),
+                plain = images_of(imported, kQualcomm, one_wrong_on_folded_images());
+  ASSERT_EQ(folded.tasks.size(), plain.tasks.size());
+  size_t differ = 0;
+  for (size_t i = 0; i < plain.tasks.size(); ++i) {
+    const KernelId kernel = kernel_id(*folded.tasks[i].dispatch),
+                   on_plain = kernel_id(*plain.tasks[i].dispatch);
+    EXPECT_FALSE(on_plain.uses_folded_images());
+    EXPECT_EQ(kernel.uses_folded_images() ? kernel.unfolded : kernel.text(), on_plain.text());
+    differ += kernel.uses_folded_images();
+  }
+  EXPECT_GT(differ, 0u);
 }
 
 TEST(Compile, PutsTensorsInBuffersWhereImagesLackTheFormat) {

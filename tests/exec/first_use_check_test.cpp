@@ -306,7 +306,7 @@ TEST(FirstUseCheck, ADamagedFileIsMadeAnew) {
   const KernelVerdicts verdicts{{"right"},
                                 {"unchecked"},
                                 {{"wrong", {.why = "an error of 1", .fused = FusedKernelId::mean}},
-                                 {"another", {.why = "NaN", .uses_folded_images = true}}}};
+                                 {"another", {.why = "NaN", .unfolded = "another unfolded"}}}};
   write_verdicts(folder.path(), caps, verdicts);
   EXPECT_EQ(read_verdicts(folder.path(), caps, {}), verdicts);
   const std::string text = to_json(verdicts, caps);

@@ -110,7 +110,7 @@ TEST(Submits, DivideAlongXOnlyWhereThereIsOneRow) {
   EXPECT_EQ(most({100, 2, 5}), 5u);
   EXPECT_EQ(most({1, 1, 1}), 1u);
   Dispatch gated = *with_workgroups({100, 1, 1}).tasks[0].dispatch;
-  gated.defines.emplace_back("GATES", "1");
+  gated.workgroups_cooperate = true;
   EXPECT_EQ(most_parts(gated), 1u) << "its workgroups count each other";
 }
 

@@ -124,6 +124,7 @@ void take_means(Dispatch& dispatch, const std::array<int64_t, 3>& workgroups, co
   for (size_t i = 0; i < 3; ++i) dispatch.workgroup_count[i] = static_cast<uint32_t>(workgroups[i]);
   define(dispatch, "UNIFORM_SLICES");
   define(dispatch, "MEANS");
+  dispatch.workgroups_cooperate = true;
   dispatch.fused = FusedKernelId::squeeze_excite;
 }
 

@@ -19,9 +19,13 @@ void append_word(std::string& text, std::string_view name, std::string_view valu
   text.append(name).append("=").append(value);
 }
 
+std::string text_of(const KernelId& kernel, const std::string& forms) {
+  return kernel.shader + " | " + kernel.candidate + " | " + forms + " | " + kernel.variant;
+}
+
 }  // namespace
 
-std::string KernelId::text() const { return shader + " | " + candidate + " | " + forms + " | " + variant; }
+std::string KernelId::text() const { return text_of(*this, forms); }
 
 std::string KernelId::description() const {
   return candidate.empty() ? "shader '" + shader + "'"
@@ -35,24 +39,26 @@ KernelId kernel_id(const Dispatch& dispatch) {
               .written = {},
               .variant = {},
               .fused = dispatch.fused};
+  std::string unfolded_forms;
   for (const auto& [name, value] : dispatch.defines) {
     if (!is_tensor_macro(name)) append_word(id.variant, name, value);
     if (!name.starts_with(kStorage)) continue;
     const std::string tensor = name.substr(kStorage.size());
-    const std::string form = value + "_" + value_of(dispatch, "ELEMENT_" + tensor);
+    const std::string element = "_" + value_of(dispatch, "ELEMENT_" + tensor), form = value + element;
     append_word(id.forms, tensor, form);
-    id.uses_folded_images |= is_folded(value);
+    append_word(unfolded_forms, tensor, std::string(unfolded(value)) + element);
     for (const Binding& binding : dispatch.bindings)
       if (id.written.empty() && binding.access != Access::read && binding.name == tensor) id.written = form;
   }
   // Drivers are known that compute wrongly in workgroups of some shapes (docs/drivers.md, row 7).
   if (const auto& size = dispatch.workgroup_size; size[1] > 1)
     append_word(id.variant, "workgroup", std::to_string(size[0]) + "x" + std::to_string(size[1]));
+  if (unfolded_forms != id.forms) id.unfolded = text_of(id, unfolded_forms);
   return id;
 }
 
 WrongKernel wrong_kernel(const KernelId& kernel, std::string why) {
-  return {std::move(why), kernel.fused, kernel.uses_folded_images};
+  return {std::move(why), kernel.fused, kernel.unfolded};
 }
 
 bool is_conversion(const KernelId& kernel) {

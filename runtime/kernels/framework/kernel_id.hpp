@@ -21,8 +21,9 @@ struct KernelId {
   std::string variant;    // the other macros of the shader: "ACTIVATION=relu TILE_X=4"
   // Facts that follow from the members above.
   std::optional<FusedKernelId> fused = std::nullopt;  // Dispatch::fused
-  bool uses_folded_images = false;
+  std::string unfolded = {};  // text() of the kernel for images that are not folded; empty: none is folded
 
+  bool uses_folded_images() const { return !unfolded.empty(); }
   // Equal kernels have equal texts, so that files can identify them.
   std::string text() const;
   // "kernel 'pointwise 4x2' (shader conv_pointwise)", for messages.
@@ -39,8 +40,9 @@ struct WrongKernel {
   std::string why = {};
   // Members of its KernelId.
   std::optional<FusedKernelId> fused = std::nullopt;
-  bool uses_folded_images = false;
+  std::string unfolded = {};
 
+  bool uses_folded_images() const { return !unfolded.empty(); }
   bool operator==(const WrongKernel&) const = default;
 };
 

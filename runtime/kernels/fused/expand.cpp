@@ -203,7 +203,7 @@ void emit_one_kernel(Lowering& lowering, const ExpandProblem& problem, const Exp
   define_halves(dispatch, weights.run);
   define_activation_or_bounds(dispatch, problem.last);
   define_activation_or_bounds(dispatch, problem.middle, "MIDDLE");
-  if (problem.takes_means) define(dispatch, "MEANS");
+  if (problem.takes_means) define(dispatch, "MEANS"), dispatch.workgroups_cooperate = true;
   if (last.op) add_gates(dispatch, last, tile.invocations);
   if (means.apart != kNoTensor) dispatch.bindings.push_back(writes("means", means.apart));
   dispatch.fused = FusedKernelId::expand;

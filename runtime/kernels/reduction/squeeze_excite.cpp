@@ -154,6 +154,7 @@ void add_gates(Dispatch& dispatch, const LastGates& gates, int64_t invocations) 
                           writes("gates", gates.gates), reads_and_writes("counters", gates.counters)})
     dispatch.bindings.push_back(std::move(binding));
   define(dispatch, "GATES");
+  dispatch.workgroups_cooperate = true;
   if (gates.ahead > 1) define(dispatch, "GATES_AHEAD", std::to_string(gates.ahead));
   define(dispatch, "MOST_SLICES", std::to_string(held_slices(most_slices(gates.sizes), invocations)));
   const int64_t rows = divide_up(slices(gates.sizes.inputs), invocations);

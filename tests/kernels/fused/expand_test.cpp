@@ -93,6 +93,13 @@ bool computes_gates(const OperatorCase& test, const DeviceCaps& caps) {
                              [](const Dispatch& dispatch) { return has(dispatch, "GATES"); });
 }
 
+// A dispatch that is divided would give its workgroups other numbers.
+void expect_whole_dispatches(const OperatorCase& test, const DeviceCaps& caps) {
+  for (const Dispatch& dispatch : dispatches_on(test, caps))
+    EXPECT_EQ(dispatch.workgroups_cooperate, has(dispatch, "MEANS") || has(dispatch, "GATES"))
+        << dispatch.shader;
+}
+
 // x, two weights, y and the means.
 bool has_buffers_for_means(const DeviceCaps& caps) { return caps.max_storage_buffers_per_stage >= 5; }
 
@@ -101,6 +108,7 @@ void check(const Layers& layers, const DeviceCaps& caps = gpu_named("NAVI31")) {
   const bool one_kernel = layers.hidden == 0 || has_buffers_for_means(caps);
   EXPECT_EQ(candidates_on(test, caps).front().starts_with("expand"), one_kernel)
       << candidates_on(test, caps).front();
+  expect_whole_dispatches(test, caps);
   check_operator(test, caps);
 }
 

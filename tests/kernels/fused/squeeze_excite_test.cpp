@@ -70,6 +70,7 @@ void check(const Layers& layers, const char* gpu = "NAVI31") {
   const OperatorCase test = conv_squeeze_excite(layers);
   const Dispatch dispatch = convolution_of(test, gpu_named(gpu));
   EXPECT_EQ(std::ranges::count(dispatch.defines, std::pair<std::string, std::string>{"MEANS", "1"}), 1);
+  EXPECT_TRUE(dispatch.workgroups_cooperate);
   check_operator(test, gpu_named(gpu));
 }
 
