@@ -352,7 +352,7 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 #define HALF_BITS_TEXELS_BUFFER(name) \
   uvec2 HALF_BITS_FN_(name)(int x, int y, int width) { return OF_ELEMENT_(BITS_OF_, name)(DATA_(name)[y * width + x]); }
 
-#include "walk.glsl"
+#include "texel_address.glsl"
 
 // Linear tensors.
 #define LOAD4_FN_(name) CAT(load4_, name)

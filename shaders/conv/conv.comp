@@ -48,16 +48,16 @@ void add_row(int iy, int origin_x, int row) {
   for (int kx = 0; kx < kernel_size.x; ++kx) {
     locate_columns(origin_x + kx * dilation.x, stride.x);
     [[unroll]] for (int i = 0; i < TILE_P; ++i) inside[i] = inside[i] && row_inside;
-    PLACE_OF(x) place = place_of_x(ivec4(0, iy, first_input + range.x, image));
+    ADDRESS_TYPE(x) address = address_of_x(ivec4(0, iy, first_input + range.x, image));
     for (int k = range.x; k < range.y; k += STEP) {
       load_shared_weights(k, row + kx, taps, grid_width);
-#define SLICE_OF_STEP(step)                                                                                   \
-  if (k + step < range.y) {                                                                                   \
-    vec4 x[TILE_P];                                                                                           \
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_column(i, beside_x(place, column[i]));              \
-    next_slice_of_x(place);                                                                                   \
-    if (begins_column_of_x(first_input + k + step + 1)) next_column_of_x(place);                              \
-    ADD_SHARED_PRODUCTS(x, step)                                                                              \
+#define SLICE_OF_STEP(step)                                                                               \
+  if (k + step < range.y) {                                                                               \
+    vec4 x[TILE_P];                                                                                       \
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = load_column(i, add_columns_x(address, column[i])); \
+    next_slice_of_x(address);                                                                             \
+    if (begins_column_of_x(first_input + k + step + 1)) next_column_of_x(address);                        \
+    ADD_SHARED_PRODUCTS(x, step)                                                                          \
   }
       FOR_SLICES_OF_STEP(SLICE_OF_STEP)
     }
@@ -86,26 +86,26 @@ void add_runs(FACTORS columns[COLUMNS], int k, int row) {
 // Adds the products of the middle tap of a row. `row`: its row in the grid of weights.
 void add_middle(int iy, int origin_x, int row) {
   locate_columns(origin_x, 1);
-  ColumnWalk walk = walk_of_columns(ivec4(0, iy, first_input + range.x, image), origin_x, 1);
+  ColumnAddresses addresses = column_addresses(ivec4(0, iy, first_input + range.x, image), origin_x, 1);
   int k = range.x;
   EACH_COLUMN_OF(x, in_range(k)) {
-    for (; in_range(k) && in_column_of_x(walk.row, 1); ++k) {
-      FACTORS columns[COLUMNS] = next_columns(walk), x[TILE_P];
+    for (; in_range(k) && in_column_of_x(addresses.row, 1); ++k) {
+      FACTORS columns[COLUMNS] = next_columns(addresses), x[TILE_P];
       [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = columns[i * STRIDE_X + KERNEL_X / 2];
       add_products(x, 4 * k, row, taps, grid_width);
       end_run();
     }
-    leave_column(walk);
+    leave_column(addresses);
   }
 }
 #endif
 void add_row(int iy, int origin_x, int row) {
   locate_columns(origin_x, 1);
-  ColumnWalk walk = walk_of_columns(ivec4(0, iy, first_input + range.x, image), origin_x, 1);
+  ColumnAddresses addresses = column_addresses(ivec4(0, iy, first_input + range.x, image), origin_x, 1);
   int k = range.x;
   EACH_COLUMN_OF(x, in_range(k)) {
-    for (; in_range(k) && in_column_of_x(walk.row, 1); ++k) {
-      FACTORS columns[COLUMNS] = next_columns(walk);
+    for (; in_range(k) && in_column_of_x(addresses.row, 1); ++k) {
+      FACTORS columns[COLUMNS] = next_columns(addresses);
 #ifdef RUN_AT_ONCE
       add_runs(columns, k, row);
 #else
@@ -117,7 +117,7 @@ void add_row(int iy, int origin_x, int row) {
       end_run();
 #endif
     }
-    leave_column(walk);
+    leave_column(addresses);
   }
 }
 #else
@@ -128,27 +128,27 @@ void add_row(int iy, int origin_x, int row) {
 #endif
     int first_x = origin_x + kx * dilation.x;
     locate_columns(first_x, stride.x);
-    ColumnWalk walk = walk_of_columns(ivec4(0, iy, first_input + range.x, image), first_x, stride.x);
+    ColumnAddresses addresses = column_addresses(ivec4(0, iy, first_input + range.x, image), first_x, stride.x);
 #if CHANNELS < 4
     // There is a single slice; a loop over it would be expensive on CPUs, because sums are carried through
     // it.
-    add_products(next_columns(walk), 0, row + kx, taps, grid_width);
+    add_products(next_columns(addresses), 0, row + kx, taps, grid_width);
     end_run();
 #else
     FOR_EACH_RUN(run, range.x, range.y)
       int k = run;
       EACH_COLUMN_OF(x, k < run_end) {
 #ifdef AHEAD
-        for (; k + AHEAD <= run_end && in_column_of_x(walk.row, AHEAD); k += AHEAD) {
+        for (; k + AHEAD <= run_end && in_column_of_x(addresses.row, AHEAD); k += AHEAD) {
           FACTORS x[AHEAD][TILE_P];
-          [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) x[ahead] = next_columns(walk);
+          [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) x[ahead] = next_columns(addresses);
           [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead)
             add_products(x[ahead], 4 * (k + ahead), row + kx, taps, grid_width);
         }
 #endif
-        for (; k < run_end && in_column_of_x(walk.row, 1); ++k)
-          add_products(next_columns(walk), 4 * k, row + kx, taps, grid_width);
-        leave_column(walk);
+        for (; k < run_end && in_column_of_x(addresses.row, 1); ++k)
+          add_products(next_columns(addresses), 4 * k, row + kx, taps, grid_width);
+        leave_column(addresses);
       }
     END_EACH_RUN
 #endif
@@ -165,7 +165,7 @@ void locate_input_slices(int first_output) {
   int window = min(window_slices, slices(x_shape.z) - first_input);
 #endif
 #ifdef PARTS
-  range = slices_of_part(window);
+  range = slices_of_split(window);
 #else
   range = ivec2(0, window);
 #endif
@@ -185,8 +185,8 @@ void main() {
 #endif
   taps = kernel_size.x * kernel_size.y;
   grid_width = 4 * window_slices;
-  int slices_held = TILE_S * blocks_of_slices();
-  start_with_bias(first.z, slices_held * taps, slices_held, grid_width);
+  int padded_slices = TILE_S * blocks_of_slices();
+  start_with_bias(first.z, padded_slices * taps, padded_slices, grid_width);
 #ifdef UNIFORM_SLICES
   image = int(gl_WorkGroupID.z);  // compilers do not recognise that first.w is uniform
 #else

@@ -36,9 +36,9 @@ TENSOR_IN(residual)
 #endif
 #include "conv_tile.glsl"
 
-// `row`: the place (walk.glsl) of column 0 in x.
-FACTORS load_column(int column, bool inside, PLACE_OF(x) row) {
-  FACTORS v = FETCH_X(beside_x(row, column));
+// `row`: the address (texel_address.glsl) of column 0 in x.
+FACTORS load_column(int column, bool inside, ADDRESS_TYPE(x) row) {
+  FACTORS v = FETCH_X(add_columns_x(row, column));
   return inside ? v : FACTORS(0);
 }
 
@@ -109,8 +109,8 @@ void main() {
     inside[i] = column[i] == origin.x + i;
   }
 #endif
-  PLACE_OF(x) row = place_of_x(ivec4(0, origin.y, slice, n));  // may be in the padding
-  for (int ky = 0; ky < kernel_size.y; ++ky, row = below_x(row, dilation.y)) {
+  ADDRESS_TYPE(x) row = address_of_x(ivec4(0, origin.y, slice, n));  // may be in the padding
+  for (int ky = 0; ky < kernel_size.y; ++ky, row = add_rows_x(row, dilation.y)) {
     int iy = origin.y + ky * dilation.y;
     if (iy < 0 || iy >= x_shape.y) continue;
 #if KERNEL_X > 0

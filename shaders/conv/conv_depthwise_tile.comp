@@ -28,7 +28,7 @@
 TENSOR_IN(x)
 TEXELS_IN(w)
 TENSOR_OUT(y)
-PLACES_OF_OUTPUT(y)
+ADDRESSES_OF_OUTPUT(y)
 #ifdef MEANS
 int lane = int(gl_LocalInvocationID.x);
 #ifdef GATES
@@ -36,7 +36,9 @@ int lane = int(gl_LocalInvocationID.x);
 #else
 #define means_shape ivec4(gl_NumWorkGroups.x, 1, y_shape.zw)
 TENSOR_OUT(means)
-void put_mean(int part, int parts, int slice, int n, vec4 v) { store_means(ivec4(part, 0, slice, n), v); }
+void store_workgroup_mean(int workgroup, int workgroups, int slice, int n, vec4 v) {
+  store_means(ivec4(workgroup, 0, slice, n), v);
+}
 #endif
 shared vec4 lane_sums[WORKGROUP_X];
 
@@ -46,8 +48,10 @@ void store_mean(vec4 stored, int slice, int n) {
     barrier();
     if (lane < lanes) lane_sums[lane] += lane_sums[lane + lanes];
   }
-  int parts = int(gl_NumWorkGroups.x);
-  if (lane == 0) put_mean(int(gl_WorkGroupID.x), parts, slice, n, lane_sums[0] * (float(parts) / float(y_shape.x * y_shape.y)));
+  int workgroups = int(gl_NumWorkGroups.x);
+  if (lane == 0)
+    store_workgroup_mean(int(gl_WorkGroupID.x), workgroups, slice, n,
+                         lane_sums[0] * (float(workgroups) / float(y_shape.x * y_shape.y)));
 }
 #endif
 #ifdef RESIDUAL
@@ -132,7 +136,7 @@ void main() {
     column[i] = i < LEFT || i >= COLUMNS - RIGHT ? clamp(i, -origin.x, x_shape.x - 1 - origin.x) : i;
     inside[i] = column[i] == i;
   }
-  PLACE_OF(x) place = place_of_x(ivec4(origin, slice, n));  // may be in the padding
+  ADDRESS_TYPE(x) address = address_of_x(ivec4(origin, slice, n));  // may be in the padding
   [[unroll]] for (int r = 0; r < ROWS; ++r) {
     // Weights are loaded when the first row of the tile needs them, because all of them would fill small
     // register files.
@@ -141,7 +145,7 @@ void main() {
     int y = origin.y + r;
     if ((r >= TOP && r < ROWS - BOTTOM) || (y >= 0 && y < x_shape.y)) {
       FACTORS x[COLUMNS];
-      [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = FETCH_X(beside_x(below_x(place, r), column[i]));
+      [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = FETCH_X(add_columns_x(add_rows_x(address, r), column[i]));
       [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = inside[i] ? x[i] : FACTORS(0);
       [[unroll]] for (int q = 0; q < TILE_Q; ++q) {
         int ky = r - q * STRIDE_Y;
@@ -151,14 +155,14 @@ void main() {
   }
 
   int channels = y_shape.z - 4 * slice;
-  PLACE_OF(y) target = place_of_y(ivec4(first, slice, n));
+  ADDRESS_TYPE(y) target = address_of_y(ivec4(first, slice, n));
   vec4 stored = vec4(0);
   [[unroll]] for (int q = 0; q < TILE_Q; ++q)
     [[unroll]] for (int i = 0; i < TILE_P; ++i) {
       ivec4 p = ivec4(first + ivec2(i, q), slice, n);
       if (all(greaterThanEqual(p.xy, own))) {
         vec4 v = keep_channels(activate(with_residual(sum[q][i], p)), channels);
-        put_y(beside_y(below_y(target, q), i), v);
+        store_at_y(add_columns_y(add_rows_y(target, q), i), v);
         stored += v;
       }
     }

@@ -47,7 +47,9 @@ int lane = int(gl_LocalInvocationID.x);
 #else
 #define means_shape ivec4(gl_NumWorkGroups.x, 1, y_shape.zw)
 TENSOR_OUT(means)
-void put_mean(int part, int parts, int slice, int n, vec4 v) { store_means(ivec4(part, 0, slice, n), v); }
+void store_workgroup_mean(int workgroup, int workgroups, int slice, int n, vec4 v) {
+  store_means(ivec4(workgroup, 0, slice, n), v);
+}
 #endif
 shared vec4 lane_sums[WORKGROUP_X];
 #endif
@@ -56,13 +58,13 @@ shared vec4 lane_sums[WORKGROUP_X];
 const int TAPS = KERNEL * KERNEL, COLUMNS = (FILTERED - 1) * STRIDE_X + KERNEL;
 
 #ifdef MIDDLE_HALVES
-shared uvec2 held[TILE_S * CAPACITY];
-void hold(int at, vec4 v) { held[at] = pack_half4(v); }
-vec4 held_pixel(int at) { return unpack_half4(held[at]); }
+shared uvec2 middle_texels[TILE_S * CAPACITY];
+void store_middle(int at, vec4 v) { middle_texels[at] = pack_half4(v); }
+vec4 middle_pixel(int at) { return unpack_half4(middle_texels[at]); }
 #else
-shared vec4 held[TILE_S * CAPACITY];
-void hold(int at, vec4 v) { held[at] = v; }
-vec4 held_pixel(int at) { return held[at]; }
+shared vec4 middle_texels[TILE_S * CAPACITY];
+void store_middle(int at, vec4 v) { middle_texels[at] = v; }
+vec4 middle_pixel(int at) { return middle_texels[at]; }
 #endif
 
 vec4 activate_middle(vec4 v) {
@@ -78,44 +80,45 @@ struct Region {
   ivec2 origin, size;
 };
 
-FACTORS[TILE_P] slice_of_pixels(inout PLACE_OF(x) place[TILE_P], inout PLACE_OF(x) walked) {
+FACTORS[TILE_P] slice_of_pixels(inout ADDRESS_TYPE(x) address[TILE_P], inout ADDRESS_TYPE(x) running_offset) {
   FACTORS x[TILE_P];
-  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FETCH_X(place[i] + walked);
-  if (is_buffer_offset(walked))
-    next_slice_of_x(walked);
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FETCH_X(address[i] + running_offset);
+  if (is_buffer_offset(running_offset))
+    next_slice_of_x(running_offset);
   else
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) next_slice_of_x(place[i]);
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) next_slice_of_x(address[i]);
   return x;
 }
 
 // Computes TILE_P pixels, from pixel `first` of the region on, in all slices of the workgroup.
 void expand(int first, int pixels, Region region, int slice, int n) {
   int input_slices = slices(x_shape.z), grid_width = 4 * input_slices;
-  int slices_held = (slices(y_shape.z) + TILE_S - 1) / TILE_S * TILE_S;
-  PLACE_OF(x) place[TILE_P];
+  int padded_slices = (slices(y_shape.z) + TILE_S - 1) / TILE_S * TILE_S;
+  ADDRESS_TYPE(x) address[TILE_P];
   [[unroll]] for (int i = 0; i < TILE_P; ++i) {
     ivec2 at = divide(min(first + i, pixels - 1), region.size.x);
-    place[i] = place_of_x(ivec4(region.origin + at.yx, 0, n));
+    address[i] = address_of_x(ivec4(region.origin + at.yx, 0, n));
   }
-  start_with_bias(slice, slices_held, slices_held, grid_width);
-  PLACE_OF(x) walked = PLACE_OF(x)(0);
+  start_with_bias(slice, padded_slices, padded_slices, grid_width);
+  ADDRESS_TYPE(x) running_offset = ADDRESS_TYPE(x)(0);
   int rows[TILE_S] = rows_of_slices(slice, 1, grid_width);
   FOR_EACH_RUN(run, 0, input_slices)
     int k = run;
     EACH_COLUMN_OF(x, k < run_end) {
-      for (; k + AHEAD <= run_end && in_column_of_x(place[0], AHEAD); k += AHEAD) {
+      for (; k + AHEAD <= run_end && in_column_of_x(address[0], AHEAD); k += AHEAD) {
         FACTORS x[AHEAD][TILE_P];
-        [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) x[ahead] = slice_of_pixels(place, walked);
+        [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) x[ahead] = slice_of_pixels(address, running_offset);
         [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) add_products_of_rows(x[ahead], 4 * (k + ahead), rows);
       }
-      for (; k < run_end && in_column_of_x(place[0], 1); ++k) add_products_of_rows(slice_of_pixels(place, walked), 4 * k, rows);
-      if (!in_column_of_x(place[0], 1))
-        [[unroll]] for (int i = 0; i < TILE_P; ++i) next_column_of_x(place[i]);
+      for (; k < run_end && in_column_of_x(address[0], 1); ++k)
+        add_products_of_rows(slice_of_pixels(address, running_offset), 4 * k, rows);
+      if (!in_column_of_x(address[0], 1))
+        [[unroll]] for (int i = 0; i < TILE_P; ++i) next_column_of_x(address[i]);
     }
   END_EACH_RUN
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
     [[unroll]] for (int i = 0; i < TILE_P; ++i)
-      if (first + i < pixels) hold(s * CAPACITY + first + i, activate_middle(sum[s][i]));
+      if (first + i < pixels) store_middle(s * CAPACITY + first + i, activate_middle(sum[s][i]));
 }
 
 // Filters FILTERED pixels of slice `first_slice` + s, beginning at `first`. Returns the sum of the stored
@@ -135,7 +138,7 @@ vec4 filter_pixels(const int s, int first_slice, ivec2 first, ivec2 end, Region 
     int row = clamp(origin.y + ky, 0, region.size.y - 1);
     bool row_inside = row == origin.y + ky;
     vec4 x[COLUMNS];
-    [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = held_pixel(s * CAPACITY + row * region.size.x + column[i]);
+    [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = middle_pixel(s * CAPACITY + row * region.size.x + column[i]);
     [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = inside[i] && row_inside ? x[i] : vec4(0);
     [[unroll]] for (int kx = 0; kx < KERNEL; ++kx) {
       vec4 tap = load_filters(ky * KERNEL + kx, slice, TAPS + 1);
@@ -161,9 +164,10 @@ void store_mean(vec4 stored, int slice, int n) {
     barrier();
     if (lane < lanes) lane_sums[lane] += lane_sums[lane + lanes];
   }
-  int parts = int(gl_NumWorkGroups.x);
+  int workgroups = int(gl_NumWorkGroups.x);
   if (lane == 0 && slice < slices(y_shape.z))
-    put_mean(int(gl_WorkGroupID.x), parts, slice, n, lane_sums[0] * (float(parts) / float(y_shape.x * y_shape.y)));
+    store_workgroup_mean(int(gl_WorkGroupID.x), workgroups, slice, n,
+                         lane_sums[0] * (float(workgroups) / float(y_shape.x * y_shape.y)));
   barrier();
 }
 #endif

@@ -31,8 +31,8 @@ void add_products_of_groups(int row, int row_step) {
 void main() {
   ivec4 first = first_texel();
   if (first.w >= y_shape.w) return;
-  int taps = kernel_size.x * kernel_size.y, slices_held = TILE_S * blocks_of_slices();
-  start_with_bias(first.z, slices_held * taps, slices_held, GROUP_INPUTS);
+  int taps = kernel_size.x * kernel_size.y, padded_slices = TILE_S * blocks_of_slices();
+  start_with_bias(first.z, padded_slices * taps, padded_slices, GROUP_INPUTS);
 
   // The last block may have fewer groups.
   int first_input = first.z / TILE_S * INPUT_SLICES, last_input = slices(x_shape.z) - 1;
@@ -46,7 +46,7 @@ void main() {
     vec4 columns[INPUT_SLICES][COLUMNS];
     [[unroll]] for (int k = 0; k < INPUT_SLICES; ++k)
       [[unroll]] for (int i = 0; i < COLUMNS; ++i)
-        columns[k][i] = load_column(i, place_of_x(ivec4(column[i], iy, min(first_input + k, last_input), first.w)));
+        columns[k][i] = load_column(i, address_of_x(ivec4(column[i], iy, min(first_input + k, last_input), first.w)));
     [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
       [[unroll]] for (int k = 0; k < INPUT_SLICES; ++k)
         [[unroll]] for (int i = 0; i < TILE_P; ++i) x[k][i] = columns[k][i * STRIDE_X + kx];
@@ -57,7 +57,7 @@ void main() {
       locate_columns(origin.x + kx * dilation.x, stride.x);
       [[unroll]] for (int k = 0; k < INPUT_SLICES; ++k)
         [[unroll]] for (int i = 0; i < TILE_P; ++i)
-          x[k][i] = load_column(i, place_of_x(ivec4(column[i], iy, min(first_input + k, last_input), first.w)));
+          x[k][i] = load_column(i, address_of_x(ivec4(column[i], iy, min(first_input + k, last_input), first.w)));
       add_products_of_groups(row + kx, taps);
     }
 #endif

@@ -52,20 +52,21 @@ TENSOR_IN(residual)
 
 #include "conv_tile.glsl"
 
-// Loads slice `slice` of each pixel, at `place` plus the running offset `walked`, and advances to the next
+// Loads slice `slice` of each pixel, at `address` plus the running offset `running_offset`, and advances to the next
 // slice.
-FACTORS[TILE_P] slice_of_pixels(inout PLACE_OF(x) place[TILE_P], inout PLACE_OF(x) walked, ivec4 pixel[TILE_P], int slice) {
+FACTORS[TILE_P] slice_of_pixels(inout ADDRESS_TYPE(x) address[TILE_P], inout ADDRESS_TYPE(x) running_offset,
+                                ivec4 pixel[TILE_P], int slice) {
   FACTORS x[TILE_P];
 #ifdef CONTIGUOUS
-  PLACE_OF(x) first = place[0] + walked;
-  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FETCH_X(beside_x(first, i));
+  ADDRESS_TYPE(x) first = address[0] + running_offset;
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FETCH_X(add_columns_x(first, i));
 #else
-  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FETCH_X(place[i] + walked);
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FETCH_X(address[i] + running_offset);
 #endif
-  if (is_buffer_offset(walked))
-    next_slice_of_x(walked);
+  if (is_buffer_offset(running_offset))
+    next_slice_of_x(running_offset);
   else
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) next_slice_of_x(place[i]);
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) next_slice_of_x(address[i]);
 #if defined(SCALE_OF_IMAGES)
   [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FACTORS(vec4(x[i]) * scale_of(slice, pixel[i].w));
 #elif defined(SCALE)
@@ -75,8 +76,8 @@ FACTORS[TILE_P] slice_of_pixels(inout PLACE_OF(x) place[TILE_P], inout PLACE_OF(
   return x;
 }
 
-void next_column(inout PLACE_OF(x) place[TILE_P]) {
-  [[unroll]] for (int i = 0; i < TILE_P; ++i) next_column_of_x(place[i]);
+void next_column(inout ADDRESS_TYPE(x) address[TILE_P]) {
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) next_column_of_x(address[i]);
 }
 
 // Returns whether this invocation, and no other, stores the pixel.
@@ -152,26 +153,26 @@ void main() {
     pixel[i] = first_pixel + i < pixels ? p : pixel[i - 1];
   }
 
-  PLACE_OF(x) place[TILE_P];
+  ADDRESS_TYPE(x) address[TILE_P];
   int input_slices = slices(x_shape.z);
   int grid_width = 4 * input_slices;
   start_with_bias(first_output, blocks_s * TILE_S, blocks_s * TILE_S, grid_width);
 #ifdef PARTS
-  ivec2 range = slices_of_part(input_slices);
+  ivec2 range = slices_of_split(input_slices);
 #else
   ivec2 range = ivec2(0, input_slices);
 #endif
-  [[unroll]] for (int i = 0; i < TILE_P; ++i) place[i] = place_of_x(ivec4(pixel[i].xy, range.x, pixel[i].w));
-  PLACE_OF(x) walked = PLACE_OF(x)(0);
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) address[i] = address_of_x(ivec4(pixel[i].xy, range.x, pixel[i].w));
+  ADDRESS_TYPE(x) running_offset = ADDRESS_TYPE(x)(0);
   int rows[TILE_S] = rows_of_slices(first_output, 1, grid_width);
 #ifdef BROADCAST
   for (int first = 0; first < input_slices; first += STEP) {
     load_shared_weights(first, first_output, 1, grid_width);
-#define SLICE_OF_STEP(k)                                 \
-  if (first + k < input_slices) {                        \
-    vec4 x[TILE_P] = slice_of_pixels(place, walked, pixel, first + k); \
-    if (begins_column_of_x(first + k + 1)) next_column(place);         \
-    ADD_SHARED_PRODUCTS(x, k)                            \
+#define SLICE_OF_STEP(k)                                                         \
+  if (first + k < input_slices) {                                                \
+    vec4 x[TILE_P] = slice_of_pixels(address, running_offset, pixel, first + k); \
+    if (begins_column_of_x(first + k + 1)) next_column(address);                 \
+    ADD_SHARED_PRODUCTS(x, k)                                                    \
   }
     FOR_SLICES_OF_STEP(SLICE_OF_STEP)
   }
@@ -180,16 +181,17 @@ void main() {
     int k = run;
     EACH_COLUMN_OF(x, k < run_end) {
 #ifdef AHEAD
-      for (; k + AHEAD <= run_end && in_column_of_x(place[0], AHEAD); k += AHEAD) {
+      for (; k + AHEAD <= run_end && in_column_of_x(address[0], AHEAD); k += AHEAD) {
         FACTORS x[AHEAD][TILE_P];
-        [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) x[ahead] = slice_of_pixels(place, walked, pixel, k + ahead);
+        [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead)
+          x[ahead] = slice_of_pixels(address, running_offset, pixel, k + ahead);
         [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead)
           add_products_of_rows(x[ahead], 4 * (k + ahead), rows);
       }
 #endif
-      for (; k < run_end && in_column_of_x(place[0], 1); ++k)
-        add_products_of_rows(slice_of_pixels(place, walked, pixel, k), 4 * k, rows);
-      if (!in_column_of_x(place[0], 1)) next_column(place);
+      for (; k < run_end && in_column_of_x(address[0], 1); ++k)
+        add_products_of_rows(slice_of_pixels(address, running_offset, pixel, k), 4 * k, rows);
+      if (!in_column_of_x(address[0], 1)) next_column(address);
     }
   END_EACH_RUN
 #endif
@@ -198,14 +200,14 @@ void main() {
   vec4 stored[TILE_S];
   [[unroll]] for (int s = 0; s < TILE_S; ++s) stored[s] = vec4(0);
 #ifdef PARTS
-  share_sums();
+  share_partial_sums();
 #endif
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
     [[unroll]] for (int i = 0; i < TILE_P; ++i) {
       bool counts = wanted && first_output + s < output_slices && is_stored(first_pixel + i, block.y, pixels);
 #ifdef PARTS
-      if (counts && (s * TILE_P + i) % PARTS == part_of_sums()) {
-        vec4 v = sum_of_parts(s * TILE_P + i);
+      if (counts && (s * TILE_P + i) % PARTS == split_index()) {
+        vec4 v = reduced_sum(s * TILE_P + i);
 #else
       if (counts) {
         vec4 v = scaled(s, sum[s][i]);
@@ -215,12 +217,12 @@ void main() {
     }
   [[unroll]] for (int s = 0; s < TILE_S; ++s) store_mean(stored[s], first_output + s, pixels);
 #elif defined(PARTS)
-  share_sums();
-  [[dont_unroll]] for (int texel = part_of_sums(); texel < TILE_S * TILE_P; texel += PARTS) {
+  share_partial_sums();
+  [[dont_unroll]] for (int texel = split_index(); texel < TILE_S * TILE_P; texel += PARTS) {
     int slice = first_output + texel / TILE_P, number = first_pixel + texel % TILE_P;
     if (wanted && slice < output_slices && is_stored(number, block.y, pixels)) {
       ivec4 p = position_of_pixel(number) + ivec4(0, 0, slice, 0);
-      store_y(p, activate(with_residual(sum_of_parts(texel), p)));
+      store_y(p, activate(with_residual(reduced_sum(texel), p)));
     }
   }
 #else

@@ -8,7 +8,7 @@
 //
 // In step 2 the workgroup's x runs over PIXEL_BLOCKS times the blocks of slices. Split-K: if there are few
 // blocks, SPLIT_K invocations along y share each sum. Each multiplies some of the input slices, and their
-// partial sums are reduced in the shared memory of step 1, HELD texels of 16 bytes.
+// partial sums are reduced in the shared memory of step 1, MIDDLE_TEXELS texels of 16 bytes.
 //
 // With POOLED, step 1 is a max pool instead of the depthwise convolution.
 //
@@ -46,34 +46,34 @@ const int TAPS = KERNEL * KERNEL, FOURS_OF_ROW = WIDTH / 4, FOURS = FOURS_OF_ROW
 const int COLUMNS = 3 * STRIDE_X + KERNEL;
 const int INVOCATIONS = WORKGROUP_X * WORKGROUP_Y;
 
-shared uvec4 held[HELD];
+shared uvec4 middle_texels[MIDDLE_TEXELS];
 
 #ifdef MIDDLE_HALVES
 const int TEXELS_OF_SLICE = 2 * FOURS;
-void hold(int slice, int four, vec4 v[4]) {
+void store_middle(int slice, int four, vec4 v[4]) {
   int at = slice * TEXELS_OF_SLICE + 2 * four;
-  held[at] = uvec4(pack_half4(v[0]), pack_half4(v[1]));
-  held[at + 1] = uvec4(pack_half4(v[2]), pack_half4(v[3]));
+  middle_texels[at] = uvec4(pack_half4(v[0]), pack_half4(v[1]));
+  middle_texels[at + 1] = uvec4(pack_half4(v[2]), pack_half4(v[3]));
 }
 // Returns pixel `first` + i. `first` must be even, so that compilers know which half of a texel to read.
-uvec2 held_bits(int slice, int first, const int i) {
-  uvec4 pair = held[slice * TEXELS_OF_SLICE + (first >> 1) + i / 2];
+uvec2 middle_bits(int slice, int first, const int i) {
+  uvec4 pair = middle_texels[slice * TEXELS_OF_SLICE + (first >> 1) + i / 2];
   return i % 2 == 0 ? pair.xy : pair.zw;
 }
 #else
 const int TEXELS_OF_SLICE = 4 * FOURS;
-void hold(int slice, int four, vec4 v[4]) {
-  [[unroll]] for (int i = 0; i < 4; ++i) held[slice * TEXELS_OF_SLICE + 4 * four + i] = floatBitsToUint(v[i]);
+void store_middle(int slice, int four, vec4 v[4]) {
+  [[unroll]] for (int i = 0; i < 4; ++i) middle_texels[slice * TEXELS_OF_SLICE + 4 * four + i] = floatBitsToUint(v[i]);
 }
 #endif
 
 #ifdef HALF_PRODUCTS
-FACTORS held_pixel(int slice, int first, const int i) { return halves(held_bits(slice, first, i)); }
+FACTORS middle_pixel(int slice, int first, const int i) { return halves(middle_bits(slice, first, i)); }
 #elif defined(MIDDLE_HALVES)
-FACTORS held_pixel(int slice, int first, const int i) { return unpack_half4(held_bits(slice, first, i)); }
+FACTORS middle_pixel(int slice, int first, const int i) { return unpack_half4(middle_bits(slice, first, i)); }
 #else
-FACTORS held_pixel(int slice, int first, const int i) {
-  return uintBitsToFloat(held[slice * TEXELS_OF_SLICE + first + i]);
+FACTORS middle_pixel(int slice, int first, const int i) {
+  return uintBitsToFloat(middle_texels[slice * TEXELS_OF_SLICE + first + i]);
 }
 #endif
 
@@ -99,7 +99,7 @@ void filter_four(int slice, int four, ivec2 first, int n) {
     column[i] = clamp(origin.x + i, 0, x_shape.x - 1);
     inside[i] = column[i] == origin.x + i;
   }
-  PLACE_OF(x) plane = place_of_x(ivec4(0, 0, slice, n));
+  ADDRESS_TYPE(x) plane = address_of_x(ivec4(0, 0, slice, n));
   vec4 v[4];
 #ifdef POOLED
   const vec4 padding_value = vec4(uintBitsToFloat(0xff800000u));  // -infinity
@@ -111,9 +111,9 @@ void filter_four(int slice, int four, ivec2 first, int n) {
   [[unroll]] for (int ky = 0; ky < KERNEL; ++ky) {
     int iy = clamp(origin.y + ky, 0, x_shape.y - 1);
     bool row_inside = iy == origin.y + ky;
-    PLACE_OF(x) row = below_x(plane, iy);
+    ADDRESS_TYPE(x) row = add_rows_x(plane, iy);
     vec4 x[COLUMNS];
-    [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = fetch_x(beside_x(row, column[i]));
+    [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = fetch_x(add_columns_x(row, column[i]));
     [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = inside[i] && row_inside ? x[i] : padding_value;
     [[unroll]] for (int kx = 0; kx < KERNEL; ++kx) {
 #ifdef POOLED
@@ -125,16 +125,16 @@ void filter_four(int slice, int four, ivec2 first, int n) {
     }
   }
   [[unroll]] for (int i = 0; i < 4; ++i) v[i] = keep_channels(activate_middle(v[i]), x_shape.z - 4 * slice);
-  hold(slice, four, v);
+  store_middle(slice, four, v);
 }
 
 void add_slice(int k, int first, int rows[TILE_S]) {
   FACTORS x[TILE_P];
-  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = held_pixel(k, first, i);
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = middle_pixel(k, first, i);
   add_products_of_rows(x, 4 * k, rows);
 }
 
-void put(int texel, vec4 v, int pixel, int first_output, ivec2 first, int n) {
+void store_texel(int texel, vec4 v, int pixel, int first_output, ivec2 first, int n) {
   int at = pixel + texel % TILE_P;
   ivec4 p = ivec4(first + ivec2(at % WIDTH, at / WIDTH), first_output + texel / TILE_P, n);
   if (p.x < y_shape.x && p.y < y_shape.y && p.z < slices(y_shape.z)) store_y(p, activate(with_residual(v, p)));
@@ -154,7 +154,7 @@ void main() {
   activation_constants = activation_params;
   barrier();
 
-  int column = int(gl_LocalInvocationID.x), part = int(gl_LocalInvocationID.y);
+  int column = int(gl_LocalInvocationID.x), split = int(gl_LocalInvocationID.y);
   int pixel = TILE_P * (column % PIXEL_BLOCKS);
   int blocks_s = (slices(y_shape.z) + TILE_S - 1) / TILE_S, grid_width = 4 * input_slices;
   int first_output = TILE_S * (int(gl_WorkGroupID.y) * (WORKGROUP_X / PIXEL_BLOCKS) + column / PIXEL_BLOCKS);
@@ -162,14 +162,14 @@ void main() {
   start_with_bias(first_weights, blocks_s * TILE_S, blocks_s * TILE_S, grid_width);
 
   int rows[TILE_S] = rows_of_slices(first_weights, 1, grid_width);
-  int part_slices = (input_slices + SPLIT_K - 1) / SPLIT_K;
+  int split_slices = (input_slices + SPLIT_K - 1) / SPLIT_K;
 #ifdef HALF_PRODUCTS
-  part_slices = (part_slices + HALF_PRODUCTS - 1) / HALF_PRODUCTS * HALF_PRODUCTS;  // whole runs
+  split_slices = (split_slices + HALF_PRODUCTS - 1) / HALF_PRODUCTS * HALF_PRODUCTS;  // whole runs
 #endif
-  int begin = min(part * part_slices, input_slices), end = min(begin + part_slices, input_slices);
+  int begin = min(split * split_slices, input_slices), end = min(begin + split_slices, input_slices);
 #if SPLIT_K > 1
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = part == 0 ? sum[s][i] : vec4(0);
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = split == 0 ? sum[s][i] : vec4(0);
 #endif
 #ifdef HALF_PRODUCTS
   for (int run = begin; run < end; run += HALF_PRODUCTS) {
@@ -186,18 +186,18 @@ void main() {
 
 #if SPLIT_K > 1
   barrier();  // all invocations have read the filtered pixels
-  int place = part * WORKGROUP_X + column;
+  int invocation = split * WORKGROUP_X + column;
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
     [[unroll]] for (int i = 0; i < TILE_P; ++i)
-      held[(s * TILE_P + i) * INVOCATIONS + place] = floatBitsToUint(sum[s][i]);
+      middle_texels[(s * TILE_P + i) * INVOCATIONS + invocation] = floatBitsToUint(sum[s][i]);
   barrier();
-  [[dont_unroll]] for (int texel = part; texel < TILE_S * TILE_P; texel += SPLIT_K) {
+  [[dont_unroll]] for (int texel = split; texel < TILE_S * TILE_P; texel += SPLIT_K) {
     vec4 whole = vec4(0);
-    for (int p = 0; p < SPLIT_K; ++p) whole += uintBitsToFloat(held[texel * INVOCATIONS + p * WORKGROUP_X + column]);
-    put(texel, whole, pixel, first_output, first, n);
+    for (int p = 0; p < SPLIT_K; ++p) whole += uintBitsToFloat(middle_texels[texel * INVOCATIONS + p * WORKGROUP_X + column]);
+    store_texel(texel, whole, pixel, first_output, first, n);
   }
 #else
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) put(s * TILE_P + i, sum[s][i], pixel, first_output, first, n);
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) store_texel(s * TILE_P + i, sum[s][i], pixel, first_output, first, n);
 #endif
 }

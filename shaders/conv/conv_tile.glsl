@@ -209,13 +209,14 @@ void start_sums(const int s, vec4 bias, vec4 scale) {
 }
 
 // Returns the scale of the runs of an output slice.
-vec4 scale_of_runs(int slice, int bias_row, int slices_held, int grid_width) {
-  return load_bias_or_scale(slice + slices_held, bias_row, grid_width) * load_bias_or_scale(slice + 2 * slices_held, bias_row, grid_width);
+vec4 scale_of_runs(int slice, int bias_row, int padded_slices, int grid_width) {
+  return load_bias_or_scale(slice + padded_slices, bias_row, grid_width) *
+         load_bias_or_scale(slice + 2 * padded_slices, bias_row, grid_width);
 }
 
-// Initialises all sums with the bias. `slices_held`: the output slices of the grid of weights, with the padding
+// Initialises all sums with the bias. `padded_slices`: the output slices of the grid of weights, with the padding
 // after the last.
-void start_with_bias(int first_slice, int bias_row, int slices_held, int grid_width) {
+void start_with_bias(int first_slice, int bias_row, int padded_slices, int grid_width) {
 #ifdef SCALE_LAST
   [[unroll]] for (int s = 0; s < TILE_S; ++s) start_sums(s, vec4(0), vec4(0));
   return;
@@ -224,17 +225,17 @@ void start_with_bias(int first_slice, int bias_row, int slices_held, int grid_wi
 #ifdef FIXED_POINT
     int word = first_slice + s;
     channel_bias[s] = ivec4(load_words(word, bias_row, grid_width));
-    channel_multiplier[s] = ivec4(load_words(word + slices_held, bias_row, grid_width));
-    channel_shift[s] = ivec4(load_words(word + 2 * slices_held, bias_row, grid_width));
+    channel_multiplier[s] = ivec4(load_words(word + padded_slices, bias_row, grid_width));
+    channel_shift[s] = ivec4(load_words(word + 2 * padded_slices, bias_row, grid_width));
     start_sums(s, vec4(0), vec4(1));
 #else
     vec4 bias = load_bias_or_scale(first_slice + s, bias_row, grid_width), scale = vec4(1);
 #ifdef HALF_PRODUCTS
-    scale = scale_of_runs(first_slice + s, bias_row, slices_held, grid_width);
+    scale = scale_of_runs(first_slice + s, bias_row, padded_slices, grid_width);
 #endif
     start_sums(s, bias, scale);
 #ifdef BYTE_WEIGHTS
-    channel_scale[s] = load_bias_or_scale(first_slice + s + slices_held, bias_row, grid_width);
+    channel_scale[s] = load_bias_or_scale(first_slice + s + padded_slices, bias_row, grid_width);
 #ifdef SUM_SCALE
     channel_scale[s] *= scale_of_sums();
 #endif
@@ -244,9 +245,9 @@ void start_with_bias(int first_slice, int bias_row, int slices_held, int grid_wi
 }
 
 // Returns the final value of a sum of an output slice, without residual and activation.
-vec4 finished(vec4 v, int slice, int bias_row, int slices_held, int grid_width) {
+vec4 finished(vec4 v, int slice, int bias_row, int padded_slices, int grid_width) {
 #ifdef SCALE_LAST
-  return load_bias_or_scale(slice, bias_row, grid_width) + scale_of_runs(slice, bias_row, slices_held, grid_width) * v;
+  return load_bias_or_scale(slice, bias_row, grid_width) + scale_of_runs(slice, bias_row, padded_slices, grid_width) * v;
 #else
   return v;
 #endif
@@ -327,7 +328,7 @@ void add_texel(vec4 x[TILE_P], const int s, const int c, vec4 w) {
 
 // subgroupBroadcast() needs a constant lane, which a loop counter is not, so the preprocessor unrolls the
 // loops over the slices of a step, the output slices and the channels.
-#define ADD_TEXEL_(x, k, s, c)                                                             \
+#define ADD_TEXEL_(x, k, s, c)                                                                     \
   add_texel(x, s, c, subgroupBroadcast(lane_weights[((k) * SLICE_WEIGHTS + 4 * s + c) / SUBGROUP], \
                                        ((k) * SLICE_WEIGHTS + 4 * s + c) % SUBGROUP));
 #define ADD_SLICE_(x, k, s) ADD_TEXEL_(x, k, s, 0) ADD_TEXEL_(x, k, s, 1) ADD_TEXEL_(x, k, s, 2) ADD_TEXEL_(x, k, s, 3)

@@ -5,7 +5,7 @@
 // of a row are loaded once for all its taps.
 //
 // With OVERLAP a row has at least TILE_P pixels, and its last tile begins earlier instead of exceeding the
-// row; the overlap is stored once. SURE_BEGIN, SURE_END: the range of columns of a tile that are never
+// row; the overlap is stored once. INTERIOR_BEGIN, INTERIOR_END: the range of columns of a tile that are never
 // padding.
 
 #include "conv_window.h"
@@ -49,72 +49,74 @@ void locate_columns(int first, int step) {
   }
 }
 // Has no branches, because lavapipe would read their results from memory at each use.
-FACTORS load_column(int i, PLACE_OF(x) place) {
+FACTORS load_column(int i, ADDRESS_TYPE(x) address) {
 #ifdef UNPADDED
-  return FETCH_X(place);
+  return FETCH_X(address);
 #else
-#ifdef SURE_END
-  if (i >= SURE_BEGIN && i < SURE_END) return FETCH_X(place);
+#ifdef INTERIOR_END
+  if (i >= INTERIOR_BEGIN && i < INTERIOR_END) return FETCH_X(address);
 #endif
-  return FETCH_X_OR_ZERO(place, inside[i]);
+  return FETCH_X_OR_ZERO(address, inside[i]);
 #endif
 }
 
-// The running addresses (walk.glsl) of the columns of a row of x.
-struct ColumnWalk {
-  PLACE_OF(x) row, walked, of_column[COLUMNS];
+// The running addresses (texel_address.glsl) of the columns of a row of x.
+struct ColumnAddresses {
+  ADDRESS_TYPE(x) row, running_offset, of_column[COLUMNS];
 };
 
 // Returns the addresses of the columns first, first + step, ... of row p.y. Call it after locate_columns(first, step).
-// It clamps places instead of adding clamped columns, which AMD's compiler would do in the loop.
-ColumnWalk walk_of_columns(ivec4 p, int first, int step) {
-  ColumnWalk walk;
-  walk.row = place_of_x(p);
-  walk.walked = PLACE_OF(x)(0);
+// It clamps addresses instead of adding clamped columns, which AMD's compiler would do in the loop.
+ColumnAddresses column_addresses(ivec4 p, int first, int step) {
+  ColumnAddresses addresses;
+  addresses.row = address_of_x(p);
+  addresses.running_offset = ADDRESS_TYPE(x)(0);
   [[unroll]] for (int i = 0; i < COLUMNS; ++i)
-    walk.of_column[i] = clamp(beside_x(walk.row, first + i * step), walk.row, beside_x(walk.row, x_shape.x - 1));
+    addresses.of_column[i] =
+        clamp(add_columns_x(addresses.row, first + i * step), addresses.row, add_columns_x(addresses.row, x_shape.x - 1));
   // In folded images the columns advance instead of the row. Otherwise the columns and their sums with the row
   // would both occupy registers.
   if (folds_x) {
-    [[unroll]] for (int i = 0; i < COLUMNS; ++i) column[i] += int(walk.row);
-    walk.row = beside_x(walk.row, -int(walk.row));
+    [[unroll]] for (int i = 0; i < COLUMNS; ++i) column[i] += int(addresses.row);
+    addresses.row = add_columns_x(addresses.row, -int(addresses.row));
   }
-  return walk;
+  return addresses;
 }
 
-FACTORS[COLUMNS] next_columns(inout ColumnWalk walk) {
+FACTORS[COLUMNS] next_columns(inout ColumnAddresses addresses) {
   FACTORS x[COLUMNS];
 #ifdef OVERLAP
-  // Columns are contiguous, so one place suffices. For a column in the padding the first column that is never
+  // Columns are contiguous, so one address suffices. For a column in the padding the first column that is never
   // padding is loaded instead.
-  PLACE_OF(x) sure = is_buffer_offset(walk.row) ? walk.of_column[SURE_BEGIN] : beside_x(walk.row, column[SURE_BEGIN]);
+  ADDRESS_TYPE(x) interior = is_buffer_offset(addresses.row) ? addresses.of_column[INTERIOR_BEGIN]
+                                                             : add_columns_x(addresses.row, column[INTERIOR_BEGIN]);
   [[unroll]] for (int i = 0; i < COLUMNS; ++i) {
-    bool loads = i >= SURE_BEGIN && i < SURE_END || inside[i];
-    x[i] = load_column(i, beside_x(sure, loads ? i - SURE_BEGIN : 0));
+    bool loads = i >= INTERIOR_BEGIN && i < INTERIOR_END || inside[i];
+    x[i] = load_column(i, add_columns_x(interior, loads ? i - INTERIOR_BEGIN : 0));
   }
-  if (is_buffer_offset(walk.row))
-    next_slice_of_x(walk.of_column[SURE_BEGIN]);
+  if (is_buffer_offset(addresses.row))
+    next_slice_of_x(addresses.of_column[INTERIOR_BEGIN]);
   else
-    next_slice_of_x(walk.row);
+    next_slice_of_x(addresses.row);
 #else
-  if (is_buffer_offset(walk.row)) {
-    [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = load_column(i, walk.of_column[i] + walk.walked);
-    next_slice_of_x(walk.walked);
+  if (is_buffer_offset(addresses.row)) {
+    [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = load_column(i, addresses.of_column[i] + addresses.running_offset);
+    next_slice_of_x(addresses.running_offset);
   } else {
-    [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = load_column(i, beside_x(walk.row, column[i]));
-    next_slice_of_x(walk.row);
+    [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = load_column(i, add_columns_x(addresses.row, column[i]));
+    next_slice_of_x(addresses.row);
   }
 #endif
   return x;
 }
 
 // Advances to the next column of slices after the last slice of a column.
-void leave_column(inout ColumnWalk walk) {
-  if (in_column_of_x(walk.row, 1)) return;
-  PLACE_OF(x) next = walk.row;
+void leave_column(inout ColumnAddresses addresses) {
+  if (in_column_of_x(addresses.row, 1)) return;
+  ADDRESS_TYPE(x) next = addresses.row;
   next_column_of_x(next);
-  int step = int(next - walk.row);
-  walk.row = beside_x(next, -step);
+  int step = int(next - addresses.row);
+  addresses.row = add_columns_x(next, -step);
   [[unroll]] for (int i = 0; i < COLUMNS; ++i) column[i] += step;
 }
 
@@ -159,13 +161,14 @@ bool is_stored(int x, int first) {
 
 // Stores the tile that begins at texel `first`. `taps`: taps of the window. `grid_width`: texels of a row of weights.
 void store_tile(ivec4 first, int taps, int grid_width) {
-  int slices_held = TILE_S * blocks_of_slices();
+  int padded_slices = TILE_S * blocks_of_slices();
 #ifdef PARTS
-  share_sums();
-  [[dont_unroll]] for (int texel = part_of_sums(); texel < TILE_S * TILE_P; texel += PARTS) {
+  share_partial_sums();
+  [[dont_unroll]] for (int texel = split_index(); texel < TILE_S * TILE_P; texel += PARTS) {
     ivec4 p = first + ivec4(texel % TILE_P, 0, texel / TILE_P, 0);
     if (is_stored(p.x, first.x) && p.z < slices(y_shape.z) && p.w < y_shape.w)
-      store_y(p, activate(with_residual(finished(sum_of_parts(texel), p.z, slices_held * taps, slices_held, grid_width), p)));
+      store_y(p, activate(with_residual(
+                     finished(reduced_sum(texel), p.z, padded_slices * taps, padded_slices, grid_width), p)));
   }
 #else
   [[dont_unroll]] for (int s = 0; s < TILE_S; ++s)
@@ -173,7 +176,8 @@ void store_tile(ivec4 first, int taps, int grid_width) {
       [[unroll]] for (int i = 0; i < TILE_P; ++i) {
         ivec4 p = first + ivec4(i, 0, s, 0);
         if (is_stored(p.x, first.x))
-          store_y(p, activate(with_residual(finished(bare_sum_of(s, i), p.z, slices_held * taps, slices_held, grid_width), p)));
+          store_y(p, activate(with_residual(
+                         finished(bare_sum_of(s, i), p.z, padded_slices * taps, padded_slices, grid_width), p)));
       }
 #endif
 }

@@ -1,13 +1,13 @@
 // Winograd convolution F(SIDE x SIDE, 3x3), with SIDE 2 or 4: Lavin and Gray, Fast Algorithms for Convolutional Neural
 // Networks (arXiv 1509.09308), section 4. A tile of SPAN x SPAN input pixels gives SIDE x SIDE output pixels. The
-// transformed tile has SPAN x SPAN places; at each place, channels are multiplied and summed independently.
+// transformed tile has SPAN x SPAN elements; at each element, channels are multiplied and summed independently.
 //
 // Tiles of 4 are interpolated at 0, +-2/3, +-3/2 and infinity, which has smaller errors than the usual 0, +-1, +-2
 // (Barabasz et al., Error Analysis and Improving the Accuracy of Winograd Convolution for DNNs, on the choice of points).
 // kernels/conv/winograd.cpp transforms the weights.
 
 const int SPAN = SIDE + 2;
-const int PLACES = SPAN * SPAN;
+const int ELEMENTS = SPAN * SPAN;
 
 #if SIDE == 2
 
@@ -53,13 +53,13 @@ void transform_output(vec4 m[SPAN], out vec4 line[SIDE]) {
 
 // The slice and the tile that an invocation transforms. Tiles are counted along rows, then down, then over the images of a
 // batch.
-struct TilePlace {
+struct TilePosition {
   int tile, slice, n;
   ivec2 pixel;  // first output pixel of the tile
 };
-TilePlace locate_tile(int index, int count, ivec2 tiles) {
+TilePosition locate_tile(int index, int count, ivec2 tiles) {
   ivec2 by_tile = divide(index, count);
   ivec2 by_column = divide(by_tile.y, tiles.x);
   ivec2 by_row = divide(by_column.x, tiles.y);
-  return TilePlace(by_tile.y, by_tile.x, by_row.x, SIDE * ivec2(by_column.y, by_row.y));
+  return TilePosition(by_tile.y, by_tile.x, by_row.x, SIDE * ivec2(by_column.y, by_row.y));
 }

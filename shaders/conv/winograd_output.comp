@@ -21,15 +21,15 @@ TENSOR_IN(residual)
 #include "residual.glsl"
 
 void main() {
-  TilePlace place = locate_tile(flat_index(), m_shape.x, tiles);
-  int slice = place.slice;
+  TilePosition position = locate_tile(flat_index(), m_shape.x, tiles);
+  int slice = position.slice;
   if (slice >= slices(y_shape.z)) return;
   ivec2 bias_at = divide(slice, grid_width);
   vec4 bias = load_w(bias_at.y, bias_row + bias_at.x, grid_width);
   vec4 columns[SPAN][SIDE];
   [[unroll]] for (int j = 0; j < SPAN; ++j) {
     vec4 line[SPAN];
-    [[unroll]] for (int i = 0; i < SPAN; ++i) line[i] = load_m(ivec4(place.tile, SPAN * i + j, slice, 0));
+    [[unroll]] for (int i = 0; i < SPAN; ++i) line[i] = load_m(ivec4(position.tile, SPAN * i + j, slice, 0));
     transform_output(line, columns[j]);
   }
   [[unroll]] for (int i = 0; i < SIDE; ++i) {
@@ -37,7 +37,7 @@ void main() {
     [[unroll]] for (int j = 0; j < SPAN; ++j) line[j] = columns[j][i];
     transform_output(line, row);
     [[unroll]] for (int j = 0; j < SIDE; ++j) {
-      ivec4 p = ivec4(place.pixel + ivec2(j, i), slice, place.n);
+      ivec4 p = ivec4(position.pixel + ivec2(j, i), slice, position.n);
       if (p.x < y_shape.x && p.y < y_shape.y) {
         store_y(p, activate(with_residual(row[j] + bias, p)));
       }

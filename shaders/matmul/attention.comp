@@ -51,22 +51,22 @@
 #define v_shape ivec4(1, 1, 4 * v_slices, kv_tokens)
 #define y_shape ivec4(1, 1, 4 * y_slices, images * queries)
 #define OPERAND(name)                                                                                           \
-  TENSOR_IN(name)                                                                                                \
-  SLICES_OF_TENSOR(name)                                                                                         \
-  PLACE_OF(name) locate_##name(int column, int row) { return place_of_##name(ivec4(0, 0, row, column)); }        \
-  vec4 next_##name(inout PLACE_OF(name) place, int row) {                                                        \
-    vec4 texel = fetch_##name(place);                                                                            \
-    next_slice_of_##name(place);                                                                                 \
-    if (begins_column_of_##name(row + 1)) next_column_of_##name(place);                                          \
-    return texel;                                                                                                \
+  TENSOR_IN(name)                                                                                               \
+  SLICES_OF_TENSOR(name)                                                                                        \
+  ADDRESS_TYPE(name) locate_##name(int column, int row) { return address_of_##name(ivec4(0, 0, row, column)); } \
+  vec4 next_##name(inout ADDRESS_TYPE(name) address, int row) {                                                 \
+    vec4 texel = fetch_##name(address);                                                                         \
+    next_slice_of_##name(address);                                                                              \
+    if (begins_column_of_##name(row + 1)) next_column_of_##name(address);                                       \
+    return texel;                                                                                               \
   }
 OPERAND(q)
-#define PLACE_Q PLACE_OF(q)
+#define ADDRESS_Q ADDRESS_TYPE(q)
 #ifdef SEPARATE
 OPERAND(k)
 OPERAND(v)
-#define PLACE_K PLACE_OF(k)
-#define PLACE_V PLACE_OF(v)
+#define ADDRESS_K ADDRESS_TYPE(k)
+#define ADDRESS_V ADDRESS_TYPE(v)
 #endif
 #elif defined(CACHE)
 LINEAR_IN(q)
@@ -76,17 +76,17 @@ int q_first, k_first, v_first;  // slices before those of the image and head
 int locate_q(int token, int row) { return q_first + token * q_token_stride; }
 int locate_k(int token, int row) { return k_first + token * k_token_stride; }
 int locate_v(int token, int row) { return v_first + token * v_token_stride; }
-vec4 next_q(inout int place, int row) { return load4_q(place++); }
-vec4 next_k(inout int place, int row) { return load4_k(place++); }
-vec4 next_v(inout int place, int row) { return load4_v(place++); }
-#define PLACE_Q int
-#define PLACE_K int
-#define PLACE_V int
+vec4 next_q(inout int address, int row) { return load4_q(address++); }
+vec4 next_k(inout int address, int row) { return load4_k(address++); }
+vec4 next_v(inout int address, int row) { return load4_v(address++); }
+#define ADDRESS_Q int
+#define ADDRESS_K int
+#define ADDRESS_V int
 #else
 TEXELS_IN(grid)
 ivec2 locate_q(int column, int row) { return ivec2(column, row); }
-vec4 next_q(inout ivec2 place, int row) { return load_grid(place.x, place.y++, grid_width); }
-#define PLACE_Q ivec2
+vec4 next_q(inout ivec2 address, int row) { return load_grid(address.x, address.y++, grid_width); }
+#define ADDRESS_Q ivec2
 #endif
 // Q, K and V are in one tensor.
 #if !defined(SEPARATE) && !defined(CACHE)
@@ -94,8 +94,8 @@ vec4 next_q(inout ivec2 place, int row) { return load_grid(place.x, place.y++, g
 #define locate_v locate_q
 #define next_k next_q
 #define next_v next_q
-#define PLACE_K PLACE_Q
-#define PLACE_V PLACE_Q
+#define ADDRESS_K ADDRESS_Q
+#define ADDRESS_V ADDRESS_Q
 #endif
 #if defined(MASK)
 LINEAR_IN(mask)
@@ -103,11 +103,11 @@ LINEAR_IN(mask)
 #ifdef LENGTHS
 LINEAR_IN(lengths)
 int valid_keys;  // valid tokens of K and V in the image
-int first_place;  // position of the first token of Q among the keys
-#define PLACE(query) (query + first_place)
+int first_position;  // position of the first token of Q among the keys
+#define POSITION(query) (query + first_position)
 #else
 #define valid_keys keys
-#define PLACE(query) query
+#define POSITION(query) query
 #endif
 #ifdef SPLIT_KEYS
 LINEAR_OUT(partial)
@@ -161,10 +161,10 @@ vec4 masked(vec4 scores, int query, ivec4 key, int mask_base, vec4 end_mask) {
 #endif
 #endif
 #ifdef CAUSAL
-  scores = mix(scores, vec4(MINUS_INFINITY), greaterThan(key, ivec4(PLACE(query))));
+  scores = mix(scores, vec4(MINUS_INFINITY), greaterThan(key, ivec4(POSITION(query))));
 #endif
 #ifdef WINDOW
-  scores = mix(scores, vec4(MINUS_INFINITY), lessThanEqual(key, ivec4(PLACE(query) - WINDOW)));
+  scores = mix(scores, vec4(MINUS_INFINITY), lessThanEqual(key, ivec4(POSITION(query) - WINDOW)));
 #endif
   return scores + end_mask;
 }
@@ -207,14 +207,14 @@ void main() {
 #endif
 #ifdef LENGTHS
   valid_keys = min(load_lengths(image), keys);
-  first_place = valid_keys - queries;
+  first_position = valid_keys - queries;
 #ifdef CAUSAL
-  end = min(end, PLACE(min(first + TILE_Q, queries)));  // after the last key that a token of Q sees
+  end = min(end, POSITION(min(first + TILE_Q, queries)));  // after the last key that a token of Q sees
 #else
   end = min(end, valid_keys);
 #endif
 #ifdef WINDOW
-  first_key = max(first_key, max(PLACE(first) - WINDOW, 0) / FIRST_KEYS * FIRST_KEYS);
+  first_key = max(first_key, max(POSITION(first) - WINDOW, 0) / FIRST_KEYS * FIRST_KEYS);
 #endif
 #endif
   int kv_head = divide(head, heads_per_kv).x;
@@ -232,7 +232,7 @@ void main() {
   int q_column = image * queries, k_column = image * keys;
   const int q_step = 1, k_step = 1;
 #endif
-  PLACE_Q token[TILE_Q];  // tokens after the last one repeat it and are not stored
+  ADDRESS_Q token[TILE_Q];  // tokens after the last one repeat it and are not stored
   [[unroll]] for (int i = 0; i < TILE_Q; ++i)
     token[i] = locate_q(q_column + q_step * min(first + i, queries - 1), first_q);
   int mask_base = image * mask_image_stride + head * mask_head_stride;
@@ -255,9 +255,9 @@ void main() {
     vec4 end_mask = mix(vec4(0), vec4(MINUS_INFINITY), greaterThanEqual(next_keys, ivec4(valid_keys)));
     vec4 weight[TILE_Q];
     [[unroll]] for (int i = 0; i < TILE_Q; ++i) weight[i] = vec4(0);
-    PLACE_K k0_at = locate_k(column.x, first_k), k1_at = locate_k(column.y, first_k);
-    PLACE_K k2_at = locate_k(column.z, first_k), k3_at = locate_k(column.w, first_k);
-    PLACE_Q q_at[TILE_Q];
+    ADDRESS_K k0_at = locate_k(column.x, first_k), k1_at = locate_k(column.y, first_k);
+    ADDRESS_K k2_at = locate_k(column.z, first_k), k3_at = locate_k(column.w, first_k);
+    ADDRESS_Q q_at[TILE_Q];
     [[unroll]] for (int i = 0; i < TILE_Q; ++i) q_at[i] = token[i];
     int d = 0;
 #ifdef AHEAD
@@ -327,7 +327,7 @@ void main() {
     [[unroll]] for (int s = 0; s < V_SLICES; ++s)
       [[unroll]] for (int i = 0; i < TILE_Q; ++i) sum[s][i] *= keep[i];
     [[dont_unroll]] for (int j = 0; j < 4; ++j) {
-      PLACE_V v_at = locate_v(column[j], first_v);
+      ADDRESS_V v_at = locate_v(column[j], first_v);
       float weight_of_key[TILE_Q];
       [[unroll]] for (int i = 0; i < TILE_Q; ++i) weight_of_key[i] = weight[i][j];
       [[unroll]] for (int s = 0; s < V_SLICES; ++s) {
@@ -336,8 +336,8 @@ void main() {
       }
     }
 #else
-    PLACE_V v0_at = locate_v(column.x, first_v), v1_at = locate_v(column.y, first_v);
-    PLACE_V v2_at = locate_v(column.z, first_v), v3_at = locate_v(column.w, first_v);
+    ADDRESS_V v0_at = locate_v(column.x, first_v), v1_at = locate_v(column.y, first_v);
+    ADDRESS_V v2_at = locate_v(column.z, first_v), v3_at = locate_v(column.w, first_v);
     [[unroll]] for (int s = 0; s < V_SLICES; ++s) {
       vec4 v0 = next_v(v0_at, first_v + s), v1 = next_v(v1_at, first_v + s);
       vec4 v2 = next_v(v2_at, first_v + s), v3 = next_v(v3_at, first_v + s);

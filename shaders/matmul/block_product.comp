@@ -137,8 +137,8 @@ void start_unit(int s, ivec4 column, int unit) {
 
 void main() {
   int quads = (y_columns + 3) >> 2;
-  ivec2 place = divide(result_index(), (quads + TILE_S - 1) / TILE_S);
-  int first_row = TILE_P * place.x, first_quad = TILE_S * place.y;
+  ivec2 position = divide(result_index(), (quads + TILE_S - 1) / TILE_S);
+  int first_row = TILE_P * position.x, first_quad = TILE_S * position.y;
   if (first_row >= y_rows) return;
 
   int row[TILE_P];

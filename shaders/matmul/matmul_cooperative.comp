@@ -12,18 +12,18 @@
 
 int matrix, first_row, first_column, quads;
 ivec2 first;        // texels of A and B
-int a_rows_held, a_width, b_rows_held, b_width;  // in memory; widths in texels
+int a_rows_stored, a_width, b_rows_stored, b_width;  // in memory; widths in texels
 int next_k = 0;
 
 // Returns four halves of A, zero outside of it. A load outside is moved inside and its result dropped: loads in branches would
 // wait for one another.
 uvec2 halves_of_a(int row, int texel) {
-  ivec2 there = min(ivec2(row, texel), ivec2(a_rows_held, a_width) - 1);
+  ivec2 there = min(ivec2(row, texel), ivec2(a_rows_stored, a_width) - 1);
   vec4 v = load4_a(first.x + there.x * a_width + there.y);
   return mix(uvec2(0), pack_half4(v), bvec2(there == ivec2(row, texel)));
 }
 uvec2 halves_of_b(int row, int texel) {
-  ivec2 there = min(ivec2(row, texel), ivec2(b_rows_held, b_width) - 1);
+  ivec2 there = min(ivec2(row, texel), ivec2(b_rows_stored, b_width) - 1);
   vec4 v = load4_b(first.y + there.x * b_width + there.y);
   return mix(uvec2(0), pack_half4(v), bvec2(there == ivec2(row, texel)));
 }
@@ -62,14 +62,14 @@ bool start() {
   int M = y_rows, N = y_columns, K = depth;
   quads = (N + 3) >> 2;
 #ifdef A_COLUMNS
-  a_rows_held = K, a_width = (M + 3) >> 2;
+  a_rows_stored = K, a_width = (M + 3) >> 2;
 #else
-  a_rows_held = M, a_width = (K + 3) >> 2;
+  a_rows_stored = M, a_width = (K + 3) >> 2;
 #endif
 #ifdef B_COLUMNS
-  b_rows_held = N, b_width = (K + 3) >> 2;
+  b_rows_stored = N, b_width = (K + 3) >> 2;
 #else
-  b_rows_held = K, b_width = quads;
+  b_rows_stored = K, b_width = quads;
 #endif
   ivec2 by_column = divide(workgroup_index(), (N + BLOCK_N - 1) / BLOCK_N);
   ivec2 by_row = divide(by_column.x, (M + BLOCK_M - 1) / BLOCK_M);

@@ -193,16 +193,16 @@ void begin(int first) {
 }
 
 void main() {
-  int walk = int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x);
-  if (walk >= directions * batches) return;
-  int direction = walk / batches, batch = walk - direction * batches;
+  int sequence = int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x);
+  if (sequence >= directions * batches) return;
+  int direction = sequence / batches, batch = sequence - direction * batches;
   bool backwards = direction == 1 || first_reversed != 0;
   int length = steps;
 #ifdef LENGTHS
   length = clamp(load_lengths(batch), 0, steps);
 #endif
   first_row = direction * (UNITS / 4);
-  begin(walk * hidden);
+  begin(sequence * hidden);
   for (int n = first_step; n < min(length, end_step); ++n) {
     int step = backwards ? length - 1 - n : n;
     row_of_x = ((step * batches + batch) * directions + direction) * GATES * hidden;
@@ -210,17 +210,18 @@ void main() {
     barrier();
     for (int j = lane; j < hidden; j += WORKGROUP_X) {
       state[j] = next_state[j];
-      set_y((step * directions * batches + walk) * hidden + j, next_state[j]);
+      set_y((step * directions * batches + sequence) * hidden + j, next_state[j]);
     }
     barrier();
   }
   for (int j = lane; j < hidden; j += WORKGROUP_X) {
-    for (int step = max(length, first_step); step < end_step; ++step) set_y((step * directions * batches + walk) * hidden + j, 0.0);
+    for (int step = max(length, first_step); step < end_step; ++step)
+      set_y((step * directions * batches + sequence) * hidden + j, 0.0);
 #ifdef STATE
-    set_y_h(walk * hidden + j, state[j]);
+    set_y_h(sequence * hidden + j, state[j]);
 #endif
 #ifdef CELL
-    set_y_c(walk * hidden + j, cell[j]);
+    set_y_c(sequence * hidden + j, cell[j]);
 #endif
   }
 }

@@ -19,12 +19,12 @@ void main() {
   ivec2 by_token = divide(by_row.x, tokens);
   ivec2 by_head = divide(by_token.x, heads);
   int row = base + by_head.x * strides.x + by_head.y * strides.y + by_token.y * strides.z;
-  int place = by_head.y * head_step + by_token.y * token_step + by_row.y;
+  int offset = by_head.y * head_step + by_token.y * token_step + by_row.y;
   ivec4 other = load4_partner(by_row.y);
   vec4 own, turned;
   for (int k = 0; k < 4; ++k) {
     own[k] = load_x(row + (4 * by_row.y + k) * strides.w);
     turned[k] = load_x(row + other[k] * strides.w);
   }
-  store_y(i4, own * load4_table(place) + turned * load4_table(sines + place));
+  store_y(i4, own * load4_table(offset) + turned * load4_table(sines + offset));
 }

@@ -27,8 +27,8 @@ int integer_of(uint word, int byte, int shift) {
 }
 
 float element(int i) {
-  ivec2 place = divide(i, columns);
-  int row = load_indices(place.x), column = place.y;
+  ivec2 position = divide(i, columns);
+  int row = load_indices(position.x), column = position.y;
   if (row < 0) row += rows;
   // An index out of range is an error that a kernel cannot report; the clamp keeps the read inside x.
   row = clamp(row, 0, rows - 1);

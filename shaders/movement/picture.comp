@@ -65,9 +65,9 @@ vec4 painted(vec2 at) {
 #elif defined(STEPS)
   return color(int(share.x * float(colors)));
 #elif defined(RAMP)
-  float place = share.x * float(colors - 1);
-  int first = clamp(int(place), 0, max(colors - 2, 0));
-  return mix(color(first), color(first + 1), place - float(first));
+  float position = share.x * float(colors - 1);
+  int first = clamp(int(position), 0, max(colors - 2, 0));
+  return mix(color(first), color(first + 1), position - float(first));
 #endif
 #endif
 }

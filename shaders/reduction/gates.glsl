@@ -11,7 +11,7 @@
 // number of slices of means, hidden channels and gates.
 
 shared vec4 values[MOST_SLICES];      // results of the previous step
-shared vec4 part_sums[MOST_SLICES];   // at row * parts + part
+shared vec4 partial_sums[MOST_SLICES];   // at row * split_k + split
 
 vec4 gate(vec4 v) {
   activation_constants = gate_params;
@@ -23,72 +23,72 @@ vec4 gate(vec4 v) {
 }
 
 // Returns the number of invocations per row.
-int parts_of(int rows, int columns) { return clamp(divide(WORKGROUP_X, rows).x, 1, columns); }
+int split_k_of(int rows, int columns) { return clamp(divide(WORKGROUP_X, rows).x, 1, columns); }
 
-vec4 total(int row, int parts) {
+vec4 total(int row, int split_k) {
   vec4 sum = vec4(0);
-  for (int part = 0; part < parts; ++part) sum += part_sums[row * parts + part];
+  for (int split = 0; split < split_k; ++split) sum += partial_sums[row * split_k + split];
   return sum;
 }
 
-// Returns the sum of a row's products with every `parts`-th column from `first` on. With GATES_AHEAD the
+// Returns the sum of a row's products with every `split_k`-th column from `first` on. With GATES_AHEAD the
 // weights of GATES_AHEAD columns are loaded together, while that many are left.
 #ifdef GATES_AHEAD
-#define FOR_COLUMNS_(load, first)                                                                    \
-  int k = first;                                                                                     \
-  for (; k + (GATES_AHEAD - 1) * parts < columns; k += GATES_AHEAD * parts) {                        \
-    vec4 w[GATES_AHEAD][4];                                                                          \
-    [[unroll]] for (int ahead = 0; ahead < GATES_AHEAD; ++ahead)                                     \
-      [[unroll]] for (int c = 0; c < 4; ++c) w[ahead][c] = load(4 * (k + ahead * parts) + c, row, width); \
-    [[unroll]] for (int ahead = 0; ahead < GATES_AHEAD; ++ahead) {                                   \
-      vec4 v = values[k + ahead * parts];                                                            \
-      sum += v.x * w[ahead][0] + v.y * w[ahead][1] + v.z * w[ahead][2] + v.w * w[ahead][3];          \
-    }                                                                                                \
-  }                                                                                                  \
-  for (; k < columns; k += parts)
+#define FOR_COLUMNS_(load, first)                                                                           \
+  int k = first;                                                                                            \
+  for (; k + (GATES_AHEAD - 1) * split_k < columns; k += GATES_AHEAD * split_k) {                           \
+    vec4 w[GATES_AHEAD][4];                                                                                 \
+    [[unroll]] for (int ahead = 0; ahead < GATES_AHEAD; ++ahead)                                            \
+      [[unroll]] for (int c = 0; c < 4; ++c) w[ahead][c] = load(4 * (k + ahead * split_k) + c, row, width); \
+    [[unroll]] for (int ahead = 0; ahead < GATES_AHEAD; ++ahead) {                                          \
+      vec4 v = values[k + ahead * split_k];                                                                 \
+      sum += v.x * w[ahead][0] + v.y * w[ahead][1] + v.z * w[ahead][2] + v.w * w[ahead][3];                 \
+    }                                                                                                       \
+  }                                                                                                         \
+  for (; k < columns; k += split_k)
 #else
-#define FOR_COLUMNS_(load, first) for (int k = first; k < columns; k += parts)
+#define FOR_COLUMNS_(load, first) for (int k = first; k < columns; k += split_k)
 #endif
 
-// Multiplies `columns` texels of `values` by a matrix of `rows` rows, into part_sums.
-#define PRODUCT_FN_(name, load)                                                            \
-  int name(int rows, int columns) {                                                        \
-    int parts = parts_of(rows, columns), width = 4 * columns;                              \
-    for (int i = lane; i < rows * parts; i += WORKGROUP_X) {                               \
-      ivec2 by_part = divide(i, parts);                                                    \
-      int row = by_part.x;                                                                 \
-      vec4 sum = vec4(0);                                                                  \
-      FOR_COLUMNS_(load, by_part.y) {                                                      \
-        vec4 v = values[k];                                                                \
-        sum += v.x * load(4 * k, row, width) + v.y * load(4 * k + 1, row, width) +         \
-               v.z * load(4 * k + 2, row, width) + v.w * load(4 * k + 3, row, width);      \
-      }                                                                                    \
-      part_sums[i] = sum;                                                                  \
-    }                                                                                      \
-    barrier();                                                                             \
-    return parts;                                                                          \
+// Multiplies `columns` texels of `values` by a matrix of `rows` rows, into partial_sums.
+#define PRODUCT_FN_(name, load)                                                       \
+  int name(int rows, int columns) {                                                   \
+    int split_k = split_k_of(rows, columns), width = 4 * columns;                     \
+    for (int i = lane; i < rows * split_k; i += WORKGROUP_X) {                        \
+      ivec2 by_split = divide(i, split_k);                                            \
+      int row = by_split.x;                                                           \
+      vec4 sum = vec4(0);                                                             \
+      FOR_COLUMNS_(load, by_split.y) {                                                \
+        vec4 v = values[k];                                                           \
+        sum += v.x * load(4 * k, row, width) + v.y * load(4 * k + 1, row, width) +    \
+               v.z * load(4 * k + 2, row, width) + v.w * load(4 * k + 3, row, width); \
+      }                                                                               \
+      partial_sums[i] = sum;                                                          \
+    }                                                                                 \
+    barrier();                                                                        \
+    return split_k;                                                                   \
   }
 PRODUCT_FN_(multiply_w1, load_w1)
 PRODUCT_FN_(multiply_w2, load_w2)
 
 // Replaces the means of `inputs` slices in `values` by the hidden channels.
 void compute_hidden(int inputs) {
-  int hidden = slices(hidden_channels), parts = multiply_w1(hidden, inputs);
+  int hidden = slices(hidden_channels), split_k = multiply_w1(hidden, inputs);
   for (int row = lane; row < hidden; row += WORKGROUP_X) {
     ivec2 bias = divide(row, 4 * inputs);
-    vec4 sum = total(row, parts) + load_w1(bias.y, hidden + bias.x, 4 * inputs);
+    vec4 sum = total(row, split_k) + load_w1(bias.y, hidden + bias.x, 4 * inputs);
     values[row] = keep_channels(activate_hidden(sum), hidden_channels - 4 * row);
   }
   barrier();
 }
 
 // Computes the gates of `outputs` slices from the hidden channels, and calls store(position, gate).
-#define STORE_GATES(store, outputs, n)                                                      \
-  {                                                                                         \
-    int hidden = slices(hidden_channels), parts = multiply_w2(outputs, hidden);             \
-    for (int row = lane; row < outputs; row += WORKGROUP_X) {                               \
-      ivec2 bias = divide(row, 4 * hidden);                                                 \
-      vec4 sum = total(row, parts) + load_w2(bias.y, outputs + bias.x, 4 * hidden);         \
-      store(ivec4(0, 0, row, n), gate(sum));                                                \
-    }                                                                                       \
+#define STORE_GATES(store, outputs, n)                                                \
+  {                                                                                   \
+    int hidden = slices(hidden_channels), split_k = multiply_w2(outputs, hidden);     \
+    for (int row = lane; row < outputs; row += WORKGROUP_X) {                         \
+      ivec2 bias = divide(row, 4 * hidden);                                           \
+      vec4 sum = total(row, split_k) + load_w2(bias.y, outputs + bias.x, 4 * hidden); \
+      store(ivec4(0, 0, row, n), gate(sum));                                          \
+    }                                                                                 \
   }

@@ -10,7 +10,7 @@ TENSOR_OUT(gates)
 TEXELS_IN(w1)
 TEXELS_IN(w2)
 LINEAR_ATOMIC(counters)
-// Sums that other workgroups write and the last one reads: [image][slice][part].
+// Sums that other workgroups write and the last one reads: [image][slice][workgroup].
 layout(set = 0, binding = BINDING_means, std430) coherent buffer means_block { vec4 means_data[]; };
 
 vec4 activate_hidden(vec4 v) {
@@ -25,13 +25,13 @@ vec4 activate_hidden(vec4 v) {
 
 shared bool is_last;
 
-void put_mean(int part, int parts, int slice, int n, vec4 v) {
-  means_data[(n * slices(y_shape.z) + slice) * parts + part] = v;
+void store_workgroup_mean(int workgroup, int slice_workgroups, int slice, int n, vec4 v) {
+  means_data[(n * slices(y_shape.z) + slice) * slice_workgroups + workgroup] = v;
 }
 
-// Computes the gates of image n if this is the last of the image's `workgroups` workgroups. Call it after
-// put_mean(), in all invocations.
-void store_gates_if_last(int parts, int workgroups, int n) {
+// Computes the gates of image n if this is the last of the image's `workgroups` workgroups, `slice_workgroups` of each slice.
+// Call it after store_workgroup_mean(), in all invocations.
+void store_gates_if_last(int slice_workgroups, int workgroups, int n) {
   memoryBarrierBuffer();
   barrier();
   if (lane == 0) {
@@ -46,8 +46,8 @@ void store_gates_if_last(int parts, int workgroups, int n) {
   int rows = slices(y_shape.z);
   for (int row = lane; row < rows; row += WORKGROUP_X) {
     vec4 sum = vec4(0);
-    for (int part = 0; part < parts; ++part) sum += means_data[(n * rows + row) * parts + part];
-    values[row] = sum / float(parts);
+    for (int i = 0; i < slice_workgroups; ++i) sum += means_data[(n * rows + row) * slice_workgroups + i];
+    values[row] = sum / float(slice_workgroups);
   }
   barrier();
   compute_hidden(rows);

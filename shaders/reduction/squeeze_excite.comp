@@ -22,21 +22,21 @@ vec4 activate_hidden(vec4 v) { return activate(v); }
 #include "gates.glsl"
 
 void take_means(int rows, int n) {
-  int pixels = x_shape.x * x_shape.y, parts = parts_of(rows, pixels);
-  ivec2 ahead = divide(parts, x_shape.x);  // (rows, columns) from one pixel to the next
-  for (int i = lane; i < rows * parts; i += WORKGROUP_X) {
-    ivec2 by_part = divide(i, parts), at = divide(by_part.y, x_shape.x);
+  int pixels = x_shape.x * x_shape.y, split_k = split_k_of(rows, pixels);
+  ivec2 ahead = divide(split_k, x_shape.x);  // (rows, columns) from one pixel to the next
+  for (int i = lane; i < rows * split_k; i += WORKGROUP_X) {
+    ivec2 by_split = divide(i, split_k), at = divide(by_split.y, x_shape.x);
     vec4 sum = vec4(0);
-    for (int pixel = by_part.y; pixel < pixels; pixel += parts) {
-      sum += load_x(ivec4(at.y, at.x, by_part.x, n));
+    for (int pixel = by_split.y; pixel < pixels; pixel += split_k) {
+      sum += load_x(ivec4(at.y, at.x, by_split.x, n));
       at += ahead;
       bool wraps = at.y >= x_shape.x;
       at += wraps ? ivec2(1, -x_shape.x) : ivec2(0);
     }
-    part_sums[i] = sum;
+    partial_sums[i] = sum;
   }
   barrier();
-  for (int row = lane; row < rows; row += WORKGROUP_X) values[row] = total(row, parts) / float(pixels);
+  for (int row = lane; row < rows; row += WORKGROUP_X) values[row] = total(row, split_k) / float(pixels);
   barrier();
 }
 

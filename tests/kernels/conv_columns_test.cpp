@@ -46,7 +46,8 @@ std::pair<int64_t, int64_t> sure(const Row& row, int64_t channels) {
   for (const Task& task : program.tasks)
     if (task.dispatch && task.dispatch->shader == "conv") {
       EXPECT_EQ(value(*task.dispatch, "TILE_P"), 1) << row.width;
-      return {value(*task.dispatch, "SURE_BEGIN").value_or(0), value(*task.dispatch, "SURE_END").value_or(0)};
+      return {value(*task.dispatch, "INTERIOR_BEGIN").value_or(0),
+              value(*task.dispatch, "INTERIOR_END").value_or(0)};
     }
   ADD_FAILURE() << "no direct convolution";
   return {};

@@ -26,8 +26,8 @@ struct DirectKernel {
   }
 };
 
-// Defines the columns of a tile that are not padding for any pixel (SURE_BEGIN, SURE_END), if the last tile
-// of a row ends with the row.
+// Defines the columns of a tile that are not padding for any pixel (INTERIOR_BEGIN, INTERIOR_END), if the
+// last tile of a row ends with the row.
 void define_sure_columns(ConvKernel& kernel, const Window2d& window) {
   const int64_t pixels = kernel.tile.output.pixels;
   const int64_t columns = (pixels - 1) * window.stride[0] + window.kernel[0];
@@ -35,8 +35,8 @@ void define_sure_columns(ConvKernel& kernel, const Window2d& window) {
   const int64_t begin = window.padding[0], end = std::min(columns, window.input[0] - last_begin);
   if (begin >= end) return;
   if (pixels > 1) kernel.defines.emplace_back("OVERLAP", "1");
-  kernel.defines.emplace_back("SURE_BEGIN", std::to_string(begin));
-  kernel.defines.emplace_back("SURE_END", std::to_string(end));
+  kernel.defines.emplace_back("INTERIOR_BEGIN", std::to_string(begin));
+  kernel.defines.emplace_back("INTERIOR_END", std::to_string(end));
 }
 
 // Returns whether the last tile of a row begins earlier instead of extending beyond the row. Otherwise the

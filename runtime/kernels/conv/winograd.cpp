@@ -20,11 +20,11 @@
 namespace vellum {
 namespace {
 
-// Tiles of side x side output pixels. A transformed tile has places() elements.
+// Tiles of side x side output pixels. elements(): those of a transformed tile.
 struct Tiles {
   int64_t side, across, down, count;
   int64_t span() const { return side + 2; }
-  int64_t places() const { return span() * span(); }
+  int64_t elements() const { return span() * span(); }
 };
 
 Tiles tiles_of(const ConvProblem& problem, int64_t side) {
@@ -41,7 +41,7 @@ Tiles whole_tiles(ConvProblem problem, int64_t side) {
 // Returns the desc of transformed tiles of `channels` channels. They have the storage of `desc` if the limits
 // of images allow it, and are fp32, because the sums of the transforms cancel each other later.
 TensorDesc transformed(const Lowering& lowering, TensorDesc desc, int64_t channels, const Tiles& tiles) {
-  desc.shape = {1, channels, tiles.places(), tiles.count};
+  desc.shape = {1, channels, tiles.elements(), tiles.count};
   desc.element = ElementType::f32;
   if (desc.storage != Storage::buffer) lowering.choose_storage(desc);
   return desc;
@@ -85,8 +85,8 @@ TensorId transformed_weights(Lowering& lowering, const ConvWeights& grid, int64_
   auto make = [grid, side, weights = weights_of(lowering), bias = bias_of(lowering)] {
     const std::vector<float> u = transform_weights(weights.to_floats(), side);
     return grid.pack(
-        [&](int64_t m, int64_t c, int64_t place) {
-          return u[static_cast<size_t>((m * grid.inputs + c) * grid.taps + place)];
+        [&](int64_t m, int64_t c, int64_t element) {
+          return u[static_cast<size_t>((m * grid.inputs + c) * grid.taps + element)];
         },
         bias);
   };
@@ -111,13 +111,13 @@ void transform_input(Lowering& lowering, const Tiles& tiles, TensorId x, TensorI
 
 void multiply(Lowering& lowering, const Tiles& tiles, const ConvWeights& weights, const OutputTile& tile,
               TensorId v, TensorId w, TensorId m) {
-  const int64_t invocations = divide_up(tiles.count, tile.pixels) * tiles.places() * weights.blocks();
+  const int64_t invocations = divide_up(tiles.count, tile.pixels) * tiles.elements() * weights.blocks();
   Dispatch dispatch =
       make_dispatch("winograd_product", grid_1d(lowering.caps(), invocations),
                     {reads("v", v), reads("w", w), writes("m", m)},
                     WinogradProductParameters{.v_shape = texel_shape(lowering.tensor(v).desc.shape),
                                               .m_shape = texel_shape(lowering.tensor(m).desc.shape)});
-  dispatch.macs = static_cast<uint64_t>(tiles.count * tiles.places() * weights.inputs * weights.outputs);
+  dispatch.macs = static_cast<uint64_t>(tiles.count * tiles.elements() * weights.inputs * weights.outputs);
   dispatch.iterations =
       slice_iterations(lowering.tensor(v).desc, slices(weights.inputs), weights.run.of_halves());
   define_tile(dispatch, {tile});
@@ -158,7 +158,7 @@ struct LayerCosts {
         outputs(static_cast<double>(slices(problem.outputs))) {}
   double direct() const { return 36 * pixels * inputs * outputs; }
   double winograd(const Tiles& tiles) const {
-    return static_cast<double>(tiles.count * tiles.places()) *
+    return static_cast<double>(tiles.count * tiles.elements()) *
            (4 * inputs * outputs + 12 * (inputs + outputs));
   }
 };
@@ -174,13 +174,13 @@ std::optional<double> predicted_share(const ConvProblem& problem, const DeviceCa
   TileDemand rows = problem.rows();
   if (problem.has_much_of_common_window) rows.row.taps = problem.window.kernel[0];
   const double direct = us_of(rows, slices(problem.inputs));
-  const int64_t macs = tiles.count * tiles.places() * problem.inputs * problem.outputs;
-  const double product = us_of({tiles.count, tiles.places(), slices(problem.outputs), macs, {}, true}, 1);
+  const int64_t macs = tiles.count * tiles.elements() * problem.inputs * problem.outputs;
+  const double product = us_of({tiles.count, tiles.elements(), slices(problem.outputs), macs, {}, true}, 1);
   const LayerCosts layer(problem);
   const DeviceRates rates = device_rates(caps);
   const double texel = problem.precision == Precision::fp16 ? 8 : 16;
-  const double transformed = 16 * static_cast<double>(tiles.places() * tiles.count);
-  const double weights = 4 * texel * static_cast<double>(tiles.places()) * layer.inputs * layer.outputs;
+  const double transformed = 16 * static_cast<double>(tiles.elements() * tiles.count);
+  const double weights = 4 * texel * static_cast<double>(tiles.elements()) * layer.inputs * layer.outputs;
   const double us_of_byte = 1e-3 / rates.gigabytes_per_s, overhead = rates.launch_us + rates.barrier_us;
   const double transforms =
       (layer.inputs + layer.outputs) * (texel * layer.pixels + transformed) * us_of_byte + 2 * overhead;
@@ -193,7 +193,7 @@ std::optional<double> winograd_cost(const ConvProblem& problem, const DeviceCaps
   constexpr double kHopeless = 1.5;
   const LayerCosts layer(problem);
   const double bytes =
-      16 * static_cast<double>(tiles.places() * tiles.count) * std::max(layer.inputs, layer.outputs);
+      16 * static_cast<double>(tiles.elements() * tiles.count) * std::max(layer.inputs, layer.outputs);
   // With fewer tiles the products cannot share loaded weights.
   if (tiles.count < 8 || layer.winograd(tiles) > kHopeless * layer.direct()) return std::nullopt;
   if (bytes > static_cast<double>(caps.max_storage_buffer_range)) return std::nullopt;
@@ -211,7 +211,7 @@ double preference(Winograd option, double relative) {
 
 void emit_winograd(Lowering& lowering, const ConvProblem& problem, int64_t side, const OutputTile& tile) {
   const Tiles tiles = tiles_of(problem, side);
-  const ConvWeights weights{problem.inputs, problem.outputs, 1, tiles.places(), tile.slices};
+  const ConvWeights weights{problem.inputs, problem.outputs, 1, tiles.elements(), tile.slices};
   const TensorId x = lowering.read(0, Layout::channels4);
   const TensorId w = transformed_weights(lowering, weights, tiles.side);
   const TensorDesc desc = lowering.tensor(x).desc;
@@ -244,10 +244,10 @@ std::vector<KernelCandidate> winograd_candidates(const ConvProblem& problem, con
     const Tiles tiles = whole_tiles(problem, side);
     const std::optional<double> relative = winograd_cost(problem, caps, tiles);
     if (!relative) continue;
-    const int64_t macs = tiles.count * tiles.places() * problem.inputs * problem.outputs;
+    const int64_t macs = tiles.count * tiles.elements() * problem.inputs * problem.outputs;
     const bool ahead = device_traits(caps).slices_ahead_in_windows;
     for (const auto& [tile, cost, us] :
-         output_tiles(caps, {tiles.count, tiles.places(), slices(problem.outputs), macs, {}, ahead}))
+         output_tiles(caps, {tiles.count, tiles.elements(), slices(problem.outputs), macs, {}, ahead}))
       candidates.push_back({tile_name("winograd" + std::to_string(side), {tile}),
                             cost * preference(problem.winograd, *relative),
                             [problem, side, tile = tile](Lowering& lowering) {

@@ -225,7 +225,7 @@ void emit_one_kernel(Lowering& lowering, const SeparableProblem& problem, size_t
                                       {"KERNEL", problem.window.kernel[0]},
                                       {"STRIDE_X", problem.window.stride[0]},
                                       {"STRIDE_Y", problem.window.stride[1]},
-                                      {"HELD", divide_up(tile.shared_bytes(demand), 16)},
+                                      {"MIDDLE_TEXELS", divide_up(tile.shared_bytes(demand), 16)},
                                       {"AHEAD", tile.ahead}})
     define(dispatch, macro, std::to_string(number));
   if (problem.precision == Precision::fp16) define(dispatch, "MIDDLE_HALVES");

@@ -98,8 +98,8 @@ Result result_of(Lowering& lowering, size_t i) {
   return {lowering.workspace(lowering.node().name + "/floats " + std::to_string(i), desc), y};
 }
 
-Grid workgroup_per_sequence(const DeviceCaps& caps, int64_t walks, int64_t hidden) {
-  Grid grid = workgroups_in_a_row(caps, walks);
+Grid workgroup_per_sequence(const DeviceCaps& caps, int64_t sequences, int64_t hidden) {
+  Grid grid = workgroups_in_a_row(caps, sequences);
   const auto most = std::min({256u, caps.max_workgroup_invocations, caps.max_workgroup_size[0]});
   const auto wanted = static_cast<uint32_t>(std::min<int64_t>((hidden + 31) / 32 * 32, 256));
   grid.workgroup_size = {std::min(most, std::max(wanted, least_workgroup_with_barriers(caps))), 1, 1};
@@ -124,9 +124,9 @@ int64_t steps_of_dispatch(const DeviceCaps& caps, int64_t steps, uint64_t of_ste
 }
 
 // Returns a workspace for the state h or c between two dispatches.
-TensorId carried_state(Lowering& lowering, const std::string& name, int64_t walks, int64_t hidden) {
+TensorId carried_state(Lowering& lowering, const std::string& name, int64_t sequences, int64_t hidden) {
   return lowering.workspace(lowering.node().name + name,
-                            {{walks, hidden}, ElementType::f32, Storage::buffer, Layout::linear});
+                            {{sequences, hidden}, ElementType::f32, Storage::buffer, Layout::linear});
 }
 
 // Returns the buffers of a dispatch for some of the steps, which reads and writes states.
@@ -236,8 +236,8 @@ void lower_recurrence(Lowering& lowering) {
   if (const std::string why = why_on_host(lowering); !why.empty()) return lowering.run_on_host(why);
   const auto& op = lowering.op<Recurrence>();
   const Shape& products = lowering.input_type(0).shape;
-  const int64_t hidden = lowering.input_type(1).shape[2], walks = op.directions() * products[1];
-  const Grid grid = workgroup_per_sequence(lowering.caps(), walks, hidden);
+  const int64_t hidden = lowering.input_type(1).shape[2], sequences = op.directions() * products[1];
+  const Grid grid = workgroup_per_sequence(lowering.caps(), sequences, hidden);
   const int64_t length = steps_of_dispatch(lowering.caps(), products[0],
                                            iterations_of_step(op.cell, hidden, grid.workgroup_size[0]));
   if (length < products[0] && buffers_of_part(lowering) > lowering.caps().max_storage_buffers_per_stage)
@@ -254,7 +254,8 @@ void lower_recurrence(Lowering& lowering) {
     part.end_step = std::min(first + length, products[0]);
     const bool is_last = part.end_step == products[0];
     const auto state = [&](const char* of) {
-      return is_last ? kNoTensor : carried_state(lowering, of + std::to_string(part.end_step), walks, hidden);
+      return is_last ? kNoTensor
+                     : carried_state(lowering, of + std::to_string(part.end_step), sequences, hidden);
     };
     part.h_after = state("/state ");
     part.c_after = op.cell == RecurrentCell::lstm ? state("/cell ") : kNoTensor;
