@@ -6,7 +6,7 @@
 # Steps:
 #   tests         tests/run.sh: what each commit runs
 #   drivers       what each commit leaves out (label nightly): host logic, samples and whole models on SwiftShader and under the
-#                 limits of Android Baseline 2022, and whole models with lavapipe's optimisation
+#                 limits of Android Baseline 2022, and kernels and whole models with lavapipe's optimisation and eight lanes
 #   full          VELLUM_TEST_FULL: the whole product of kernel sweeps, every candidate on every device, the largest layers,
 #                 tilings and pictures, 300 frames of the live sample
 #   bench         builds the benchmarks, measures kernels against the device's ceilings, and checks their results
