@@ -9,7 +9,7 @@
 
 #include "vulkan/delete_when_idle.hpp"
 #include "vulkan/descriptors.hpp"
-#include "vulkan/ycbcr_samplers.hpp"
+#include "vulkan/external_format.hpp"
 
 namespace vellum::gpu {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "platform/progress.hpp"
+#include "vulkan/external_format.hpp"
 #include "vulkan/image.hpp"
-#include "vulkan/ycbcr_samplers.hpp"
 
 namespace vellum::gpu {
 

@@ -1,33 +1,15 @@
 // Samplers that read the planes of an image without conversion: Y as green, U as blue, V as red.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <mutex>
 
 #include "vulkan/context.hpp"
+#include "vulkan/external_format.hpp"
 #include "vulkan/vulkan_hpp.hpp"
 
 namespace vellum::gpu {
-
-// A VkFormat, or the implementation-defined format of an Android hardware buffer (VkExternalFormatANDROID).
-struct ImageFormatId {
-  VkFormat format = VK_FORMAT_UNDEFINED;
-  uint64_t external = 0;
-
-  // NOLINTNEXTLINE(modernize-use-nullptr): a mistake of clang-tidy 14
-  auto operator<=>(const ImageFormatId&) const = default;
-};
-
-// The driver's description of an implementation-defined format
-// (VkAndroidHardwareBufferFormatPropertiesANDROID).
-struct ExternalFormat {
-  VkFormatFeatureFlags features = 0;
-  VkComponentMapping components = {};
-  VkChromaLocation x_chroma = VK_CHROMA_LOCATION_COSITED_EVEN, y_chroma = VK_CHROMA_LOCATION_COSITED_EVEN;
-  bool has_chroma = false;  // Y, U and V, not colours
-};
 
 // A VkSamplerYcbcrConversion that converts nothing, and its sampler without filtering.
 struct YcbcrSampler {

@@ -1,4 +1,5 @@
 #include "vulkan/context_impl.hpp"
+#include "vulkan/external/handle_bits.hpp"
 #include "vulkan/external/handle_types.hpp"
 #include "vulkan/external/memory.hpp"
 #include "vulkan/external/resources.hpp"

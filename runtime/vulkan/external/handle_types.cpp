@@ -5,6 +5,7 @@
 
 #include "vulkan/buffer.hpp"
 #include "vulkan/context_impl.hpp"
+#include "vulkan/external/handle_bits.hpp"
 
 namespace vellum {
 

@@ -1,20 +1,18 @@
 // Queries which types of handles a device can import and export with the enabled extensions.
 #pragma once
 
+#include <vulkan/vulkan_core.h>
+
 #include <string>
 #include <vector>
 
 #include "vellum/external.hpp"
-#include "vulkan/vulkan_hpp.hpp"
 
 namespace vellum::gpu {
 
 class Context;
 
 enum class ExternalUse : uint8_t { import_handle, export_handle };
-
-vk::ExternalMemoryHandleTypeFlagBits memory_type_bit(ExternalHandleType type);
-vk::ExternalSemaphoreHandleTypeFlagBits semaphore_type_bit(ExternalHandleType type);
 
 // Throws Error(unsupported): "llvmpipe imports no memory as dma_buf".
 [[noreturn]] void refuse_external(const Context& context, ExternalUse use, const char* what,

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "vulkan/ycbcr_samplers.hpp"
+#include "vulkan/external_format.hpp"
 
 namespace vellum::gpu {
 

@@ -4,6 +4,7 @@
 
 #include "platform/file_descriptor.hpp"
 #include "vulkan/context_impl.hpp"
+#include "vulkan/external/handle_bits.hpp"
 #include "vulkan/external/handle_types.hpp"
 #include "vulkan/external/hardware_buffer.hpp"
 #include "vulkan/external/win32.hpp"

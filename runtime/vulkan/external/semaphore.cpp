@@ -1,5 +1,6 @@
 #include "platform/file_descriptor.hpp"
 #include "vulkan/context_impl.hpp"
+#include "vulkan/external/handle_bits.hpp"
 #include "vulkan/external/handle_types.hpp"
 #include "vulkan/external/resources.hpp"
 #include "vulkan/external/win32.hpp"
