@@ -94,9 +94,10 @@ bool FirstUseCheck::may_share_memory(const std::shared_ptr<gpu::Context>& contex
                 [&] { return memory_reuse_is_safe(context, caps, has_shaders); });
 }
 
-bool FirstUseCheck::packs_halves(const std::shared_ptr<gpu::Context>& context) {
+bool FirstUseCheck::packs_halves(const std::shared_ptr<gpu::Context>& context, const DeviceCaps& caps,
+                                 const std::function<bool(const Program&)>& has_shaders) {
   return answer(*context, verdicts_.packs_halves,
-                [&] { return std::optional(converts_halves_correctly(context)); });
+                [&] { return converts_halves_correctly(context, caps, has_shaders); });
 }
 
 bool FirstUseCheck::answer(const gpu::Context& context, std::optional<bool>& verdict,

@@ -37,8 +37,9 @@ class FirstUseCheck {
   // the programs are compiled for.
   bool may_share_memory(const std::shared_ptr<gpu::Context>& context, const DeviceCaps& caps,
                         const std::function<bool(const Program&)>& has_shaders = {});
-  // Returns DeviceCaps::packs_halves. The first call checks it, unless the cache folder has the verdict.
-  bool packs_halves(const std::shared_ptr<gpu::Context>& context);
+  // Returns DeviceCaps::packs_halves. The first call checks it, in the same way.
+  bool packs_halves(const std::shared_ptr<gpu::Context>& context, const DeviceCaps& caps,
+                    const std::function<bool(const Program&)>& has_shaders = {});
   // Marks the kernels of the program as wrong whose shaders crashed the driver in an earlier process. Returns
   // whether it marked a kernel that was not marked before.
   bool finds_crashes(const gpu::Context& context, const Program& program);

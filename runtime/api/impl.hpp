@@ -123,6 +123,9 @@ struct Device::Impl {
   bool checks_kernels(const PackedModel* bundle) const;
   // Returns whether tensors may share memory, which it checks with the shaders of the bundle.
   bool may_share_memory(const PackedModel& bundle, const DeviceCaps& caps);
+  // Returns DeviceCaps::packs_halves for kernels that are compiled for `caps`, which it checks in the same
+  // way.
+  bool packs_halves(const PackedModel& bundle, const DeviceCaps& caps, Precision precision);
   // Adds a warning if tensors must not share memory on this device. bundle: the model's, or null.
   void warn_of_memory(CompiledModel& model, const PackedModel* bundle);
   // Returns whether all kernels of a program may be used. Checks kernels that have no verdict yet. caps: the

@@ -29,6 +29,7 @@
 #include "passes/shapes/shape_inputs.hpp"
 #include "platform/files.hpp"
 #include "platform/utf8_path.hpp"
+#include "selfcheck/halves_check.hpp"
 #include "selfcheck/reuse_check.hpp"
 #include "selfcheck/small_programs.hpp"
 #include "vulkan/glslang_compiler.hpp"
@@ -222,6 +223,33 @@ void add_check_shaders(const KernelsByText& kernels, const DeviceCaps& caps, con
       used.kernels, [](const KernelId& kernel) { return kernel.forms.find("=IMAGE") != std::string::npos; });
   for (const Program& program : reuse_check_programs(caps, images))
     add_shaders(pipeline_keys(program), contents);
+  if (options.precision == Precision::fp16) add_shaders(pipeline_keys(halves_check_program(caps)), contents);
+}
+
+// Returns the caps that sessions may compile for: where a device turns out to round halves wrongly, its
+// kernels round them by themselves.
+std::vector<DeviceCaps> possible_caps(const DeviceCaps& caps, Precision precision) {
+  std::vector<DeviceCaps> possible{caps};
+  if (precision == Precision::fp16 && caps.packs_halves) {
+    possible.push_back(caps);
+    possible.back().packs_halves = false;
+  }
+  return possible;
+}
+
+// Adds shaders, and prepacked weights, of all forms of the model, and returns their kernels.
+KernelsByText add_programs(const std::vector<Graph>& forms, const DeviceCaps& caps,
+                           const SessionOptions& options, const PackVariants& variants,
+                           packfile::Contents& contents, const Graph& imported) {
+  KernelsByText kernels;
+  for (const Graph& form : forms)
+    for (const Program& program : possible_programs(form, caps, options)) {
+      add_shaders(pipeline_keys(program), contents);
+      if (variants.images) add_shaders(binding_pipeline_keys(caps, form, program), contents);
+      add_kernels(program, kernels);
+      add_weights(program, imported, contents);  // those of the model: a session knows them by its values
+    }
+  return kernels;
 }
 
 PackSummary write_bundle(Imported& model, const packfile::TakePieces& take, const Caps& caps,
@@ -234,20 +262,19 @@ PackSummary write_bundle(Imported& model, const packfile::TakePieces& take, cons
   contents.caps = to_json(stored);
   const Model whole = Handles::model(std::make_shared<Model::Impl>(model.graph));
   const SessionOptions named = by_tensor_name(whole, options);
-  KernelsByText kernels;
-  for (const Graph& variant : variant_graphs(whole, variants)) {
-    for (const Program& program : possible_programs(variant, device, named)) {
-      add_shaders(pipeline_keys(program), contents);
-      if (variants.images) add_shaders(binding_pipeline_keys(device, variant, program), contents);
-      add_kernels(program, kernels);
-      add_weights(program, model.graph, contents);  // those of the model: a session knows them by its values
-    }
-  }
+  const std::vector<Graph> forms = variant_graphs(whole, variants);
+  const std::vector<DeviceCaps> possible = possible_caps(device, named.precision);
+  std::vector<KernelsByText> kernels;
+  for (const DeviceCaps& each : possible)
+    kernels.push_back(add_programs(forms, each, named, variants, contents, model.graph));
   PackSummary summary{contents.shaders.size(), contents.weights.size(), 0, 0};
-  DeviceCaps without_matrices = device;
-  without_matrices.cooperative_matrices.clear();
-  add_check_shaders(kernels, device, named, contents);
-  if (!device.cooperative_matrices.empty()) add_check_shaders(kernels, without_matrices, named, contents);
+  for (size_t i = 0; i < possible.size(); ++i) {
+    add_check_shaders(kernels[i], possible[i], named, contents);
+    if (possible[i].cooperative_matrices.empty()) continue;
+    DeviceCaps without_matrices = possible[i];
+    without_matrices.cooperative_matrices.clear();
+    add_check_shaders(kernels[i], without_matrices, named, contents);
+  }
   for (const auto& [key, bytes] : contents.weights) summary.weights_bytes += bytes.size();
   summary.file_bytes = packfile::write(contents, take);
   return summary;

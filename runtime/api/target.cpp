@@ -226,8 +226,15 @@ CompiledModel Device::Impl::compile_with_right_kernels_of(const PackedModel& bun
 DeviceCaps Device::Impl::kernel_caps(Precision precision) {
   DeviceCaps caps = context->caps();
   if (precision == Precision::fp16 && caps.packs_halves && checks_kernels(nullptr))
-    caps.packs_halves = first_use_check.packs_halves(context);
+    caps.packs_halves = first_use_check.packs_halves(context, caps);
   return caps;
+}
+
+bool Device::Impl::packs_halves(const PackedModel& bundle, const DeviceCaps& caps, Precision precision) {
+  if (!caps.packs_halves || !context->caps().packs_halves) return false;
+  if (precision != Precision::fp16 || !checks_kernels(&bundle)) return true;
+  return first_use_check.packs_halves(context, caps,
+                                      [&](const Program& program) { return bundle.has_shaders_of(program); });
 }
 
 CompiledModel Device::Impl::compile_for_device(const Graph& prepared, const CompileOptions& options,
@@ -248,6 +255,7 @@ std::optional<CompiledModel> Device::Impl::compile_from_bundle(const Model& mode
     options.plan.mode = MemoryMode::naive;
     options.in_place = false;
   }
+  caps.packs_halves = packs_halves(bundle, caps, options.precision);
   const Graph graph = graph_for_shapes(model, caps, options);
   CompiledModel compiled = compile_prepared(graph, caps, options, last);
   if (!bundle.has_shaders_of(compiled.program)) return {};

@@ -32,18 +32,31 @@ HostTensor numbers() {
   return tensor;
 }
 
+SmallOperator pool_of_pairs() {
+  const std::vector<int64_t> pair{1, 2};
+  return small_operator("halves", "MaxPool", {{numbers(), false}},
+                        {{"kernel_shape", pair}, {"strides", pair}});
+}
+
+Program lowered_in_halves(const Graph& graph, const DeviceCaps& caps) {
+  return lower(graph, caps, {.precision = Precision::fp16, .storage = StorageChoice::buffer});
+}
+
 }  // namespace
 
-bool converts_halves_correctly(const std::shared_ptr<gpu::Context>& context) {
-  const std::vector<int64_t> pair{1, 2};
-  const SmallOperator small =
-      small_operator("halves", "MaxPool", {{numbers(), false}}, {{"kernel_shape", pair}, {"strides", pair}});
+Program halves_check_program(const DeviceCaps& caps) {
+  return lowered_in_halves(optimise(pool_of_pairs().graph, {}), caps);
+}
+
+std::optional<bool> converts_halves_correctly(const std::shared_ptr<gpu::Context>& context,
+                                              const DeviceCaps& caps, const HasShaders& has_shaders) {
+  const SmallOperator small = pool_of_pairs();
   const Graph graph = optimise(small.graph, {});
   const std::vector<float> want = cast(evaluate(graph, small.inputs)[0], DType::f16).to_floats();
   std::vector<float> got;
   try {
-    Program program =
-        lower(graph, context->caps(), {.precision = Precision::fp16, .storage = StorageChoice::buffer});
+    Program program = lowered_in_halves(graph, caps);
+    if (has_shaders && !has_shaders(program)) return std::nullopt;
     MarkedRuns(context, 1).run(small.name, program, [&] {
       Executor executor(context, compile_program(context, std::move(program)));
       executor.set_input(0, small.inputs[0]);

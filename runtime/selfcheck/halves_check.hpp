@@ -3,14 +3,24 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
+#include "caps/device_caps.hpp"
+#include "program/program.hpp"
+#include "selfcheck/small_run.hpp"
 #include "vulkan/context.hpp"
 
 namespace vellum {
 
 // Stores numbers as halves, including ties, infinities and numbers of small magnitude, and reads them back.
-// Returns true if all are correct, and also if the check cannot run. Throws Error(device_lost) if the device
-// is lost.
-bool converts_halves_correctly(const std::shared_ptr<gpu::Context>& context);
+// Returns true if all are correct, and also if the check cannot run; nothing if there are no shaders for it.
+// Throws Error(device_lost) if the device is lost.
+//
+// caps: the caps that the program is compiled for; the device has all of them.
+std::optional<bool> converts_halves_correctly(const std::shared_ptr<gpu::Context>& context,
+                                              const DeviceCaps& caps, const HasShaders& has_shaders = {});
+
+// The program of this check.
+Program halves_check_program(const DeviceCaps& caps);
 
 }  // namespace vellum

@@ -2,19 +2,16 @@
 // (docs/drivers.md, row 2).
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "caps/device_caps.hpp"
 #include "program/program.hpp"
+#include "selfcheck/small_run.hpp"
 #include "vulkan/context.hpp"
 
 namespace vellum {
-
-// Whether the shaders of a program are available; empty: all are.
-using HasShaders = std::function<bool(const Program&)>;
 
 // Runs a chain of 24 convolutions, in buffers and in images: once with separate memory for each tensor, and
 // several times with each form of sharing. Compares the bits. Returns true if they are equal, and also if the

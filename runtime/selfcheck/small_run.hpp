@@ -27,6 +27,9 @@ double error_bound(Precision precision);
 double error_on_device(const std::shared_ptr<gpu::Context>& context, Program program,
                        const SmallOperator& small, const std::vector<HostTensor>& want, uint32_t repetitions);
 
+// Whether the shaders of a program are available; empty: all are.
+using HasShaders = std::function<bool(const Program&)>;
+
 // Runs the programs of one check under crash marks (vulkan/crash_marks.hpp).
 class MarkedRuns {
  public:

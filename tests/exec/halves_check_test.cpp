@@ -16,7 +16,9 @@
 #include "support/gpu_test.hpp"
 #include "support/onnx_builder.hpp"
 #include "support/tensors.hpp"
+#include "vellum/pack.hpp"
 #include "vellum/vellum.hpp"
+#include "vulkan/pipeline.hpp"
 
 namespace vellum::test {
 namespace {
@@ -26,11 +28,14 @@ std::shared_ptr<gpu::Context> context_with(const char* allowances) {
   return gpu::Context::create(test_context_options());
 }
 
-TEST(HalvesCheck, PassesOnADeviceThatIsRight) { EXPECT_TRUE(converts_halves_correctly(context_with(""))); }
+TEST(HalvesCheck, PassesOnADeviceThatIsRight) {
+  const auto context = context_with("");
+  EXPECT_EQ(converts_halves_correctly(context, context->caps()), true);
+}
 
 TEST(HalvesCheck, FindsADeviceThatCutsBitsOff) {
   const auto context = context_with("truncating_halves");
-  EXPECT_EQ(converts_halves_correctly(context), !context->caps().packs_halves)
+  EXPECT_EQ(converts_halves_correctly(context, context->caps()), !context->caps().packs_halves)
       << "halves are made of integers";
 }
 
@@ -76,7 +81,27 @@ TEST(HalvesCheck, HalvesOfIntegersAreThoseOfTheHost) {
     }
 }
 
-HostTensor run_in_halves(const char* allowances, SelfCheck self_check) {
+// A bundle for the device of the tests, made once.
+const std::string& bundle_of(const std::string& model, const SessionOptions& options) {
+  static const std::string bundle = [&] {
+    auto impl = std::make_shared<Device::Impl>();
+    impl->context = context_with("");
+    std::string bytes;
+    pack(
+        std::as_bytes(std::span(model)),
+        [&](std::span<const std::byte> piece) {
+          bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+        },
+        Caps::of(Handles::device(std::move(impl))), options);
+    return bytes;
+  }();
+  return bundle;
+}
+
+// Whether the session is one of Vellum::runtime, which compiles no shaders.
+enum class From { model, bundle };
+
+HostTensor run_in_halves(const char* allowances, SelfCheck self_check, From from = From::model) {
   OnnxModel model;
   model.input("x", {1, 8, 20, 20})
       .initializer("w", random_tensor({8, 8, 3, 3}, 1))
@@ -85,9 +110,15 @@ HostTensor run_in_halves(const char* allowances, SelfCheck self_check) {
   auto impl = std::make_shared<Device::Impl>();
   impl->self_check = self_check;
   impl->context = context_with(allowances);
-  const std::string bytes = model.bytes();
-  Session session(Handles::device(std::move(impl)), Model::load(std::as_bytes(std::span(bytes))),
-                  {.precision = Precision::fp16});
+  const Device device = Handles::device(impl);
+  const SessionOptions options{.precision = Precision::fp16};
+  std::string bytes = model.bytes();
+  if (from == From::bundle) bytes = bundle_of(bytes, options);
+  impl->compiles_shaders = from == From::model;
+  Session session(device, Model::load(std::as_bytes(std::span(bytes))), options);
+  if (from == From::bundle) {
+    EXPECT_EQ(impl->context->pipelines().shader_counts().compiled, 0u);
+  }
   const HostTensor x = random_tensor({1, 8, 20, 20}, 2);
   Tensor input(DType::f32, x.shape());
   std::memcpy(input.mutable_data(), x.data(), input.byte_size());
@@ -101,9 +132,12 @@ HostTensor run_in_halves(const char* allowances, SelfCheck self_check) {
 
 TEST(HalvesCheck, SessionsOfSuchADeviceRound) {
   const HostTensor want = run_in_halves("", SelfCheck::off);
-  EXPECT_TRUE(same_bits(run_in_halves("truncating_halves", SelfCheck::on), want));
-  if (test_context()->caps().packs_halves) {
-    EXPECT_FALSE(same_bits(run_in_halves("truncating_halves", SelfCheck::off), want)) << "nothing is wrong";
+  for (const From from : {From::model, From::bundle}) {
+    EXPECT_TRUE(same_bits(run_in_halves("truncating_halves", SelfCheck::on, from), want));
+    if (test_context()->caps().packs_halves) {
+      EXPECT_FALSE(same_bits(run_in_halves("truncating_halves", SelfCheck::off, from), want))
+          << "nothing is wrong";
+    }
   }
 }
 
