@@ -8,6 +8,7 @@
 
 #include "exec/host_values.hpp"
 #include "exec/pipeline_keys.hpp"
+#include "exec/poison.hpp"
 #include "exec/submit_times.hpp"
 #include "plan/dispatch_model.hpp"
 #include "vellum/error.hpp"
@@ -52,6 +53,7 @@ Executor::Executor(std::shared_ptr<gpu::Context> context, std::shared_ptr<const 
   if (options_.timestamps && gpu::timestamps_supported(*context_) && !pipelines_.empty())
     queries_ =
         std::make_unique<gpu::TimestampQueries>(context_, static_cast<uint32_t>(2 * program().tasks.size()));
+  if (context_->options().poison_memory) poison_ = std::make_unique<const Poison>(*model_);
   split_into_steps();
   try {
     apply_placement(pool_->turn());
@@ -198,7 +200,8 @@ void Executor::record(size_t index, bool first, bool host_follows) {
   if (queries_ && first) queries_->reset(commands);
   if (submit_times_) submit_times_->begin(commands, index, first);
   const bool labels = context_->has_debug_labels();
-  const TaskRecorder tasks{*model_, tensors_, pipelines_, *sets_, dispatch_of_task_, queries_.get(), labels};
+  const TaskRecorder tasks{*model_,           tensors_,       pipelines_, *sets_,
+                           dispatch_of_task_, queries_.get(), labels,     poison_.get()};
   // An earlier run may have written the states.
   const bool after_others = first && (pool_->is_shared() || !program().states.empty());
   for (size_t t = step.first_task; t < step.first_task + step.task_count; ++t)

@@ -187,6 +187,7 @@ class Executor final : private ArenaPool::Tenant {
   std::vector<size_t> dispatch_of_task_;  // index into pipelines_ and sets_
   std::unique_ptr<gpu::DescriptorSets> sets_;
   std::unique_ptr<gpu::TimestampQueries> queries_;
+  std::unique_ptr<const Poison> poison_;       // if ContextOptions::poison_memory
   std::unique_ptr<SubmitTimes> submit_times_;  // where submits have a limit of time
   std::vector<Step> steps_;
   // Outputs with run-time shapes of the last run; empty before it, and if it failed.

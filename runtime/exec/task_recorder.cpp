@@ -1,5 +1,6 @@
 #include "exec/task_recorder.hpp"
 
+#include "exec/poison.hpp"
 #include "plan/buffer_copies.hpp"
 #include "vulkan/context.hpp"
 
@@ -62,7 +63,10 @@ void TaskRecorder::record(gpu::CommandBuffer& commands, size_t task, bool after_
   const Dispatch& dispatch = *model.program.tasks[task].dispatch;
   if (labels) commands.begin_label(dispatch.name + " (" + dispatch.op + ")");
   // The parts of one dispatch do not wait for one another.
-  if (!part || !part->continues) record_barrier(commands, task, after_earlier_work);
+  if (!part || !part->continues) {
+    record_barrier(commands, task, after_earlier_work);
+    if (poison) poison->record(commands, tensors, task);
+  }
 
   const bool copies = is_copied_by_command(model.program, dispatch, commands.context().caps());
   const size_t index = dispatch_of_task[task];

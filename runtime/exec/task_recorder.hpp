@@ -16,6 +16,8 @@
 
 namespace vellum {
 
+class Poison;
+
 // The pipeline of each dispatch, in the order of tasks.
 using Pipelines = std::vector<std::shared_ptr<const gpu::Pipeline>>;
 
@@ -40,6 +42,7 @@ struct TaskRecorder {
   const std::vector<size_t>& dispatch_of_task;
   const gpu::TimestampQueries* queries = nullptr;  // two queries for each task
   bool labels = false;                             // labels each task for debuggers
+  const Poison* poison = nullptr;                  // fills memory before its first write
 
   // after_earlier_work: adds a barrier after earlier work of the same queue that used the same memory and was
   // not waited for.

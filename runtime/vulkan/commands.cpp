@@ -1,5 +1,6 @@
 #include "vulkan/commands.hpp"
 
+#include <bit>
 #include <string>
 #include <vector>
 
@@ -174,6 +175,17 @@ void CommandBuffer::copy(VkBuffer from, uint64_t from_offset, VkBuffer to, uint6
 
 void CommandBuffer::fill(const Buffer& buffer, uint64_t offset, uint64_t bytes, uint32_t value) {
   impl_->buffer.fillBuffer(buffer.handle(), offset, bytes, value, impl_->functions());
+}
+
+void CommandBuffer::fill_with_ones(const Image& image) {
+  vk::ClearColorValue ones;
+  if (image.desc().format == ImageFormat::rgba8ui)
+    ones.uint32 = {{UINT8_MAX, UINT8_MAX, UINT8_MAX, UINT8_MAX}};
+  else
+    ones.float32.fill(std::bit_cast<float>(UINT32_MAX));
+  impl_->buffer.clearColorImage(image.handle(), vk::ImageLayout::eGeneral, ones,
+                                vk::ImageSubresourceRange(vk::ImageAspectFlagBits::eColor, 0, 1, 0, 1),
+                                impl_->functions());
 }
 
 void CommandBuffer::begin_label(const std::string& label) {

@@ -98,6 +98,8 @@ class CommandBuffer {
   void copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset, uint64_t bytes);
   void copy(VkBuffer from, uint64_t from_offset, VkBuffer to, uint64_t to_offset, uint64_t bytes);
   void fill(const Buffer& buffer, uint64_t offset, uint64_t bytes, uint32_t value);
+  // Sets all bits of the image, which is in layout GENERAL: NaN in floats.
+  void fill_with_ones(const Image& image);
   // Begin and end a label around commands, for debuggers (Context::has_debug_labels()).
   void begin_label(const std::string& label);
   void end_label();

@@ -54,6 +54,9 @@ struct ContextOptions {
   // Changes the caps that Vellum assumes of the device, e.g. clamp_to_android_baseline_2022. It may only
   // lower them.
   std::function<DeviceCaps(const DeviceCaps&)> adjust_caps;
+  // Fills the memory of each tensor before its first write (exec/poison.hpp), to find kernels that read what
+  // nothing wrote.
+  bool poison_memory = false;
   // The time limit of one submit, after which the device counts as hanging.
   std::chrono::nanoseconds wait_limit = std::chrono::seconds(60);
 };
