@@ -1,11 +1,13 @@
 #include "faulty_driver/faulty_driver.hpp"
 
+#include <array>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
+#include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -31,8 +33,13 @@ namespace {
 
 // Whether the fault is one of this shader.
 bool is_faulty_shader(const VkShaderModuleCreateInfo& info) {
-  if (faulty().fault == DriverFault::wrong_square_groups)
-    return has_local_size({info.pCode, info.codeSize / sizeof(uint32_t)}, {8, 8, 1});
+  if (faulty().fault == DriverFault::wrong_workgroups) {
+    std::istringstream shape(faulty().shader);
+    std::array<uint32_t, 3> size{1, 1, 1};
+    char times = 0;
+    shape >> size[0] >> times >> size[1];
+    return has_local_size({info.pCode, info.codeSize / sizeof(uint32_t)}, size);
+  }
   const std::string_view code(reinterpret_cast<const char*>(info.pCode), info.codeSize);
   return code.find(faulty().shader) != code.npos;
 }
@@ -197,8 +204,7 @@ VKAPI_ATTR VkResult VKAPI_CALL faulty_submit(VkQueue queue, uint32_t count, cons
     constexpr uint32_t kRarePeriod = 9;  // odd: a check runs each kernel with two inputs in turn
     if (is_faulty && faulty().fault == DriverFault::skips_some_runs && ++faulty().submits % kPeriod == 0)
       count = 0;
-    if (is_faulty && faulty().fault == DriverFault::wrong_square_groups &&
-        ++faulty().submits % kRarePeriod == 0)
+    if (is_faulty && faulty().fault == DriverFault::wrong_workgroups && ++faulty().submits % kRarePeriod == 0)
       count = 0;
   }
   return faulty().submit(queue, count, submits, fence);

@@ -23,14 +23,15 @@ enum class DriverFault {
                              // destroyed before a queue was waited for: the GPU still uses them
   refuses_concurrent_waits,  // VK_ERROR_DEVICE_LOST for a fence while another thread waits; any shader
   // Nothing is reported.
-  computes_nothing,     // dispatches of the shader write nothing
-  skips_some_runs,      // every fifth submit with the shader does nothing
-  miscompiles,          // the shader multiplies where it should add; halves and integers are right
-  truncates_halves,     // conversions of floats to halves cut off bits; any shader
-  answers_late,         // VK_NOT_READY for the first three questions for results of queries
-  wrong_square_groups,  // every ninth submit with a shader in workgroups of 8x8 does nothing; any shader
-  drops_workgroups,     // dispatches of 32,768 or more workgroups along x run half of them; any shader
-  recycles_wrongly,     // a dispatch writes nothing where an earlier one of its commands wrote; any shader
+  computes_nothing,  // dispatches of the shader write nothing
+  skips_some_runs,   // every fifth submit with the shader does nothing
+  miscompiles,       // the shader multiplies where it should add; halves and integers are right
+  truncates_halves,  // conversions of floats to halves cut off bits; any shader
+  answers_late,      // VK_NOT_READY for the first three questions for results of queries
+  wrong_workgroups,  // every ninth submit with a shader in workgroups of a shape does nothing; `shader` is
+                     // the shape, "8x8"
+  drops_workgroups,  // dispatches of 32,768 or more workgroups along x run half of them; any shader
+  recycles_wrongly,  // a dispatch writes nothing where an earlier one of its commands wrote; any shader
 };
 
 // Vulkan's functions have no user pointer, so the state is global; only one exists at a time.

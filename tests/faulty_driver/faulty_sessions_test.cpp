@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "api/impl.hpp"
@@ -146,28 +147,41 @@ TEST(FaultyDriver, TimestampsThatAreLateAreReadAgain) {
   for (int run = 0; run < 3; ++run) EXPECT_NO_THROW(session.run());
 }
 
-// Row 7: Concat of images runs in workgroups of 8x8.
-TEST(FaultyDriver, KernelsThatFailInANinthOfTheirRunsAreNotUsed) {
-  OnnxModel pools;
+// A pool, the mean, both, and a pool of these, of width `width`.
+Model pools(int64_t width) {
+  OnnxModel model;
   const auto window =
       attributes({{"kernel_shape", std::vector<int64_t>{3, 3}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}});
-  pools.input("x", {1, 6, 10, 8})
+  model.input("x", {1, 6, 10, width})
       .node("MaxPool", {"x"}, {"a"}, window, "most")
       .node("AveragePool", {"x"}, {"b"}, window, "means")
       .node("Concat", {"a", "b"}, {"c"}, attributes({{"axis", int64_t{1}}}), "concat")
       .node("MaxPool", {"c"}, {"y"}, window, "most of all")
       .output("y");
-  const std::string bytes = pools.bytes();
-  const Model model = Model::load(std::as_bytes(std::span(bytes)));
+  const std::string bytes = model.bytes();
+  return Model::load(std::as_bytes(std::span(bytes)));
+}
+
+// Row 7: Concat of images runs in workgroups whose shape follows from the width. One that is right in another
+// shape is used there.
+TEST(FaultyDriver, KernelsThatFailInANinthOfTheirRunsAreNotUsed) {
   const SessionOptions images{.storage = StorageChoice::image2d};
-  const TempFolder folder;
-  std::vector<std::string> warnings;
-  for (int start = 0; start < 2; ++start) {
-    const FaultyDriver driver(DriverFault::wrong_square_groups, "none");
-    const Device device = open(driver, folder.path(), {});
-    const std::vector<float> first = run_model(device, model, images, warnings, 8);
-    for (int run = 0; run < 12; ++run) EXPECT_EQ(run_model(device, model, images, warnings, 8), first) << run;
-    EXPECT_NE(joined(warnings).find("is not used"), std::string::npos) << joined(warnings);
+  constexpr int64_t kNarrow = 8, kWide = 16;
+  for (const auto& [shape, width, other] :
+       {std::tuple("8x8", kNarrow, kWide), std::tuple("16x4", kWide, kNarrow)}) {
+    const TempFolder folder;
+    std::vector<std::string> warnings;
+    for (int start = 0; start < 2; ++start) {
+      const FaultyDriver driver(DriverFault::wrong_workgroups, shape);
+      const Device device = open(driver, folder.path(), {});
+      run_model(device, pools(other), images, warnings, other);
+      EXPECT_EQ(joined(warnings).find("is not used"), std::string::npos) << shape << joined(warnings);
+      const Model model = pools(width);
+      const std::vector<float> first = run_model(device, model, images, warnings, width);
+      for (int run = 0; run < 12; ++run)
+        EXPECT_EQ(run_model(device, model, images, warnings, width), first) << shape << ", " << run;
+      EXPECT_NE(joined(warnings).find("is not used"), std::string::npos) << shape << joined(warnings);
+    }
   }
 }
 
