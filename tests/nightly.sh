@@ -9,6 +9,7 @@
 #                 limits of Android Baseline 2022, and kernels and whole models with lavapipe's optimisation and eight lanes
 #   full          VELLUM_TEST_FULL: the whole product of kernel sweeps, every candidate on every device, the largest layers,
 #                 tilings and pictures, 300 frames of the live sample
+#   worst         the kernels on the worst device with subgroups of 16 to 128, and random graphs there
 #   bench         builds the benchmarks, measures kernels against the device's ceilings, and checks their results
 #   asan          AddressSanitizer and UndefinedBehaviorSanitizer: the tests without a device, those labelled quick on lavapipe,
 #                 hostile files, and models of the fuzz targets on lavapipe
@@ -39,6 +40,16 @@ full='^(kernels|kernel_check|e2e_models|e2e_layers|tiles_on_device|large_picture
 run_tests() { tests/run.sh; }
 run_drivers() { tests/run.sh nightly; }
 run_full() { VELLUM_TEST_FULL=1 ctest --test-dir "$tests" -R "$full" --output-on-failure -j2 --timeout 36000; }
+run_worst() {
+  local size failed=0
+  for size in 16 32 64 128; do
+    VELLUM_TEST_WORST_DEVICE=all,subgroups_$size ctest --test-dir "$tests" -R '^kernels[.]lavapipe' --output-on-failure -j2 \
+      --timeout 36000 || failed=1
+  done
+  VELLUM_TEST_WORST_DEVICE=all VELLUM_DIFFERENTIAL_DRAWN=$seed:$((drawn / 10)) \
+    ctest --test-dir "$tests" -R 'differential_test.lavapipe' --output-on-failure --timeout 100000 || failed=1
+  return $failed
+}
 run_bench() { tests/run.sh bench; }
 run_asan() {
   cmake --preset asan -DCMAKE_UNITY_BUILD=ON && cmake --build build/asan --target quick_tests &&
@@ -60,7 +71,7 @@ run_differential() {
 }
 run_soak() { VELLUM_SOAK_SECONDS=$share ctest --test-dir "$tests" -R '^soak_test[.]lavapipe' --output-on-failure --timeout 100000; }
 
-steps=(tests drivers full bench asan tsan hostile faults fuzz differential soak)
+steps=(tests drivers full worst bench asan tsan hostile faults fuzz differential soak)
 wanted=("$@")
 ((${#wanted[@]})) || wanted=("${steps[@]}")
 for step in "${wanted[@]}"; do

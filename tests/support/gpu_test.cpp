@@ -175,7 +175,7 @@ gpu::ContextOptions test_context_options() {
   gpu::ContextOptions options;
   options.validation = with_validation();
   options.adjust_caps = limits_from_environment();
-  options.get_instance_proc_addr = worst_device_functions();
+  use_worst_device(options);
   options.log = [](LogLevel, std::string_view message) {
     // GPU-assisted validation says that it cannot check something on this device: no error.
     if (message.find("UNASSIGNED-GPU-Assisted Validation Warning") != message.npos) return;

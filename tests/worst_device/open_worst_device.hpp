@@ -13,10 +13,9 @@ namespace vellum::test {
 // A device without cache, validation and checks of its kernels; none if the environment asks for no
 // allowances.
 inline std::optional<Device> open_worst_device() {
-  const PFN_vkGetInstanceProcAddr functions = worst_device_functions();
-  if (!functions) return std::nullopt;
   gpu::ContextOptions options;
-  options.get_instance_proc_addr = functions;
+  use_worst_device(options);
+  if (!options.get_instance_proc_addr) return std::nullopt;
   auto impl = std::make_shared<Device::Impl>();
   impl->self_check = SelfCheck::off;
   impl->context = gpu::Context::create(options);

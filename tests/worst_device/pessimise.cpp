@@ -8,9 +8,15 @@
 #include <string>
 #include <utility>
 
+#include "platform/fingerprint.hpp"
 #include "worst_device/execution_order.hpp"
+#include "worst_device/finding_marks.hpp"
 #include "worst_device/out_of_bounds.hpp"
+#include "worst_device/shared_garbage.hpp"
+#include "worst_device/shared_races.hpp"
+#include "worst_device/signed_overflow.hpp"
 #include "worst_device/spirv_module.hpp"
+#include "worst_device/subgroups.hpp"
 
 namespace vellum::test {
 namespace {
@@ -267,6 +273,16 @@ class Pessimiser {
   bool declared_ = false;
 };
 
+void add_checks(SpirvModule& module, const Allowances& allowances, uint32_t slot) {
+  SpirvBuilder builder(module);
+  FindingMarks marks(module, builder, slot);
+  if (allowances.signed_overflow) find_signed_overflow(module, builder, marks);
+  std::vector<Instruction> before;
+  if (allowances.shared_races) before = find_shared_races(module, builder, marks);
+  marks.finish(std::move(before));
+  builder.finish();
+}
+
 WorkgroupOrder order_of(const Allowances& allowances) {
   return allowances.mixed_workgroups      ? WorkgroupOrder::mixed
          : allowances.reversed_workgroups ? WorkgroupOrder::reversed
@@ -283,24 +299,41 @@ Allowances parse_allowances(std::string_view list) {
       {"truncating_halves", &Allowances::truncating_halves},
       {"no_special_values", &Allowances::no_special_values},
       {"uninitialised_variables", &Allowances::uninitialised_variables},
+      {"uninitialised_shared", &Allowances::uninitialised_shared},
       {"uninitialised_memory", &Allowances::uninitialised_memory},
       {"reversed_workgroups", &Allowances::reversed_workgroups},
       {"mixed_workgroups", &Allowances::mixed_workgroups},
       {"reversed_invocations", &Allowances::reversed_invocations},
-      {"out_of_bounds", &Allowances::out_of_bounds}};
+      {"out_of_bounds", &Allowances::out_of_bounds},
+      {"bar_heap", &Allowances::bar_heap},
+      {"recycled_memory", &Allowances::recycled_memory},
+      {"shared_races", &Allowances::shared_races},
+      {"signed_overflow", &Allowances::signed_overflow}};
   while (!list.empty()) {
     const std::string_view name = list.substr(0, list.find(','));
     list.remove_prefix(std::min(name.size() + 1, list.size()));
     bool known = false;
     for (const auto& [text, member] : names)
       if (name == text || name == "all") allowances.*member = known = true;
+    for (const uint32_t size : {16u, 32u, 64u, 128u})
+      if (name == "subgroups_" + std::to_string(size)) {
+        allowances.subgroup_size = size;
+        known = true;
+      }
     if (!known) throw std::runtime_error("no device is allowed " + std::string(name));
   }
   return allowances;
 }
 
+uint32_t finding_slot(std::span<const uint32_t> words) {
+  return static_cast<uint32_t>(platform::fingerprint(std::as_bytes(words)).low % kFindingSlots);
+}
+
 std::vector<uint32_t> pessimise(std::span<const uint32_t> words, const Allowances& allowances) {
   SpirvModule module = read_spirv(words);
+  if (allowances.has_findings()) add_checks(module, allowances, finding_slot(words));
+  if (allowances.uninitialised_shared) fill_shared_memory(module);  // before the checks begin
+  if (allowances.subgroup_size > 0) emulate_subgroups(module, allowances.subgroup_size);
   if (allowances.out_of_bounds) read_garbage_out_of_bounds(module);
   change_order(module, order_of(allowances), allowances.reversed_invocations);
   Pessimiser(module, allowances).run();

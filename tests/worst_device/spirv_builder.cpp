@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace vellum::test {
 
@@ -13,7 +14,7 @@ void SpirvBuilder::note(const Instruction& i) {
   const std::vector<uint32_t>& o = i.operands;
   if (i.opcode == spirv::kCapability) capabilities_[o[0]] = true;
   if (i.opcode == spirv::kDecorate && o[1] == spirv::kBuiltIn) builtins_[o[2]] = o[0];
-  if (i.opcode >= spirv::kTypeBool && i.opcode <= spirv::kTypePointer) {
+  if (i.opcode >= spirv::kTypeBool && i.opcode <= spirv::kTypeFunction) {
     types_[o[0]] = {i.opcode, {o.begin() + 1, o.end()}};
     return;
   }
@@ -55,6 +56,10 @@ std::optional<uint32_t> SpirvBuilder::constant_value(uint32_t id) const {
 uint32_t SpirvBuilder::make_type(uint32_t opcode, const std::vector<uint32_t>& operands) {
   for (const auto& [id, known] : types_)
     if (known.opcode == opcode && known.operands == operands) return id;
+  return add_type(opcode, operands);
+}
+
+uint32_t SpirvBuilder::add_type(uint32_t opcode, const std::vector<uint32_t>& operands) {
   const uint32_t id = module_.new_id();
   Instruction made{opcode, {id}};
   made.operands.insert(made.operands.end(), operands.begin(), operands.end());
@@ -109,13 +114,22 @@ void SpirvBuilder::make_capability(uint32_t capability) {
 }
 
 // From version 1.4 on the interface lists all global variables, before only inputs and outputs.
-uint32_t SpirvBuilder::private_variable(uint32_t type) {
-  const uint32_t pointer = make_type(spirv::kTypePointer, {spirv::kStoragePrivate, type});
+uint32_t SpirvBuilder::variable(uint32_t storage, uint32_t type) {
+  const uint32_t pointer = make_type(spirv::kTypePointer, {storage, type});
   const uint32_t id = module_.new_id();
-  globals_.push_back({spirv::kVariable, {pointer, id, spirv::kStoragePrivate}});
+  globals_.push_back({spirv::kVariable, {pointer, id, storage}});
+  types_of_[id] = pointer;
   constexpr uint32_t kVersion1_4 = 0x00010400;
   if (module_.header[1] >= kVersion1_4) add_to_interface(id);
   return id;
+}
+
+void SpirvBuilder::decorate(std::vector<uint32_t> operands) {
+  decorations_.push_back({spirv::kDecorate, std::move(operands)});
+}
+
+void SpirvBuilder::decorate_member(std::vector<uint32_t> operands) {
+  decorations_.push_back({spirv::kMemberDecorate, std::move(operands)});
 }
 
 void SpirvBuilder::add_to_interface(uint32_t variable) {

@@ -40,7 +40,12 @@ class SpirvBuilder {
   uint32_t splat(uint32_t type, uint32_t bits);  // in all components of a vector
   uint32_t make_builtin(uint32_t number, uint32_t type);
   void make_capability(uint32_t capability);
-  uint32_t private_variable(uint32_t type);
+  uint32_t private_variable(uint32_t type) { return variable(spirv::kStoragePrivate, type); }
+  uint32_t variable(uint32_t storage, uint32_t type);
+  // A type that differs from all others, to be decorated or because others of its kind are.
+  uint32_t add_type(uint32_t opcode, const std::vector<uint32_t>& operands);
+  void decorate(std::vector<uint32_t> operands);
+  void decorate_member(std::vector<uint32_t> operands);
 
   // Appends an instruction with a result to `to` and returns the result.
   uint32_t add(std::vector<Instruction>& to, uint32_t opcode, uint32_t type, std::vector<uint32_t> operands);

@@ -1,4 +1,7 @@
 // Each emulation of worst_device.hpp changes the results of a shader that relies on what is not promised.
+#include "worst_device/worst_device.hpp"
+
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +14,7 @@
 #include "vulkan/buffer.hpp"
 #include "vulkan/kernel_run.hpp"
 #include "vulkan/transfer.hpp"
+#include "worst_device/findings.hpp"
 
 namespace vellum::test {
 namespace {
@@ -19,6 +23,10 @@ constexpr const char* kSource = R"(#version 450
 #ifdef INF_NAN_PRESERVE
 #extension GL_EXT_spirv_intrinsics : require
 spirv_execution_mode(extensions = ["SPV_KHR_float_controls"], capabilities = [4466], 4461, 32);
+#endif
+#ifdef SUBGROUP
+#extension GL_KHR_shader_subgroup_arithmetic : require
+#extension GL_KHR_shader_subgroup_ballot : require
 #endif
 layout(local_size_x = WORKGROUP_X, local_size_y = WORKGROUP_Y, local_size_z = WORKGROUP_Z) in;
 #ifdef TEXELS
@@ -38,6 +46,8 @@ void main() {
 }
 )";
 
+constexpr uint32_t kWorkgroup = 64;  // the default
+
 // Returns the expression of each x[i], as a device with these allowances computes it; "" for none.
 std::vector<float> compute(const char* allowances, const std::string& expression, const std::vector<float>& x,
                            const std::string& macro = "") {
@@ -51,6 +61,10 @@ std::vector<float> compute(const char* allowances, const std::string& expression
   key.bindings = {
       macro == "TEXELS" ? gpu::BindingType::texel_buffer_rgba32f : gpu::BindingType::storage_buffer,
       gpu::BindingType::storage_buffer};
+  if (macro == "SUBGROUPS") {
+    key.workgroup_size[0] = 2 * std::max(kWorkgroup, context->caps().subgroup_size);
+    key.subgroup_size = context->caps().subgroup_size;
+  }
   const auto bytes = std::as_bytes(std::span(x));
   const auto device_buffer = [&] {
     return gpu::make_buffer(context, bytes.size(), gpu::MemoryKind::device, gpu::MemoryCategory::other);
@@ -61,7 +75,7 @@ std::vector<float> compute(const char* allowances, const std::string& expression
   uploader.finish();
   const gpu::BoundResource resources[] = {from, to};
   run(context, context->pipelines().get(key), resources, {},
-      {static_cast<uint32_t>((x.size() + 63) / 64), 1, 1});
+      {static_cast<uint32_t>((x.size() + key.workgroup_size[0] - 1) / key.workgroup_size[0]), 1, 1});
   return as<float>(gpu::download(context, to));
 }
 
@@ -118,6 +132,14 @@ TEST(WorstDevice, HasVariablesOfArbitraryValues) {
   EXPECT_NE(compute("uninitialised_variables", "x[i] + unassigned", {1.0f, 2.0f}), (std::vector{1.0f, 2.0f}));
 }
 
+TEST(WorstDevice, HasSharedMemoryOfArbitraryValues) {
+  const std::vector<float> x(70, 1.0f);
+  EXPECT_EQ(not_numbers(compute("uninitialised_shared", "kept[gl_LocalInvocationIndex]", x)), 70);
+  EXPECT_EQ(compute("uninitialised_shared",
+                    "(kept[gl_LocalInvocationIndex] = x[i], kept[gl_LocalInvocationIndex])", x),
+            x);
+}
+
 // A workgroup that reads what the workgroup before it writes.
 TEST(WorstDevice, RunsWorkgroupsInAnotherOrder) {
   const std::vector<float> x = whole_numbers(64 * 40);
@@ -144,6 +166,91 @@ TEST(WorstDevice, RunsInvocationsFromTheLastToTheFirst) {
             numbers);
 }
 
+// Returns what the shader finds out about itself, without failing the test.
+std::string findings(const char* allowances, const std::string& expression, const std::vector<float>& x) {
+  compute(allowances, expression, x);
+  std::string all;
+  for (const std::string& finding : take_findings()) all += finding + "\n";
+  return all;
+}
+
+// In whatever order the invocations run.
+TEST(WorstDevice, FindsConflictingAccessesOfSharedMemory) {
+  const std::vector<float> x(192, 2.0f);
+  const char* const conflicting[] = {
+      "(kept[gl_LocalInvocationIndex] = x[i], kept[0])",                // written, then read
+      "(kept[gl_LocalInvocationIndex] = x[i], kept[WORKGROUP_X - 1])",  // read, then written
+      "kept[0] = x[i]",                                                 // written twice
+      "(kept[gl_LocalInvocationIndex] = x[i], barrier(), y[i] = kept[0], kept[gl_LocalInvocationIndex] = "
+      "1.0)",
+  };
+  for (const std::string order : {"shared_races", "shared_races,reversed_invocations"})
+    for (const char* expression : conflicting)
+      EXPECT_NE(findings(order.c_str(), expression, x).find("without a barrier between them"),
+                std::string::npos)
+          << expression;
+  const char* const right[] = {
+      "(kept[gl_LocalInvocationIndex] = x[i], kept[gl_LocalInvocationIndex])",
+      "(kept[gl_LocalInvocationIndex] = x[i], barrier(), kept[0] + kept[WORKGROUP_X - 1])",
+      "(kept[gl_LocalInvocationIndex] = x[i], barrier(), y[i] = kept[0], barrier(), "
+      "kept[gl_LocalInvocationIndex] = 1.0)",
+  };
+  for (const char* expression : right) EXPECT_EQ(findings("shared_races", expression, x), "") << expression;
+  EXPECT_EQ(findings("", conflicting[0], x), "");
+}
+
+TEST(WorstDevice, AFindingFailsTheTest) {
+  EXPECT_NONFATAL_FAILURE(compute("shared_races", "kept[0] = x[i]", {1.0f, 2.0f});
+                          fail_on_findings(), "without a barrier between them");
+}
+
+TEST(WorstDevice, FindsOverflowOfSignedIntegers) {
+  const std::vector<float> x = whole_numbers(100);
+  const std::string most = std::to_string(std::numeric_limits<int>::max());
+  for (const std::string& expression : std::vector<std::string>{
+           "float(int(x[i]) * 100000000)", "float(int(x[i]) + " + most + ")",
+           "float(-int(x[i]) - " + most + " - 1)", "float((ivec2(1, int(x[i])) * 100000000).y)"})
+    EXPECT_NE(findings("signed_overflow", expression, x).find("overflows"), std::string::npos) << expression;
+  for (const std::string& expression : std::vector<std::string>{
+           "float(int(x[i]) * -10000000)", "float(int(x[i]) - " + most + ")",
+           "float(uint(x[i]) * 100000000u)", "float((ivec2(1, int(x[i])) + 100000000).y)"})
+    EXPECT_EQ(findings("signed_overflow", expression, x), "") << expression;
+}
+
+TEST(WorstDevice, HasSubgroupsOfOtherSizes) {
+  if (on_swiftshader()) GTEST_SKIP() << "its subgroups cannot be required, so that no kernel uses them";
+  const std::vector<float> x = whole_numbers(256);
+  for (const size_t size : {16, 32, 64, 128}) {
+    const std::string name = "subgroups_" + std::to_string(size);
+    const auto results = [&](const char* expression) {
+      return compute(name.c_str(), expression, x, "SUBGROUPS");
+    };
+    const std::vector<float> sums = results("subgroupAdd(x[i])"),
+                             most = results("subgroupMax(vec2(0.0, -x[i])).y"),
+                             bits = results("float(subgroupOr(uint(x[i])))"),
+                             third = results("subgroupBroadcast(x[i], 3)"),
+                             lanes = results("float(gl_SubgroupInvocationID + 1000 * gl_SubgroupID)"),
+                             products =
+                                 results("subgroupMul(vec4(gl_SubgroupInvocationID == 0 ? x[i] : 1.0)).z");
+    for (size_t i = 0; i < x.size(); ++i) {
+      const size_t first = i / size * size;
+      float sum = 0;
+      uint32_t all = 0;
+      for (size_t lane = 0; lane < size; ++lane) {
+        sum += x[first + lane];
+        all |= static_cast<uint32_t>(x[first + lane]);
+      }
+      ASSERT_EQ(sums[i], sum) << name << ", " << i;
+      ASSERT_EQ(most[i], -x[first]) << name << ", " << i;
+      ASSERT_EQ(bits[i], static_cast<float>(all)) << name << ", " << i;
+      ASSERT_EQ(third[i], x[first + 3]) << name << ", " << i;
+      ASSERT_EQ(products[i], x[first]) << name << ", " << i;
+      const size_t workgroup = 2 * std::max<size_t>(kWorkgroup, size);
+      ASSERT_EQ(lanes[i], static_cast<float>(i % size + 1000 * (i % workgroup / size))) << name << ", " << i;
+    }
+  }
+}
+
 TEST(WorstDevice, ReadsArbitraryValuesBeyondTheEnd) {
   const std::vector<float> x = whole_numbers(64);
   const char* const beyond = "x[i] + x[i + 64]";
@@ -154,6 +261,28 @@ TEST(WorstDevice, ReadsArbitraryValuesBeyondTheEnd) {
   EXPECT_EQ(not_numbers(compute("", texels, x, "TEXELS")), 0);
   EXPECT_EQ(not_numbers(compute("out_of_bounds", texels, x, "TEXELS")), 64);
   EXPECT_EQ(compute("out_of_bounds", "imageLoad(texels, i / 4)[i % 4]", x, "TEXELS"), x);
+}
+
+// The second buffer for the host is not in the memory of the device, and both have the right values.
+TEST(WorstDevice, MapsLittleOfItsMemory) {
+  const std::vector<float> x = whole_numbers(12 << 10);
+  EXPECT_EQ(compute("bar_heap", "x[i]", x), x);
+  const EnvironmentVariable environment("VELLUM_TEST_WORST_DEVICE", "bar_heap");
+  const auto context = gpu::Context::create(test_context_options());
+  const auto upload_buffer = [&] {
+    return gpu::make_buffer(context, 48 << 10, gpu::MemoryKind::upload, gpu::MemoryCategory::other);
+  };
+  const uint32_t device_types = ~gpu::host_visible_memory_types(*context);
+  std::vector<gpu::Buffer> buffers;
+  for (int i = 0; i < 3; ++i) buffers.push_back(upload_buffer());
+  EXPECT_NE(buffers[0].arena()->memory_type(), buffers[1].arena()->memory_type());
+  EXPECT_EQ(buffers[1].arena()->memory_type(), buffers[2].arena()->memory_type());
+  const gpu::Buffer own = gpu::make_buffer(context, 256, gpu::MemoryKind::device, gpu::MemoryCategory::other);
+  EXPECT_EQ(own.data(), nullptr);
+  EXPECT_NE(device_types >> own.arena()->memory_type() & 1, 0u);
+  buffers.erase(buffers.begin());
+  EXPECT_NE(upload_buffer().arena()->memory_type(), buffers[0].arena()->memory_type())
+      << "there is room again";
 }
 
 TEST(WorstDevice, HasMemoryOfArbitraryValues) {
