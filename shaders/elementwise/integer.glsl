@@ -33,9 +33,10 @@ ivec4 And(ivec4 a, ivec4 b) { return a & b; }
 ivec4 Or(ivec4 a, ivec4 b) { return a | b; }
 ivec4 Xor(ivec4 a, ivec4 b) { return a ^ b; }
 
-ivec4 Add(ivec4 a, ivec4 b) { return a + b; }
-ivec4 Sub(ivec4 a, ivec4 b) { return a - b; }
-ivec4 Mul(ivec4 a, ivec4 b) { return a * b; }
+// Unsigned, because compilers behind GLSL's may assume that signed integers do not overflow (Metal's).
+ivec4 Add(ivec4 a, ivec4 b) { return ivec4(uvec4(a) + uvec4(b)); }
+ivec4 Sub(ivec4 a, ivec4 b) { return ivec4(uvec4(a) - uvec4(b)); }
+ivec4 Mul(ivec4 a, ivec4 b) { return ivec4(uvec4(a) * uvec4(b)); }
 ivec4 Max(ivec4 a, ivec4 b) { return ivec4(max(ORDERED(a), ORDERED(b))); }
 ivec4 Min(ivec4 a, ivec4 b) { return ivec4(min(ORDERED(a), ORDERED(b))); }
 // Dividing by zero gives 0, as in the host reference. GLSL's % is not used, because it is undefined for
@@ -45,7 +46,7 @@ int quotient(int a, int b) {
 #ifdef UNSIGNED
   return int(uint(a) / uint(b));
 #else
-  if (b == -1) return 0 - a;
+  if (b == -1) return int(0u - uint(a));
   return a / b;
 #endif
 }
@@ -53,7 +54,7 @@ ivec4 Div(ivec4 a, ivec4 b) {
   return ivec4(quotient(a.x, b.x), quotient(a.y, b.y), quotient(a.z, b.z), quotient(a.w, b.w));
 }
 // Fmod has the sign of the dividend (C's %), Mod the sign of the divisor (Python's %).
-ivec4 Fmod(ivec4 a, ivec4 b) { return mix(a - b * Div(a, b), ivec4(0), equal(b, ivec4(0))); }
+ivec4 Fmod(ivec4 a, ivec4 b) { return mix(Sub(a, Mul(b, Div(a, b))), ivec4(0), equal(b, ivec4(0))); }
 ivec4 Mod(ivec4 a, ivec4 b) {
   ivec4 rest = Fmod(a, b);
 #ifdef UNSIGNED
@@ -79,12 +80,12 @@ ivec4 ShiftRight(ivec4 a, ivec4 b) { return a >> ivec4(min(uvec4(b), uvec4(31)))
 
 int whole_power(int base, int exponent) {
   if (exponent < 0) return base == 1 ? 1 : 0;
-  int result = 1;
+  uint result = 1u, factor = uint(base);
   for (; exponent > 0; exponent >>= 1) {
-    if ((exponent & 1) != 0) result *= base;
-    base *= base;
+    if ((exponent & 1) != 0) result *= factor;
+    factor *= factor;
   }
-  return result;
+  return int(result);
 }
 // For an integer exponent the result is an exact product. For other exponents the root is truncated; the
 // correction prevents an exact integer root from losing 1 if pow() is slightly too small.
@@ -106,7 +107,7 @@ ivec4 Pow(ivec4 a, vec4 b) {
 ivec4 Identity(ivec4 x) { return x; }
 ivec4 Not(ivec4 x) { return ivec4(equal(x, ivec4(0))); }
 ivec4 BitwiseNot(ivec4 x) { return ~x; }
-ivec4 Neg(ivec4 x) { return ivec4(0) - x; }
+ivec4 Neg(ivec4 x) { return Sub(ivec4(0), x); }
 #ifdef UNSIGNED
 ivec4 Abs(ivec4 x) { return x; }
 ivec4 Relu(ivec4 x) { return x; }
