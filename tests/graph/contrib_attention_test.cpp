@@ -2,6 +2,8 @@
 // prints these values, which ONNX Runtime computes: the products of each row with eighths({width}, 9).
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
 #include <numeric>
 
 #include "run_operator.hpp"
@@ -206,6 +208,57 @@ TEST(ContribAttention, ProjectsItsInput) {
       run({"com.microsoft.Attention", 1, {{"num_heads", int64_t{2}}}},
           {eighths({2, 3, 32}, 1), eighths({32, 96}, 2), eighths({96}, 3), words({2}, {2, 3})});
   expect_fingerprint(y, {-33.308578f, -33.593261f, -33.59375f, -13.414031f, -8.2774961f, -1.4843743f});
+}
+
+// The cache holds two tokens of keys and values.
+TEST(ContribAttention, ProjectsItsInputAfterEarlierTokens) {
+  const OptionalTensors inputs{eighths({1, 3, 32}, 1), eighths({32, 96}, 2), eighths({96}, 3), std::nullopt,
+                               eighths({2, 1, 2, 2, 16}, 4)};
+  const Spec spec{
+      "com.microsoft.Attention", 1, {{"num_heads", int64_t{2}}, {"unidirectional", int64_t{1}}}, 2};
+  const std::vector<HostTensor> results = run_all(*make(spec, inputs), inputs);
+  expect_fingerprint(results.at(0), {-5.8192282f, -7.1356445f, -33.593717f});
+  expect_fingerprint(results.at(1), {-2.875f,   2.265625f,  1.0878906f,  -8.5449219f,  -20.335938f,
+                                     -1.09375f, -1.53125f,  8.0722656f,  17.660156f,   22.632812f,
+                                     2.015625f, -2.9375f,   -17.914062f, -13.144531f,  -4.7226562f,
+                                     4.0625f,   -1.953125f, 15.466797f,  -0.38671875f, -0.93359375f});
+}
+
+// Sums of two products of these and of octets fit in 16 bits.
+HostTensor half_octets(const Shape& shape, int64_t seed) {
+  Ints values = octets(shape, seed, DType::i8).to_ints();
+  for (int64_t& value : values) value >>= 1;
+  return HostTensor::from<int64_t>(DType::i8, shape, values);
+}
+
+// An input and a matrix of 8 bits, with one scale or one for each column, masked and after earlier tokens.
+TEST(ContribAttention, ProjectsIntegers) {
+  const HostTensor matrix = half_octets({32, 96}, 3), bias = eighths({96}, 1),
+                   step = floats({}, {1.0f / 256}),
+                   zero = HostTensor::from<int64_t>(DType::u8, {}, std::array{int64_t{120}}),
+                   zero_of_matrix = HostTensor::from<int64_t>(DType::i8, {}, std::array{int64_t{3}});
+  const std::optional<HostTensor> none;
+  const AttributeValues two_heads{{"num_heads", int64_t{2}}},
+      causal{{"num_heads", int64_t{2}}, {"unidirectional", int64_t{1}}};
+  const HostTensor x = octets({2, 3, 32}, 2);
+  expect_fingerprint(run({"com.microsoft.QAttention", 1, two_heads},
+                         {x, matrix, bias, step, step, none, zero, zero_of_matrix}),
+                     {11.810905f, 11.794859f, 12.059308f, 11.833208f, 11.770423f, 11.900819f});
+  expect_fingerprint(
+      run({"com.microsoft.QAttention", 1, causal}, {x, matrix, bias, step, step, words({2}, {2, 3})}),
+      {11.679138f, 12.088732f, 12.178352f, 11.554138f, 11.484501f, 11.698095f});
+  Floats steps = eighths({96}, 4).to_floats();
+  for (float& value : steps) value = std::abs(value) / 128;
+  const OptionalTensors inputs{octets({1, 3, 32}, 2),       matrix, bias, step,
+                               floats({96}, steps),         none,   zero, octets({96}, 2, DType::i8),
+                               eighths({2, 1, 2, 2, 16}, 4)};
+  const std::vector<HostTensor> results =
+      run_all(*make({"com.microsoft.QAttention", 1, causal, 2}, inputs), inputs);
+  expect_fingerprint(results.at(0), {3.6924146f, 8.8943834f, 8.7977748f});
+  expect_fingerprint(results.at(1), {-2.875f,   2.265625f,  -0.80088043f, 1.3814926f,  -0.91025543f,
+                                     -1.09375f, -1.53125f,  -3.986145f,   -2.5623169f, -3.90802f,
+                                     2.015625f, -2.9375f,   9.9480209f,   5.8237534f,  6.8620834f,
+                                     4.0625f,   -1.953125f, -2.5487518f,  -2.5189667f, -2.8925018f});
 }
 
 // The caches have room for twelve tokens and have five. What follows the new token stays as it was.

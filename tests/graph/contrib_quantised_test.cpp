@@ -9,15 +9,6 @@
 namespace vellum::testing {
 namespace {
 
-HostTensor octets(const Shape& shape, int64_t seed, DType dtype = DType::u8) {
-  Ints values;
-  for (int64_t i = 0; i < element_count(shape); ++i) {
-    const int64_t value = (i * 37 + seed * 11) % 256;
-    values.push_back(dtype == DType::i8 && value > 127 ? value - 256 : value);
-  }
-  return HostTensor::from<int64_t>(dtype, shape, values);
-}
-
 HostTensor byte(int64_t value) { return HostTensor::from<int64_t>(DType::u8, {}, std::array{value}); }
 HostTensor signed_bytes(const Ints& values) {
   return HostTensor::from<int64_t>(DType::i8, {static_cast<int64_t>(values.size())}, values);
@@ -40,6 +31,17 @@ TEST(ContribQuantised, SoftmaxWhereAndMean) {
   expect_ints(run({"com.microsoft.QLinearReduceMean", 1, {{"axes", Ints{1}}, {"keepdims", int64_t{0}}}},
                   {x, number(0.5f), byte(3), number(1), byte(1)}),
               {2}, {23, 79});
+}
+
+TEST(ContribQuantised, PoolsOfChannelsLast) {
+  const OptionalTensors inputs{octets({1, 3, 2, 4}, 1), number(0.5f), byte(3), number(0.5f), byte(9)};
+  expect_ints(run({"com.microsoft.QLinearAveragePool",
+                   1,
+                   {{"kernel_shape", Ints{2, 1}}, {"channels_last", int64_t{1}}}},
+                  inputs),
+              {1, 2, 2, 4}, {37, 74, 111, 148, 185, 222, 131, 40, 77, 114, 151, 188, 225, 134, 43, 80});
+  expect_ints(run({"com.microsoft.QLinearGlobalAveragePool", 1, {{"channels_last", int64_t{1}}}}, inputs),
+              {1, 1, 1, 4}, {131, 125, 120, 114});
 }
 
 TEST(ContribQuantised, ProductsToFloats) {

@@ -39,6 +39,16 @@ inline HostTensor eighths(const Shape& shape, int64_t seed, float factor = 1.0f,
   return floats(shape, values);
 }
 
+// Integers of 8 bits, of all values.
+inline HostTensor octets(const Shape& shape, int64_t seed, DType dtype = DType::u8) {
+  Ints values;
+  for (int64_t i = 0; i < element_count(shape); ++i) {
+    const int64_t value = (i * 37 + seed * 11) % 256;
+    values.push_back(dtype == DType::i8 && value > 127 ? value - 256 : value);
+  }
+  return HostTensor::from<int64_t>(dtype, shape, values);
+}
+
 struct Spec {
   std::string type;
   int opset = 13;

@@ -49,6 +49,9 @@ x = octets((2, 3), 1)
 run("QLinearSoftmax", [x, f(0.03125), b(7), f(0.00390625), b(0)], opset=13, axis=-1)
 run("QLinearSoftmax", [octets((2, 1, 3), 1), f(0.03125), b(7), f(0.00390625), b(0)], opset=12, axis=0)
 run("QLinearWhere", [np.array([[True], [False]]), x, f(0.5), b(3), octets((1, 3), 5), f(0.25), b(200), f(1), b(100)])
+pooled = [octets((1, 3, 2, 4), 1), f(0.5), b(3), f(0.5), b(9)]
+run("QLinearAveragePool", pooled, kernel_shape=[2, 1], channels_last=1)
+run("QLinearGlobalAveragePool", pooled, channels_last=1)
 weights, scale = octets((4, 2), 3, np.int8), f(0.125, 0.25)
 run("MatMulIntegerToFloat", [octets((3, 4), 2), weights, f(0.5), scale, b(9), i8([1, -2]), f(1, 2)])
 run("DynamicQuantizeMatMul", [eighths((3, 4), 2), weights, scale, i8([1, -2]), f(1, 2)])
@@ -142,6 +145,15 @@ attention("MultiHeadAttention", [queries, keys, values, None, np.array([[1, 1, 0
 attention("MultiHeadAttention", [queries, keys, values, None, np.array([3, 2], np.int32), eighths((1, 2, 3, 4), 8)], num_heads=2)
 attention("MultiHeadAttention", [queries, queries, queries], num_heads=2, unidirectional=1)
 attention("Attention", [queries, eighths((32, 96), 2), eighths((96,), 3), np.array([2, 3], np.int32)], num_heads=2)
+past = eighths((2, 1, 2, 2, 16), 4)
+attention("Attention", [queries[:1], eighths((32, 96), 2), eighths((96,), 3), None, past], 2, num_heads=2, unidirectional=1)
+# Sums of two products fit in 16 bits: beyond them kernels of ONNX Runtime for some processors saturate.
+integers = [octets((2, 3, 32), 2), octets((32, 96), 3, np.int8) // 2, eighths((96,), 1), np.array(1 / 256, np.float32)]
+steps = [np.array(1 / 256, np.float32), np.abs(eighths((96,), 4)) / 128]
+zeros = [np.array(120, np.uint8), np.array(3, np.int8), octets((96,), 2, np.int8)]
+attention("QAttention", [*integers, steps[0], None, *zeros[:2]], num_heads=2)
+attention("QAttention", [*integers, steps[0], np.array([2, 3], np.int32)], num_heads=2, unidirectional=1)
+attention("QAttention", [integers[0][:1], *integers[1:], steps[1], None, zeros[0], zeros[2], past], 2, num_heads=2, unidirectional=1)
 new = [eighths((2, 1, 64), seed) for seed in (1, 2, 3)]
 cache, length = [eighths((2, 4, 12, 16), seed) for seed in (4, 5)], np.array([5], np.int32)
 attention("MultiHeadAttention", [*new, None, None, None, *cache, length], 3, num_heads=4)

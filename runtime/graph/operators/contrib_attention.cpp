@@ -1,5 +1,6 @@
 // Attention and rotary embeddings of com.microsoft.
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "graph/composed.hpp"
@@ -170,33 +171,107 @@ std::shared_ptr<const Operator> make_decoder_masked_attention(const NodeSpec& sp
   return make_with_heads(spec, kDecoderMasked, shares);
 }
 
-// Projects the input to queries, keys and values with one matrix.
-std::shared_ptr<const Operator> make_contrib_attention(const NodeSpec& spec) {
-  const HeadAttributes attributes(*spec.attributes);
-  const Ints sizes = spec.attributes->get_ints("qkv_hidden_sizes");
-  if (get_flag(*spec.attributes, "do_rotary", false) || spec.has_input(4) || spec.output_count > 1)
-    refuse_unsupported("Attention (com.microsoft) with a cache or rotary embeddings");
-  return composed(spec, [=](Body& body) {
-    ValueId x = body.add("MatMul", {body.input(0, "input"), body.input(1, "weights")});
-    if (body.has_input(2)) x = body.add("Add", {x, body.input(2, "bias")});
+// Which inputs Attention and QAttention have besides the input, the matrix and its bias.
+struct ProjectedInputs {
+  size_t mask_index, past, scores_bias;
+};
+constexpr size_t kNoInput = SIZE_MAX;
+constexpr ProjectedInputs kAttention{3, 4, 5}, kQuantisedAttention{5, 8, kNoInput};
+
+// Attention whose queries, keys and values are one tensor (batch, token, channels of all three).
+struct ProjectedAttention {
+  HeadAttributes heads;
+  Ints sizes;  // channels of queries, keys and values; empty: a third each
+  ProjectedInputs inputs;
+  size_t outputs = 1;
+
+  ProjectedAttention(const NodeSpec& spec, const ProjectedInputs& places)
+      : heads(*spec.attributes),
+        sizes(spec.attributes->get_ints("qkv_hidden_sizes")),
+        inputs(places),
+        outputs(spec.output_count) {
+    if (get_flag(*spec.attributes, "do_rotary", false))
+      refuse_unsupported(spec.type + " with rotary embeddings");
+    if (get_flag(*spec.attributes, "past_present_share_buffer", false))
+      refuse_unsupported(spec.type + " with a cache that is updated in place");
+  }
+
+  void attend(Body& body, ValueId x) const {
     const Shape shape = body.shape(x);
     if (shape.size() != 3) refuse_model("input has not three dimensions");
+    std::vector<ValueId> operands = divided(body, x);
+    const Past past = past_of(body);
+    ValueId mask = inputs.scores_bias == kNoInput ? kNoValue : body.optional_input(inputs.scores_bias);
+    if (body.has_input(inputs.mask_index))
+      mask = sum_of(body, mask,
+                    padding_bias(body, body.input(inputs.mask_index, "mask_index"), shape[0],
+                                 checked_add(past.tokens, shape[1]), heads.excluded));
+    operands.insert(operands.end(), {mask, past.key, past.value});
+    const std::vector<ValueId> results = heads.attend(body, operands, outputs > 1 ? 3 : 1);
+    body.output(results[0]);
+    if (outputs > 1)
+      body.output(
+          body.add("Concat", {pair_of(body, results[1]), pair_of(body, results[2])}, {{"axis", int64_t{0}}}));
+  }
+
+ private:
+  struct Past {
+    ValueId key = kNoValue, value = kNoValue;
+    int64_t tokens = 0;
+  };
+
+  std::vector<ValueId> divided(Body& body, ValueId x) const {
+    const int64_t channels = body.shape(x)[2];
     Ints widths = sizes;
-    if (widths.empty()) widths.assign(3, shape[2] / 3);
-    if (widths.size() != 3 || checked_add(checked_add(widths[0], widths[1]), widths[2]) != shape[2])
-      refuse_model("qkv_hidden_sizes do not add up to " + std::to_string(shape[2]));
-    std::vector<ValueId> inputs;
+    if (widths.empty()) widths.assign(3, channels / 3);
+    if (widths.size() != 3 || checked_add(checked_add(widths[0], widths[1]), widths[2]) != channels)
+      refuse_model("qkv_hidden_sizes do not add up to " + std::to_string(channels));
+    std::vector<ValueId> parts;
     int64_t first = 0;
     for (const int64_t width : widths) {
-      inputs.push_back(body.slice(x, 2, first, first + width));
+      parts.push_back(body.slice(x, 2, first, first + width));
       first += width;
     }
-    ValueId mask = body.optional_input(5);
-    if (body.has_input(3))
-      mask = sum_of(body, mask,
-                    padding_bias(body, body.input(3, "mask_index"), shape[0], shape[1], attributes.excluded));
-    inputs.push_back(mask);
-    body.output(attributes.attend(body, inputs, 1)[0]);
+    return parts;
+  }
+
+  // The cache has keys and values in one tensor (2, batch, head, token, channel).
+  Past past_of(Body& body) const {
+    if (!body.has_input(inputs.past)) return {};
+    const ValueId past = body.input(inputs.past, "past");
+    const Shape shape = body.shape(past);
+    if (shape.size() != 5 || shape[0] != 2)
+      refuse_model("past has shape " + to_string(shape) + ", not keys and values of five dimensions");
+    const Shape part{shape.begin() + 1, shape.end()};
+    const auto half = [&](int64_t i) { return body.reshape(body.slice(past, 0, i, i + 1), part); };
+    return {half(0), half(1), shape[3]};
+  }
+
+  static ValueId pair_of(Body& body, ValueId cache) {
+    Shape shape = body.shape(cache);
+    shape.insert(shape.begin(), 1);
+    return body.reshape(cache, shape);
+  }
+};
+
+// Projects the input to queries, keys and values with one matrix.
+std::shared_ptr<const Operator> make_contrib_attention(const NodeSpec& spec) {
+  return composed(spec, [attention = ProjectedAttention(spec, kAttention)](Body& body) {
+    ValueId x = body.add("MatMul", {body.input(0, "input"), body.input(1, "weights")});
+    if (body.has_input(2)) x = body.add("Add", {x, body.input(2, "bias")});
+    attention.attend(body, x);
+  });
+}
+
+// Projects integers with a matrix of integers. Inputs input, weight, bias, input_scale, weight_scale,
+// mask_index, input_zero_point, weight_zero_point, past.
+std::shared_ptr<const Operator> make_quantised_attention(const NodeSpec& spec) {
+  return composed(spec, [attention = ProjectedAttention(spec, kQuantisedAttention)](Body& body) {
+    const ValueId sums = body.add("MatMulInteger", {body.input(0, "input"), body.input(1, "weight"),
+                                                    body.optional_input(6), body.optional_input(7)});
+    const ValueId scale = body.add("Mul", {body.input(3, "input_scale"), body.input(4, "weight_scale")});
+    const ValueId products = body.add("Mul", {body.cast(sums, body.type(scale).dtype), scale});
+    attention.attend(body, body.add("Add", {products, body.input(2, "bias")}));
   });
 }
 
@@ -238,6 +313,7 @@ constexpr ContribRow kAttentionOperators[] = {
     {"com.microsoft.MultiHeadAttention", make_multi_head_attention},
     {"com.microsoft.DecoderMaskedMultiHeadAttention", make_decoder_masked_attention},
     {"com.microsoft.Attention", make_contrib_attention},
+    {"com.microsoft.QAttention", make_quantised_attention},
     {"com.microsoft.GroupQueryAttention", make_group_query_attention},
     {"com.microsoft.RotaryEmbedding", make_contrib_rotary},
 };

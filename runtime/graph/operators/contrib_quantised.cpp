@@ -42,14 +42,33 @@ std::shared_ptr<const Operator> make_qlinear_binary(const NodeSpec& spec) {
   });
 }
 
-// QLinearSigmoid, QLinearLeakyRelu, QLinearAveragePool and QLinearGlobalAveragePool.
+// The axes of a tensor whose channels are last as those of one whose channels are second, and the inverse.
+Ints channels_second(size_t rank) {
+  Ints order{0, static_cast<int64_t>(rank) - 1};
+  for (size_t axis = 1; axis + 1 < rank; ++axis) order.push_back(static_cast<int64_t>(axis));
+  return order;
+}
+Ints channels_last(size_t rank) {
+  Ints order{0};
+  for (size_t axis = 2; axis < rank; ++axis) order.push_back(static_cast<int64_t>(axis));
+  order.push_back(1);
+  return order;
+}
+
+// QLinearSigmoid, QLinearLeakyRelu, QLinearAveragePool and QLinearGlobalAveragePool. The pools may have
+// channels last.
 std::shared_ptr<const Operator> make_qlinear_unary(const NodeSpec& spec) {
-  if (get_flag(*spec.attributes, "channels_last", false))
-    refuse_unsupported(spec.type + " with channels last");
+  const bool are_last = get_flag(*spec.attributes, "channels_last", false);
   const std::string type = spec.type.substr(kContribPrefix.size() + std::string_view("QLinear").size());
   const auto real = standard_operator(spec, type, 1, {"channels_last"});
-  return composed(
-      spec, [real](Body& body) { output_quantized(body, body.add(real, {dequantize(body, 0)}), 3, 0); });
+  return composed(spec, [real, are_last](Body& body) {
+    ValueId x = dequantize(body, 0);
+    const size_t rank = body.shape(x).size();
+    if (!are_last) return output_quantized(body, body.add(real, {x}), 3, 0);
+    if (rank < 3) refuse_model("channels_last for a tensor of " + std::to_string(rank) + " dimensions");
+    const ValueId y = body.add(real, {body.transpose(x, channels_second(rank))});
+    output_quantized(body, body.transpose(y, channels_last(rank)), 3, 0);
+  });
 }
 
 // QLinearConcat. Inputs: scale and zero point of the output, then each tensor with its scale and zero point.
