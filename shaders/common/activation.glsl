@@ -6,7 +6,7 @@
 // SUM_BOUNDS (alpha, beta, lower and upper bound of the sum before its residual, see residual.glsl). No
 // intermediate value of a finite result overflows, because the argument of every exp() is bounded from above.
 
-#include "divide.glsl"
+#include "round_to_steps.glsl"
 
 vec4 activation_constants = activation_params;  // read once, see EXTENT_DECL_ in tensor.glsl
 
@@ -69,19 +69,6 @@ vec4 activation_gelu_tanh(vec4 x) {
   return 0.5 * x * (1.0 + activation_tanh(0.79788456 * (b + 0.044715 * b * b * b)));
 }
 
-// Returns the value of x after QuantizeLinear and DequantizeLinear: the nearest multiple of `step`, ties to
-// even, clamped to least * step and most * step. It divides as quantize.comp does. The bounds are integers,
-// so rounding may be the last operation. A NaN becomes 0. It is detected by its bits, because inf_nan.glsl
-// would keep Metal from optimising every kernel with an activation.
-vec4 round_to_steps(vec4 x, float step, float least, float most) {
-#if (defined(FIXED_POINT) && (!defined(RESIDUAL) || defined(FIXED_PAIR))) || (defined(FIXED_PAIR) && !defined(RESIDUAL))
-  vec4 steps = x / step;  // fixed-point results are whole steps, so an inexact quotient still rounds correctly
-#else
-  vec4 steps = exact_halves(x, vec4(step));
-#endif
-  steps = mix(steps, vec4(0), greaterThan(floatBitsToUint(steps) & 0x7fffffffu, uvec4(0x7f800000u)));
-  return roundEven(clamp(steps, vec4(least), vec4(most))) * step;
-}
 vec4 activation_steps(vec4 x) {
   return round_to_steps(x, activation_constants.w, activation_constants.y, activation_constants.z);
 }

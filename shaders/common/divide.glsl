@@ -33,6 +33,30 @@ vec4 exact_halves(vec4 a, vec4 b) {
 vec2 exact_halves(vec2 a, vec2 b) { return exact_halves(a.xyxy, b.xyxy).xy; }
 float exact_halves(float a, float b) { return exact_halves(vec4(a), vec4(b)).x; }
 
+// A step by which floats are divided: the upper and the lower half of its bits, and twice its inverse.
+struct Step {
+  float step, high, low, twice_inverse;
+};
+Step step_of_size(float step) {
+  float high = uintBitsToFloat(floatBitsToUint(step) & 0xfffff000u);
+  return Step(step, high, step - high, 2.0 / step);
+}
+
+// Returns roundEven() of the float that is nearest to v / step. `halves`: the whole number nearest to 2 v / step, as
+// roundEven(v * twice_inverse) finds it, or a bound beyond which the caller does not tell results apart; at most 2^12. That
+// product may be wrong by a few units in the last place, so it only selects the nearest multiple of one half. The remainder
+// v - halves / 2 * step is exact, because `halves` has few bits and exact products with both halves of the step. Its sign
+// says on which side of halves / 2 the quotient is. A quarter added on that side decides a tie and leaves an integer as it is.
+vec4 nearest_steps(vec4 v, vec4 halves, Step s) {
+  vec4 nearest = 0.5 * halves;
+  precise vec4 left = (v - nearest * s.high) - nearest * s.low;
+  // Half a unit in the last place of `nearest`, times step: a smaller remainder is rounded away. Just below 0.5 the unit is
+  // half as large, which makes no difference, because 0.5 and the floats below it all round to 0.
+  vec4 close = uintBitsToFloat(floatBitsToUint(nearest) & 0x7f800000u) * (s.step * exp2(-24.0));
+  precise vec4 beside = left - clamp(left, -close, close);
+  return roundEven(nearest + 0.25 * sign(beside));
+}
+
 // Returns (a / b, a % b) for 0 <= a < 2^30, b > 0. Integer division is slow on most devices (CPU drivers do it lane by lane),
 // so the quotient is estimated in floating point. A reciprocal may be wrong by 2.5 units in the last place, so the first
 // estimate is off by less than 2^9, the second by at most one.

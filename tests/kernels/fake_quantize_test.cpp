@@ -73,6 +73,28 @@ TEST(FakeQuantize, RoundsHalvesToEvenAndSaturates) {
   check_operator(fake_quantize(in_quarters({2, 5, 3, 7}, 1), kRounding));
 }
 
+// Quotients at, and one unit beside, every tie of steps whose inverse is no float, and far beyond the bounds;
+// in bytes, and in 16 bits, whose multiples have more bits.
+TEST(FakeQuantize, QuotientsBesideATieAreNoTies) {
+  for (const float step : {5.0f / 255.0f, 0.1f, 0.7f, 3.0f / 255.0f, 1e-6f, 12345.678f}) {
+    for (const float most : {127.0f, 32767.0f}) {
+      std::vector<float> x;
+      for (int i = 0; i < 128; ++i) {
+        const float whole = most > 127.0f && i > 3 ? static_cast<float>(257 * i) : static_cast<float>(i);
+        for (const float beside : {1.0f - 0x1p-24f, 1.0f, 1.0f + 0x1p-23f})
+          for (const float sign : {1.0f, -1.0f}) x.push_back(sign * (whole + 0.5f) * step * beside);
+      }
+      for (const float far : {3e38f, 1e6f * step, 129.0f * step, INFINITY}) x.insert(x.end(), {far, -far});
+      const auto count = static_cast<int64_t>(x.size());
+      OperatorCase test = fake_quantize(HostTensor::f32({1, 1, 1, count}, x),
+                                        {.step = step, .least = -most - 1, .most = most});
+      test.sweep.fp16 = false;
+      test.sweep.fp32_tolerance = 0;
+      check_operator(test);
+    }
+  }
+}
+
 TEST(FakeQuantize, AfterFunctions) {
   for (const char* type : {"Relu", "Sigmoid", "HardSwish", "LeakyRelu", "Tanh", "Elu", "Celu", "Softplus",
                            "Softsign", "ThresholdedRelu", "Mish", "Erf", "Gelu", "Silu"}) {
