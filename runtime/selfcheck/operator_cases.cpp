@@ -7,6 +7,7 @@
 #include "graph/operators/conv/scaled_conv.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/matmul/block_product.hpp"
+#include "graph/operators/matmul/attention.hpp"
 #include "graph/operators/movement/block_gather.hpp"
 #include "graph/operators/reduction/pool.hpp"
 #include "graph/operators/reduction/squeeze_excite.hpp"
@@ -163,6 +164,13 @@ void add_products(std::vector<SmallOperator>& list) {
                                 {computed({1, 4, 20, 16}), computed({1, 4, 20, 16}, 2),
                                  computed({1, 4, 20, 16}, 3), masked({20, 20})}));
 }
+  auto rounded = std::make_shared<Attention>();
+  rounded->score_rounding = {.step = 1.0f / 16, .least = -128, .most = 127};
+  rounded->weight_rounding = {.step = 1.0f / 256, .least = 0, .most = 255};
+  rounded->scale = 1.0f / 64;
+  list.push_back(small_operator("Attention, rounded", "Attention",
+                                {steps({1, 4, 20, 16}), steps({1, 4, 20, 16}), computed({1, 4, 20, 16}, 3)},
+                                rounded));
 
 // Bytes of any value, as packed weights have.
 Operand octets(Shape shape, uint32_t seed) {

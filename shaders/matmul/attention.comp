@@ -34,81 +34,7 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #endif
 
-#ifdef MATRICES
-#include "attention_matrices.h"
-#elif defined(CACHE)
-#include "attention_cache.h"
-#else
-#include "attention.h"
-#endif
-#include "inf_nan.glsl"
-#include "tensor.glsl"
-#include "divide.glsl"
-
-#ifdef MATRICES
-#define q_shape ivec4(1, 1, 4 * q_slices, q_tokens)
-#define k_shape ivec4(1, 1, 4 * k_slices, kv_tokens)
-#define v_shape ivec4(1, 1, 4 * v_slices, kv_tokens)
-#define y_shape ivec4(1, 1, 4 * y_slices, images * queries)
-#define OPERAND(name)                                                                                           \
-  TENSOR_IN(name)                                                                                               \
-  SLICES_OF_TENSOR(name)                                                                                        \
-  ADDRESS_TYPE(name) locate_##name(int column, int row) { return address_of_##name(ivec4(0, 0, row, column)); } \
-  vec4 next_##name(inout ADDRESS_TYPE(name) address, int row) {                                                 \
-    vec4 texel = fetch_##name(address);                                                                         \
-    next_slice_of_##name(address);                                                                              \
-    if (begins_column_of_##name(row + 1)) next_column_of_##name(address);                                       \
-    return texel;                                                                                               \
-  }
-OPERAND(q)
-#define ADDRESS_Q ADDRESS_TYPE(q)
-#ifdef SEPARATE
-OPERAND(k)
-OPERAND(v)
-#define ADDRESS_K ADDRESS_TYPE(k)
-#define ADDRESS_V ADDRESS_TYPE(v)
-#endif
-#elif defined(CACHE)
-LINEAR_IN(q)
-LINEAR_IN(k)
-LINEAR_IN(v)
-int q_first, k_first, v_first;  // slices before those of the image and head
-int locate_q(int token, int row) { return q_first + token * q_token_stride; }
-int locate_k(int token, int row) { return k_first + token * k_token_stride; }
-int locate_v(int token, int row) { return v_first + token * v_token_stride; }
-vec4 next_q(inout int address, int row) { return load4_q(address++); }
-vec4 next_k(inout int address, int row) { return load4_k(address++); }
-vec4 next_v(inout int address, int row) { return load4_v(address++); }
-#define ADDRESS_Q int
-#define ADDRESS_K int
-#define ADDRESS_V int
-#else
-TEXELS_IN(grid)
-ivec2 locate_q(int column, int row) { return ivec2(column, row); }
-vec4 next_q(inout ivec2 address, int row) { return load_grid(address.x, address.y++, grid_width); }
-#define ADDRESS_Q ivec2
-#endif
-// Q, K and V are in one tensor.
-#if !defined(SEPARATE) && !defined(CACHE)
-#define locate_k locate_q
-#define locate_v locate_q
-#define next_k next_q
-#define next_v next_q
-#define ADDRESS_K ADDRESS_Q
-#define ADDRESS_V ADDRESS_Q
-#endif
-#if defined(MASK)
-LINEAR_IN(mask)
-#endif
-#ifdef LENGTHS
-LINEAR_IN(lengths)
-int valid_keys;  // valid tokens of K and V in the image
-int first_position;  // position of the first token of Q among the keys
-#define POSITION(query) (query + first_position)
-#else
-#define valid_keys keys
-#define POSITION(query) query
-#endif
+#include "attention_operands.glsl"
 #ifdef SPLIT_KEYS
 LINEAR_OUT(partial)
 #else
@@ -134,40 +60,6 @@ const int RUN_KEYS = 4 * HALF_PRODUCTS;
 #else
 #define FIRST_KEYS 4
 #endif
-
-#define LOWEST -3.402823466e38  // initial largest score; unlike infinity, its differences are defined
-#define MINUS_INFINITY uintBitsToFloat(0xff800000u)
-
-#if defined(MASK) && !defined(MASK_BOOLEAN)
-#define MASK_IS_HALF_F32 false
-#define MASK_IS_HALF_F16 true
-#define MASK_IS_HALF_Q8 false
-const bool mask_is_half = CAT(MASK_IS_HALF_, ELEMENT_mask);
-#endif
-
-// Returns the scores of a token of Q and four keys with the mask added. Minus infinity excludes a key; `end_mask`
-// excludes keys after the last one. Uses selects, because unrolling would multiply branches to dozens.
-vec4 masked(vec4 scores, int query, ivec4 key, int mask_base, vec4 end_mask) {
-#if defined(MASK)
-  ivec4 at = mask_base + query * mask_query_stride + min(key, ivec4(keys - 1)) * mask_key_stride;
-#if defined(MASK_BOOLEAN)
-  ivec4 sees = ivec4(load_mask(at.x), load_mask(at.y), load_mask(at.z), load_mask(at.w));
-  scores = mix(scores, vec4(MINUS_INFINITY), equal(sees, ivec4(0)));
-#else
-  vec4 mask = vec4(load_mask(at.x), load_mask(at.y), load_mask(at.z), load_mask(at.w));
-  // The lowest half represents the lowest float (FINITE_HALVES in tensor.glsl), beside which scores are negligible.
-  if (mask_is_half) mask = mix(mask, vec4(0.5 * LOWEST), equal(mask, vec4(-65504)));
-  scores += mask;
-#endif
-#endif
-#ifdef CAUSAL
-  scores = mix(scores, vec4(MINUS_INFINITY), greaterThan(key, ivec4(POSITION(query))));
-#endif
-#ifdef WINDOW
-  scores = mix(scores, vec4(MINUS_INFINITY), lessThanEqual(key, ivec4(POSITION(query) - WINDOW)));
-#endif
-  return scores + end_mask;
-}
 
 #ifdef SHARE_KEYS
 const int TOKENS = WORKGROUP_X / SHARE_KEYS;  // tiles of TILE_Q tokens of a workgroup

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "caps/vendors.hpp"
 #include "kernels/gpu_named.hpp"
@@ -300,6 +301,49 @@ TEST(Attention, KeyByKey) {
 TEST(Attention, SplitKeysOfMatrices) {
   const OperatorCase test = tokens_in_rows({.keys = 129, .one_matrix = false});
   EXPECT_EQ(shaders_on(large_gpu(), test), (std::vector<std::string>{"attention", "attention_merge"}));
+  check_operator(test, large_gpu());
+}
+
+// Q and K are multiples of a quarter, so that the products are exact and no score is rounded the other way.
+OperatorCase rounded(OperatorCase test, Activation scores = {.step = 0.3f, .least = -20, .most = 17}) {
+  auto op = test.op ? std::make_shared<Attention>(dynamic_cast<const Attention&>(*test.op))
+                    : std::make_shared<Attention>();
+  if (!test.op) op->causal = test.attributes.get_int("is_causal", 0) != 0;
+  op->scale = 0.5f;
+  op->score_rounding = scores;
+  op->weight_rounding = {.step = 0x1p-9f, .least = 0, .most = 255};
+  for (size_t i = 0; i < 3; ++i)
+    if (test.inputs[i])
+      for (float& value : test.inputs[i]->mutable_as<float>()) value = std::nearbyint(4 * value) / 4;
+  test.op = op;
+  test.sweep.fp16 = test.sweep.arithmetic_fp16 = false;
+  return test;
+}
+
+// Packed, with masks, of the last dimension's heads, and in matrices of tokens.
+TEST(Attention, RoundedScoresAndWeights) {
+  check_operator(rounded(attention({1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1})));
+  check_operator(rounded(attention({2, 3, 9, 6}, {2, 3, 37, 6}, {2, 3, 37, 9})));
+  check_operator(rounded(attention({1, 2, 19, 32}, {1, 2, 33, 32}, {1, 2, 33, 36})));
+  check_operator(rounded(attention({2, 3, 5, 8}, {2, 3, 7, 8}, {2, 3, 7, 8}), {}));
+  check_operator(rounded(attention({2, 3, 5, 8}, {2, 3, 7, 8}, {2, 3, 7, 8}, random_tensor({3, 1, 7}, 4))));
+  HostTensor mask(DType::boolean, {5, 7});
+  auto bits = mask.mutable_as<uint8_t>();
+  for (size_t i = 0; i < bits.size(); ++i) bits[i] = i < 7 ? 0 : i % 3 == 1;  // the first row has no key
+  check_operator(rounded(attention({1, 2, 5, 8}, {1, 2, 7, 8}, {1, 2, 7, 8}, mask)));
+  OperatorCase causal = attention({1, 2, 6, 8}, {1, 2, 9, 8}, {1, 2, 9, 8});
+  causal.attributes.set("is_causal", int64_t{1});
+  check_operator(rounded(causal));
+  check_operator(rounded(tokens_in_rows({})));
+  check_operator(rounded(tokens_in_rows({.queries = 5, .keys = 11, .one_matrix = false})));
+  check_operator(
+      rounded(tokens_in_rows({.images_inside = true}), {.step = 0.001f, .least = -9000, .most = 9000}));
+}
+
+// Few queries on a large GPU: the keys are not split, because all weights are needed before one is rounded.
+TEST(Attention, RoundedWeightsOfManyKeys) {
+  const OperatorCase test = rounded(attention({1, 2, 3, 4}, {1, 2, 257, 4}, {1, 2, 257, 4}));
+  EXPECT_EQ(shaders_on(large_gpu(), test).back(), "attention_rounded");
   check_operator(test, large_gpu());
 }
 

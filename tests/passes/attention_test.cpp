@@ -1,6 +1,7 @@
 // Decomposed attention.
 #include "graph/operators/matmul/attention.hpp"
 
+#include <array>
 #include <cmath>
 
 #include "passes/pass_harness.hpp"
@@ -291,6 +292,106 @@ TEST(FuseAttention, WeightsThatAreAnOutputStay) {
   OnnxModel m = spelt_out();
   m.output("p");
   EXPECT_EQ(types(after(fuse_attention, m)), "Transpose MatMul Div Softmax MatMul");
+}
+
+// Where quantised models round: the scaled scores, the weights, and the product before heads are merged.
+enum class Rounds { nothing_else, scores_before_their_scale, scores_that_are_masked_then };
+
+Graph rounded(Rounds rounds) {
+  OnnxModel m;
+  m.input("q", {2, 3, 5, 4}).input("k", {2, 3, 4, 7}).input("v", {2, 3, 7, 8});
+  m.initializer("two", scalar(2.0f)).initializer("mask", random_tensor({5, 7}, 3));
+  m.initializer("step", scalar(0.125f)).initializer("fine", scalar(1.0f / 256.0f));
+  m.initializer("middle", HostTensor::from<int64_t>(DType::u8, {}, std::array{int64_t{128}}));
+  m.initializer("zero", HostTensor::from<int64_t>(DType::u8, {}, std::array{int64_t{0}}));
+  const auto round = [&](const std::string& from, const std::string& to, const char* step, const char* zero) {
+    m.node("QuantizeLinear", {from, step, zero}, {to + "_q"});
+    m.node("DequantizeLinear", {to + "_q", step, zero}, {to});
+  };
+  m.node("MatMul", {"q", "k"}, {"products"});
+  if (rounds == Rounds::scores_before_their_scale) {
+    round("products", "early", "step", "middle");
+    m.node("Div", {"early", "two"}, {"scores"});
+  } else {
+    m.node("Div", {"products", "two"}, {"scaled"});
+    if (rounds == Rounds::scores_that_are_masked_then) {
+      m.node("Add", {"scaled", "mask"}, {"masked"});
+      round("masked", "scores", "step", "middle");
+    } else {
+      round("scaled", "scores", "step", "middle");
+    }
+  }
+  m.node("Softmax", {"scores"}, {"p"}, attributes({{"axis", int64_t{-1}}}));
+  round("p", "weights", "fine", "zero");
+  m.node("MatMul", {"weights", "v"}, {"heads"});
+  round("heads", "result", "step", "middle");
+  m.node("Transpose", {"result"}, {"y"}, attributes({{"perm", Attributes::Ints{0, 2, 1, 3}}})).output("y");
+  const auto passes = [](Graph& graph) {
+    fuse_quantization(graph);
+    fuse_attention(graph);
+  };
+  return after(passes, m);
+}
+
+TEST(FuseAttention, RoundedScoresAndWeights) {
+  const Graph graph = rounded(Rounds::nothing_else);
+  ASSERT_EQ(types(graph), "Attention FakeQuantize");
+  const Attention& attention = attention_of(graph);
+  EXPECT_EQ(attention.scale, 0.5f);
+  EXPECT_TRUE(attention.tokens_first);
+  EXPECT_EQ(attention.score_rounding, (Activation{.step = 0.125f, .least = -128, .most = 127}));
+  EXPECT_EQ(attention.weight_rounding, (Activation{.step = 1.0f / 256.0f, .least = 0, .most = 255}));
+}
+
+// The kernel rounds between the scale and the mask.
+TEST(FuseAttention, ScoresThatAreRoundedElsewhereStay) {
+  EXPECT_EQ(types(rounded(Rounds::scores_before_their_scale)),
+            "MatMul FakeQuantize Div Softmax FakeQuantize MatMul FakeQuantize Transpose");
+  EXPECT_EQ(types(rounded(Rounds::scores_that_are_masked_then)),
+            "MatMul Div Add FakeQuantize Softmax FakeQuantize MatMul FakeQuantize Transpose");
+}
+
+// Queries that are scaled and rounded after they were taken from the tensor of queries, keys and values: that
+// tensor is scaled and rounded, and all three are views.
+TEST(FuseAttention, QueriesThatAreRoundedOnTheirOwn) {
+  OnnxModel m;
+  m.input("x", {2, 5, 24});
+  m.initializer("two", scalar(2.0f))
+      .initializer("step", scalar(0.125f))
+      .initializer("fine", scalar(1.0f / 256.0f));
+  m.initializer("middle", HostTensor::from<int64_t>(DType::u8, {}, std::array{int64_t{128}}));
+  m.initializer("zero", HostTensor::from<int64_t>(DType::u8, {}, std::array{int64_t{0}}));
+  m.initializer("heads", HostTensor::i64({4}, std::vector<int64_t>{2, 5, 2, 4}));
+  m.initializer("last", HostTensor::i64({1}, std::vector<int64_t>{2}));
+  const auto round = [&](const std::string& from, const std::string& to, const char* step, const char* zero) {
+    m.node("QuantizeLinear", {from, step, zero}, {to + "_q"});
+    m.node("DequantizeLinear", {to + "_q", step, zero}, {to});
+  };
+  m.node("Neg", {"x"}, {"n"});
+  for (const int part : {0, 1, 2}) {
+    const std::string name = std::to_string(part);
+    for (const int64_t at : {int64_t{8} * part, int64_t{8} * (part + 1)})
+      m.initializer("at" + name + std::to_string(at), HostTensor::i64({1}, std::vector<int64_t>{at}));
+    m.node(
+        "Slice",
+        {"n", "at" + name + std::to_string(8 * part), "at" + name + std::to_string(8 * (part + 1)), "last"},
+        {"slice" + name});
+    m.node("Reshape", {"slice" + name, "heads"}, {"shaped" + name});
+    m.node("Transpose", {"shaped" + name}, {"part" + name},
+           attributes({{"perm", part == 1 ? Attributes::Ints{0, 2, 3, 1} : Attributes::Ints{0, 2, 1, 3}}}));
+  }
+  m.node("Div", {"part0", "two"}, {"scaled"});
+  round("scaled", "q", "step", "middle");
+  m.node("MatMul", {"q", "part1"}, {"products"});
+  round("products", "scores", "step", "middle");
+  m.node("Softmax", {"scores"}, {"p"}, attributes({{"axis", int64_t{-1}}}));
+  round("p", "weights", "fine", "zero");
+  m.node("MatMul", {"weights", "part2"}, {"y"}).output("y");
+  const auto passes = [](Graph& graph) {
+    fuse_quantization(graph);
+    fuse_attention(graph);
+  };
+  EXPECT_EQ(types(after(passes, m)), "Neg Div FakeQuantize Attention");
 }
 
 }  // namespace

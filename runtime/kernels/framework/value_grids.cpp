@@ -13,6 +13,7 @@
 #include "graph/operators/elementwise/select.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/fused/fused_nodes.hpp"
+#include "graph/operators/matmul/attention.hpp"
 #include "graph/operators/matmul/matmul.hpp"
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/moves_elements.hpp"
@@ -75,7 +76,8 @@ bool is_any_of(const Operator& op) {
 }
 
 // Returns whether the kernels of a node store nothing but results, four at a time, so that the store can
-// round them. (The fast kernel of Softmax stores rows that are not whole texels element by element.)
+// round them. (The fast kernel of Softmax stores rows that are not whole texels element by element, as
+// attention stores the results of heads.)
 bool stores_results(const Graph& graph, const Node& node) {
   if (const auto* prelu = dynamic_cast<const PRelu*>(node.op.get()))
     return static_cast<bool>(prelu->fixed_point);
@@ -83,6 +85,8 @@ bool stores_results(const Graph& graph, const Node& node) {
     const Softmax::Extent extent = softmax->extent(graph.values[node.inputs[0]].type.shape);
     return extent.inner % 4 == 0 || (extent.inner == 1 && extent.length % 4 == 0);
   }
+  if (const auto* attention = dynamic_cast<const Attention*>(node.op.get()))
+    return attention->views && (*attention->views)[2].shape[3] % 4 == 0;
   return is_any_of<Resize, Concat, Reduce, GlobalPool, LayerNormalization, MatMul>(*node.op);
 }
 

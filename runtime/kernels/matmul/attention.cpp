@@ -10,6 +10,7 @@
 #include "cost/subgroups.hpp"
 #include "kernels/conv/weights.hpp"
 #include "kernels/elementwise/elementwise.hpp"
+#include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
 #include "kernels/matmul/key_split.hpp"
@@ -118,9 +119,10 @@ struct MatrixOperands {
   bool separate = false;  // in three tensors
 };
 
-// Returns the number of bindings besides Q, K and V: the mask, the lengths and the result.
+// Returns the number of bindings besides Q, K and V: the mask, the lengths, the roundings and the result.
 uint32_t other_bindings(const Lowering& lowering) {
-  return (lowering.has_input(3) ? 1 : 0) + (lowering.has_input(4) ? 1 : 0) + 1;
+  const bool rounds = lowering.op<Attention>().weight_rounding.is_rounded();
+  return (lowering.has_input(3) ? 1 : 0) + (lowering.has_input(4) ? 1 : 0) + (rounds ? 1 : 0) + 1;
 }
 
 // Returns whether the kernel reads K and V in place because they are caches. A cache is long, and the kernel
@@ -362,6 +364,36 @@ void bind_matrices(Lowering& lowering, Dispatch& dispatch, const Attention::Oper
                                                         .scale = o.scale};
 }
 
+// Binds what the scores and the weights are rounded to.
+void bind_roundings(Lowering& lowering, Dispatch& dispatch) {
+  const Attention& op = lowering.op<Attention>();
+  TensorDesc desc = lowering.texel_grid(2, 1);
+  desc.element = ElementType::f32;
+  const auto values = [scores = op.score_rounding, weights = op.weight_rounding] {
+    std::vector<float> texels;
+    for (const Activation& rounding : {scores, weights})
+      texels.insert(texels.end(), {rounding.step, rounding.least, rounding.most, 0.0f});
+    return texels;
+  };
+  const TensorId roundings = lowering.weight(lowering.node().name + "/roundings", desc, values);
+  dispatch.bindings.push_back(reads("roundings", roundings));
+  if (are_wide_steps(op.score_rounding) || are_wide_steps(op.weight_rounding)) define(dispatch, "WIDE_STEPS");
+}
+
+// Returns a dispatch of attention_rounded.comp without parameters and bindings.
+Dispatch start_rounded(Lowering& lowering, const Attention::Operands& o, int64_t queries) {
+  const int64_t heads = o.q.shape[0] * o.q.shape[1];
+  Dispatch dispatch = make_dispatch(
+      "attention_rounded", grid_1d(lowering.caps(), divide_up(o.q.shape[2], queries) * heads), {}, {});
+  dispatch.macs = lowering.macs();
+  define(dispatch, "TILE_Q", std::to_string(queries));
+  define(dispatch, "V_SLICES", std::to_string(slices(o.v.shape[3])));
+  const uint64_t of_four_keys = loop_iterations(slices(o.q.shape[3]));
+  dispatch.iterations = kShortLoops + 2 * loop_iterations(divide_up(o.k.shape[2], 4), of_four_keys);
+  if (lowering.op<Attention>().causal) define(dispatch, "CAUSAL");
+  return dispatch;
+}
+
 void bind_mask(Lowering& lowering, Dispatch& dispatch) {
   define(dispatch, "MASK");
   dispatch.bindings.push_back(reads("mask", lowering.read(3, Layout::linear)));
@@ -424,11 +456,13 @@ void lower_attention(Lowering& lowering) {
   const std::vector<ParameterCandidate<bool>> candidates{{.name = {"matrices"}, .parameters = true},
                                                          {{"packed"}, kOnlyIfMeasured, false}};
   if (matrices && !lowering.best_of(candidates)) matrices.reset();
-  const AttentionTile tile = tile_of(lowering.caps(), o);
+  const bool rounds = op.weight_rounding.is_rounded();
+  AttentionTile tile = tile_of(lowering.caps(), o);
+  if (rounds) tile = {.queries = tile.queries, .split = {1, o.k.shape[2]}};
   const bool fits_registers =
       tile.queries * slices(channels) <= device_traits(lowering.caps()).most_fp16_sums;
-  const bool halves = !caches && fits_registers && should_multiply_bounded_halves(lowering);
-  Dispatch dispatch = start(lowering, o, tile);
+  const bool halves = !caches && !rounds && fits_registers && should_multiply_bounded_halves(lowering);
+  Dispatch dispatch = rounds ? start_rounded(lowering, o, tile.queries) : start(lowering, o, tile);
   if (halves) define_halves(dispatch, kRunOfKeys);
   if (caches)
     bind_caches(lowering, dispatch, o, tile.split);
@@ -438,6 +472,7 @@ void lower_attention(Lowering& lowering) {
     bind_operands(lowering, dispatch, o, tile.split);
   if (lowering.has_input(3)) bind_mask(lowering, dispatch);
   if (lowering.has_input(4)) bind_lengths(lowering, dispatch);
+  if (rounds) bind_roundings(lowering, dispatch);
   const TensorId y = lowering.write(0, matrices && gives_matrix(o) ? Layout::channels4 : Layout::linear);
   if (tile.split.is_split()) {
     Dispatch merge = merge_of_parts(lowering, dispatch, o, tile.split);

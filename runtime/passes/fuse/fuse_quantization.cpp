@@ -183,6 +183,7 @@ void fuse_quantization(Graph& graph) {
   QuantizationFuser(editor).run();
   tabulate_byte_functions(editor);
   editor.commit();
+  remove_dead_code(graph);  // QuantizeLinear whose integers nothing reads: patterns count readers
 }
 
 }  // namespace vellum

@@ -7,133 +7,21 @@
 #include <utility>
 #include <vector>
 
-#include "graph/operators/elementwise/select.hpp"
+#include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/matmul/attention.hpp"
 #include "graph/operators/matmul/matmul.hpp"
 #include "graph/operators/movement/gather.hpp"
 #include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/movement/transpose.hpp"
-#include "graph/operators/reduction/softmax.hpp"
 #include "passes/passes.hpp"
+#include "passes/patterns/attention_scores.hpp"
+#include "passes/patterns/rounded_moves.hpp"
 #include "passes/patterns/strided_view.hpp"
 #include "passes/rewrite/build.hpp"
 #include "passes/rewrite/match.hpp"
 
 namespace vellum {
 namespace {
-
-// scale * Q K^T + mask, matched backwards from the softmax.
-struct Scores {
-  ValueId q = kNoValue, k_transposed = kNoValue;
-  double scale = 1.0;
-  std::optional<HostTensor> head_factors;  // (heads, 1, 1), what the scores of each head are multiplied by
-  std::optional<ValueId> computed_mask;    // of the scores' shape, but for leading ones
-  std::vector<HostTensor> constant_masks;  // each broadcasts to the scores
-};
-
-Shape without_leading_ones(const Shape& shape) {
-  return {std::find_if(shape.begin(), shape.end(), [](int64_t dim) { return dim != 1; }), shape.end()};
-}
-
-// Swin adds a mask to the scores while the windows have a dimension of their own, apart from the batch.
-// Returns a constant that is added to scores of shape `seen` as one that is added to scores of shape
-// `scores`.
-std::optional<HostTensor> mask_in_shape(const HostTensor& constant, const Shape& seen, const Shape& scores) {
-  if (constant.shape().size() > seen.size()) return std::nullopt;
-  if (without_leading_ones(seen) == without_leading_ones(scores)) {
-    const Shape& own = constant.shape();
-    const auto missing = std::max(std::ssize(own) - std::ssize(scores), std::ptrdiff_t{0});
-    return constant.reshaped({own.begin() + missing, own.end()});
-  }
-  Shape padded(seen.size() - constant.shape().size(), 1);
-  padded.insert(padded.end(), constant.shape().begin(), constant.shape().end());
-  // The last dimensions that both shapes share may stay as the mask has them; those before are split
-  // differently.
-  if (scores.size() < 2 || seen.size() < 2) return std::nullopt;
-  std::ptrdiff_t shared = 0;
-  while (shared < 3 && shared < std::ssize(scores) && shared < std::ssize(seen) &&
-         *(scores.end() - 1 - shared) == *(seen.end() - 1 - shared))
-    ++shared;
-  if (shared < 2) return std::nullopt;
-  Shape whole = seen, result = scores;
-  std::copy(padded.end() - shared, padded.end(), whole.end() - shared);
-  std::copy(padded.end() - shared, padded.end(), result.end() - shared);
-  const HostTensor expanded = gather_strided(constant, whole, broadcast_strides(constant.shape(), whole), 0);
-  return gather_strided(expanded, result, row_major_strides(result), 0);
-}
-
-// The operand of an Add that has the type of the sum; the computed one where both have.
-std::optional<size_t> scores_slot(const GraphEditor& editor, const std::array<ValueId, 2>& operands,
-                                  const TensorType& type) {
-  if (editor.type(operands[0]) == type && editor.constant(operands[0]) == nullptr) return size_t{0};
-  return editor.type(operands[1]) == type ? std::optional(size_t{1}) : std::nullopt;
-}
-
-// Adds `mask` to the scores, which have the shape `seen` where it is added and `shape` at the softmax.
-bool read_mask(const GraphEditor& editor, ValueId mask, const Shape& seen, const Shape& shape,
-               Scores& scores) {
-  if (const HostTensor* constant = editor.constant(mask)) {
-    auto added = mask_in_shape(*constant, seen, shape);
-    if (added) scores.constant_masks.push_back(std::move(*added));
-    return added.has_value();
-  }
-  if (scores.computed_mask || without_leading_ones(seen) != without_leading_ones(shape)) return false;
-  scores.computed_mask = mask;
-  return true;
-}
-
-// value = input times a constant for each head; scores have the shape (batch, head, token, token).
-struct HeadFactors {
-  ValueId input = kNoValue;
-  HostTensor factors;
-};
-
-std::optional<HeadFactors> match_head_factors(const GraphEditor& editor, ValueId value) {
-  const auto source = editor.producer(value);
-  const auto product = source ? match_binary_constant(editor, *source) : std::nullopt;
-  if (!product || product->op->kind != BinaryKind::mul || editor.type(value).shape.size() != 4)
-    return std::nullopt;
-  const int64_t heads = editor.type(value).shape[1];
-  const HostTensor& constant = *product->constant;
-  const Shape& shape = constant.shape();
-  const bool is_per_head = constant.elements() == heads && shape.size() >= 3 && *(shape.end() - 3) == heads;
-  if (!is_per_head) return std::nullopt;
-  return HeadFactors{editor.node(*source).inputs[product->data_slot], constant.reshaped({heads, 1, 1})};
-}
-
-// Finds scale, mask and shapes between the product of Q and K and the softmax, whose input is `value`.
-// Nothing if there are other operators. `shape`: that in which the softmax's output is multiplied by V.
-std::optional<Scores> match_scores(const GraphEditor& editor, ValueId value, const Shape& shape) {
-  Scores scores;
-  bool is_scaled = false;
-  for (;;) {
-    if (!editor.only_reader(value)) return std::nullopt;
-    if (const auto step = match_scalar(editor, value); step && step->kind == BinaryKind::mul) {
-      scores.scale *= step->scalar;
-      is_scaled = true;
-      value = step->input;
-    } else if (auto by_head = scores.head_factors ? std::nullopt : match_head_factors(editor, value)) {
-      scores.head_factors = std::move(by_head->factors);
-      is_scaled = true;
-      value = by_head->input;
-    } else if (const auto reshape = match_producer<ReshapeFamily>(editor, value)) {
-      value = reshape.input();
-    } else if (const auto sum = match_binary(editor, value, BinaryKind::add)) {
-      if (is_scaled) return std::nullopt;  // the mask would be scaled too
-      const auto slot = scores_slot(editor, *sum, editor.type(value));
-      if (!slot || !read_mask(editor, (*sum)[1 - *slot], editor.type(value).shape, shape, scores))
-        return std::nullopt;
-      value = (*sum)[*slot];
-    } else {
-      break;
-    }
-  }
-  const auto product = match_producer<MatMul>(editor, value);
-  if (!product || editor.type(value).shape != shape) return std::nullopt;
-  scores.q = product.input(0);
-  scores.k_transposed = product.input(1);
-  return scores;
-}
 
 // A matrix for each (batch, head): a value of three dimensions has one image or one head for each matrix.
 std::optional<ViewedValue> as_heads(const GraphEditor& editor, ValueId value, Scalings scalings) {
@@ -149,7 +37,8 @@ std::optional<ViewedValue> as_heads(const GraphEditor& editor, ValueId value, Sc
 
 // The sum of all masks as one value, which broadcasts to four dimensions; kNoValue where there are no masks,
 // nothing where they cannot be added up.
-std::optional<ValueId> add_mask(GraphEditor& editor, size_t index, const Scores& scores, DType dtype) {
+std::optional<ValueId> add_mask(GraphEditor& editor, size_t index, const AttentionScores& scores,
+                                DType dtype) {
   if (scores.computed_mask) {
     const TensorType& type = editor.type(*scores.computed_mask);
     if (!scores.constant_masks.empty() || type.dtype != dtype) return std::nullopt;
@@ -187,56 +76,35 @@ bool swaps_heads_and_tokens(const GraphEditor& editor, size_t index) {
   return without_ones(transpose->permutation(rank), shape) == without_ones(swapped, shape);
 }
 
+// What follows the product of weights and values.
+struct MergedHeads {
+  Activation rounding;        // of the product; none where it is not rounded
+  std::vector<size_t> nodes;  // those of the rounding, and those that put tokens before heads
+};
+
 // The nodes that put tokens before heads after product `index`: the Transpose, and a Reshape before it that
-// adds dimensions of 1 in front. Empty where they are others.
-std::vector<size_t> match_merged_heads(const GraphEditor& editor, size_t index) {
-  std::vector<size_t> nodes;
+// adds dimensions of 1 in front. A rounding of the product before them may as well follow them. Empty where
+// they are others.
+MergedHeads match_merged_heads(const GraphEditor& editor, size_t index) {
+  MergedHeads merged;
   auto reader = editor.only_reader(editor.node(index).outputs[0]);
+  const auto to_next = [&] {
+    merged.nodes.push_back(*reader);
+    reader = editor.only_reader(editor.node(*reader).outputs[0]);
+  };
+  if (const auto rounding = reader ? match_rounding(editor, editor.node(*reader).outputs[0]) : std::nullopt) {
+    merged.rounding = (*rounding)->activation;
+    to_next();
+  }
   if (reader && match_node<ReshapeFamily>(editor, *reader)) {
     const Node& reshape = editor.node(*reader);
     const Shape &from = editor.type(reshape.inputs[0]).shape, &to = editor.type(reshape.outputs[0]).shape;
     if (to.size() < from.size() || without_leading_ones(from) != without_leading_ones(to)) return {};
-    nodes.push_back(*reader);
-    reader = editor.only_reader(reshape.outputs[0]);
+    to_next();
   }
   if (!reader || !swaps_heads_and_tokens(editor, *reader)) return {};
-  nodes.push_back(*reader);
-  return nodes;
-}
-
-// A softmax whose rows are zeros where they are NaN, because a mask excludes all keys. Attention's are zeros
-// too. Returns the softmax's output, or `value` itself.
-ValueId without_guard_of_empty_rows(const GraphEditor& editor, ValueId value) {
-  const auto choice = match_producer<Where>(editor, value);
-  if (!choice || !editor.only_reader(value)) return value;
-  const ValueId weights = choice.input(2);
-  const HostTensor* zero = editor.constant(choice.input(1));
-  const bool is_zero = zero != nullptr && zero->elements() == 1 && zero->to_floats()[0] == 0.0f;
-  if (!is_zero || editor.type(weights) != editor.type(value)) return value;
-  const bool is_guard = match_unary(editor, choice.input(0), UnaryKind::is_nan) == weights &&
-                        editor.only_reader(choice.input(0)) && !editor.is_graph_output(weights) &&
-                        editor.readers(weights).size() == 2;
-  return is_guard ? weights : value;
-}
-
-// The scores of a softmax over the last dimension that is read once. A Reshape behind it may split or merge
-// other dimensions than the last two.
-std::optional<ValueId> match_softmax_of_rows(const GraphEditor& editor, ValueId value) {
-  if (const auto reshape = match_producer<ReshapeFamily>(editor, value)) {
-    const Shape &from = editor.type(reshape.input()).shape, &to = editor.type(value).shape;
-    const bool keeps_rows =
-        from.size() >= 2 && to.size() >= 2 && std::equal(from.end() - 2, from.end(), to.end() - 2);
-    if (!keeps_rows || !editor.only_reader(value)) return std::nullopt;
-    value = reshape.input();
-  }
-  const ValueId weights = without_guard_of_empty_rows(editor, value);
-  const auto softmax = match_producer<Softmax>(editor, weights);
-  if (!softmax || softmax->kind != SoftmaxKind::softmax) return std::nullopt;
-  if (weights == value && !editor.only_reader(value)) return std::nullopt;
-  const Shape& shape = editor.type(softmax.input()).shape;
-  if (shape.empty() || softmax->extent(shape).length != shape.back() || softmax->extent(shape).inner != 1)
-    return std::nullopt;
-  return softmax.input();
+  merged.nodes.push_back(*reader);
+  return merged;
 }
 
 // Heads of K or V that are repeated for several heads of Q, as heads of the tensor before the Expand that
@@ -278,8 +146,9 @@ void transpose_matrices(StridedView& view) {
 enum class ValueOrder : uint8_t { tokens_first, channels_first };
 
 // The views of Q, K and V as matrices of each head; nothing where the kernel cannot read them.
-std::optional<std::array<ViewedValue, 3>> match_heads(const GraphEditor& editor, const Scores& scores,
-                                                      ValueId values, ValueOrder order, DType dtype) {
+std::optional<std::array<ViewedValue, 3>> match_heads(const GraphEditor& editor,
+                                                      const AttentionScores& scores, ValueId values,
+                                                      ValueOrder order, DType dtype) {
   const auto q = as_heads(editor, scores.q, Scalings::passed);
   auto k = as_heads(editor, scores.k_transposed, Scalings::passed);
   auto v = as_heads(editor, values, Scalings::end);
@@ -298,7 +167,7 @@ std::optional<std::array<ViewedValue, 3>> match_heads(const GraphEditor& editor,
 }
 
 // Multiplies Q by the factors of the heads, which costs less than the scores would.
-void scale_heads(GraphEditor& editor, size_t index, Scores& scores) {
+void scale_heads(GraphEditor& editor, size_t index, AttentionScores& scores) {
   const std::string name = editor.node(index).name + "/heads";
   const ValueId factors = editor.add_constant(name, *scores.head_factors);
   auto multiply = std::make_shared<Binary>();
@@ -315,10 +184,18 @@ struct MatchedAttention {
 // The attention whose scores the softmax that computes `probabilities` has, before node `index`.
 std::optional<MatchedAttention> match_attention(GraphEditor& editor, size_t index, ValueId probabilities,
                                                 ValueId values, ValueOrder order) {
-  const auto rows = match_softmax_of_rows(editor, probabilities);
+  const auto softmax = match_softmax_of_rows(editor, probabilities);
   const Shape shape = editor.type(probabilities).shape;
-  auto scores = rows ? match_scores(editor, *rows, shape) : std::nullopt;
+  auto scores = softmax ? match_scores(editor, softmax->scores, shape) : std::nullopt;
   if (!scores || element_count(shape) == 0) return std::nullopt;
+  const bool rounds = softmax->rounding.is_rounded(), many_keys = shape.back() > Attention::kMostRoundedKeys;
+  if (rounds ? many_keys : scores->rounding.is_rounded()) return std::nullopt;
+  if (rounds) {
+    round_before_moves(editor, scores->q);
+    round_before_moves(editor, scores->k_transposed);
+    scores = match_scores(editor, softmax->scores, shape);
+    if (!scores) return std::nullopt;
+  }
   if (scores->head_factors) scale_heads(editor, index, *scores);
   const DType dtype = editor.type(editor.node(index).outputs[0]).dtype;
   const auto heads = match_heads(editor, *scores, values, order, dtype);
@@ -328,6 +205,8 @@ std::optional<MatchedAttention> match_attention(GraphEditor& editor, size_t inde
   MatchedAttention found{std::make_shared<Attention>(),
                          {(*heads)[0].source, (*heads)[1].source, (*heads)[2].source}};
   found.op->scale = static_cast<float>(scale);
+  found.op->score_rounding = scores->rounding;
+  found.op->weight_rounding = softmax->rounding;
   found.op->views = {(*heads)[0].view, (*heads)[1].view, (*heads)[2].view};
   if (*mask != kNoValue) found.inputs.push_back(*mask);
   return found;
@@ -338,15 +217,24 @@ bool replace_by_attention(GraphEditor& editor, size_t index) {
   const Node node = editor.node(index);
   auto found = match_attention(editor, index, node.inputs[0], node.inputs[1], ValueOrder::tokens_first);
   if (!found) return false;
+  const MergedHeads merged = match_merged_heads(editor, index);
   std::vector<size_t> replaced{index};
-  const auto merged = match_merged_heads(editor, index);
-  replaced.insert(replaced.end(), merged.begin(), merged.end());
-  found->op->tokens_first = !merged.empty();
+  replaced.insert(replaced.end(), merged.nodes.begin(), merged.nodes.end());
   const size_t last = replaced.back();
-  found->op->output = editor.type(editor.node(last).outputs[0]).shape;
+  const TensorType type = editor.type(editor.node(last).outputs[0]);
+  found->op->tokens_first = !merged.nodes.empty();
+  found->op->output = type.shape;
   replaced.pop_back();
   for (const size_t node_before : replaced) editor.remove(node_before);
-  editor.replace(last, std::move(found->op), std::move(found->inputs));
+  if (!merged.rounding) {
+    editor.replace(last, std::move(found->op), std::move(found->inputs));
+    return true;
+  }
+  const ValueId y =
+      editor.compute_before(last, node.name, std::move(found->op), std::move(found->inputs), type);
+  auto rounding = std::make_shared<Unary>();
+  rounding->activation = merged.rounding;
+  editor.replace(last, std::move(rounding), {y});
   return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include "graph/operators/matmul/attention_forms.hpp"
 #include "graph/operators/movement/gather.hpp"
+#include "vellum/error.hpp"
 
 namespace vellum {
 
@@ -67,6 +68,8 @@ Attention::Operands Attention::operands(Inputs inputs) const {
 
 std::vector<TensorType> Attention::infer(Inputs inputs) const {
   const Operands o = operands(inputs);
+  if (score_rounding && !weight_rounding) throw Error(ErrorCode::internal, "only the scores are rounded");
+  if (weight_rounding && has_input(inputs, 4)) throw Error(ErrorCode::internal, "caches are not rounded");
   const DType dtype = inputs[0].type.dtype;
   if (inputs[1].type.dtype != dtype || inputs[2].type.dtype != dtype)
     refuse_model("Q, K and V differ in type");
@@ -90,14 +93,18 @@ std::vector<TensorType> Attention::infer(Inputs inputs) const {
 
 namespace {
 
+double rounded(const Activation& rounding, double x) {
+  return rounding ? static_cast<double>(apply(rounding, static_cast<float>(x))) : x;
+}
+
 // Converts the scores of one token of Q to the weights of the values: a softmax. A token that may attend to
 // no key has weights of 0.
-void softmax(std::vector<double>& scores) {
+void softmax(std::vector<double>& scores, const Activation& rounding) {
   const double largest = *std::max_element(scores.begin(), scores.end());
   if (largest == -INFINITY) return std::fill(scores.begin(), scores.end(), 0.0);
   double sum = 0.0;
   for (double& score : scores) sum += score = std::exp(score - largest);
-  for (double& score : scores) score /= sum;
+  for (double& score : scores) score = rounded(rounding, score / sum);
 }
 
 // Returns the mask's summand for the score of each (batch, head, token, token).
@@ -138,10 +145,11 @@ std::vector<HostTensor> Attention::evaluate(HostInputs inputs) const {
       for (int64_t d = 0; d < depth; ++d)
         dot += double{qs[row * depth + d]} * double{ks[(kv + key) * depth + d]};
       const bool hidden = key >= length || (causal && key > place) || (window > 0 && key <= place - window);
-      scores[static_cast<size_t>(key)] =
-          hidden ? -INFINITY : dot * double{o.scale} + double{mask[static_cast<size_t>(row * keys + key)]};
+      scores[static_cast<size_t>(key)] = hidden ? -INFINITY
+                                                : rounded(score_rounding, dot * double{o.scale}) +
+                                                      double{mask[static_cast<size_t>(row * keys + key)]};
     }
-    softmax(scores);
+    softmax(scores, weight_rounding);
     std::fill(sums.begin(), sums.end(), 0.0);
     for (int64_t key = 0; key < keys; ++key)
       for (int64_t d = 0; d < width; ++d)
@@ -164,6 +172,8 @@ Attributes Attention::attributes() const {
   if (scale) result.set("scale", *scale);
   if (causal) result.set("is_causal", int64_t{1});
   if (window > 0) result.set("window", window);
+  if (score_rounding) result.set("score_step", score_rounding.step);
+  if (weight_rounding) result.set("weight_step", weight_rounding.step);
   if (q_heads) result.set("q_num_heads", q_heads);
   if (kv_heads) result.set("kv_num_heads", kv_heads);
   if (views) {

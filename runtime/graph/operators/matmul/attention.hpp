@@ -2,6 +2,7 @@
 #pragma once
 
 #include "graph/operator_support.hpp"
+#include "graph/operators/elementwise/activation.hpp"
 
 namespace vellum {
 
@@ -30,6 +31,8 @@ void check_view(const StridedView& view, const Shape& input);
 struct Attention : Operator {
   // The largest number of channels of a head that the kernel supports: it holds their sums in registers.
   static constexpr int64_t kMostChannels = 256;
+  // The largest number of keys where weights are rounded: one invocation reads all of them, twice.
+  static constexpr int64_t kMostRoundedKeys = 4096;
 
   std::optional<float> scale;  // default: 1 / sqrt(channels)
   bool causal = false;         // a token attends to itself and earlier tokens only
@@ -40,6 +43,10 @@ struct Attention : Operator {
   // reshaped to `output`.
   bool tokens_first = false;
   Shape output;
+  // What quantised models round: the scores before the mask is added, and the weights of the values. Both
+  // only round (Activation::only_rounds()) or are empty. Scores are rounded only where weights are. Not with
+  // lengths.
+  Activation score_rounding, weight_rounding;
 
   struct Operands {
     StridedView q, k, v;  // (batch, head, token, channel)
