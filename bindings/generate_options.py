@@ -31,13 +31,16 @@ TABLES = {
     "session_options": (("SessionOptions", "PlanningOptions"), "SessionOptions"),
     "load_limits": (("LoadLimits",), "LoadLimits"),
     "tune_options": (("TuneOptions",), "TuneOptions"),
+    "quantize_options": (("QuantizeOptions",), "QuantizeOptions"),
 }
+WITHOUT_JAVA = {"quantize_options"}  # models are quantised where they are made, not in applications
 # The classes of Python; None for a value stands for the library's default.
 PYTHON_CLASSES = {
     "device_options": ["class DeviceOptions(TypedDict, total=False):", "How a device is opened: keyword arguments of Device()."],
     "session_options": ["class SessionTable(TypedDict, total=False):", "The members of SessionOptions that are plain values."],
     "load_limits": ["class LoadLimits:", "What a model file may ask of the machine that loads it (SECURITY.md)."],
     "tune_options": ["class TuneOptions(TypedDict, total=False):", "How tune() measures: keyword arguments of it."],
+    "quantize_options": ["class QuantizeTable(TypedDict, total=False):", "The members of QuantizeOptions that are plain values."],
 }
 C_TYPES = {
     "flag": {"c_int32", "c_uint32"},
@@ -259,7 +262,7 @@ def main() -> None:
     if given.python:
         given.python.write_text(python_module(), encoding="utf-8")
         return
-    for table in TABLES:
+    for table in TABLES.keys() - WITHOUT_JAVA:
         file, text = renewed_java(table)
         if file.read_text() != text:
             file.write_text(text)

@@ -19,7 +19,7 @@ namespace {
 using namespace quantization;
 
 void check_options(const QuantizeOptions& options, size_t examples) {
-  const int bits = options.weight_only_bits;
+  const uint32_t bits = options.weight_only_bits;
   if (bits != 0 && bits != 4 && bits != 8)
     throw Error(ErrorCode::invalid_argument,
                 "weights of " + std::to_string(bits) + " bits; 4 and 8 are possible");
@@ -197,7 +197,8 @@ QuantizedModel quantize(const Device& device, const Model& model, size_t example
   return guard([&] {
     check_options(options, examples);
     Graph floats = float_graph(impl(model)->graph, options.input_shapes);
-    if (options.weight_only_bits != 0) return quantize_weights(floats, options.weight_only_bits);
+    if (options.weight_only_bits != 0)
+      return quantize_weights(floats, static_cast<int>(options.weight_only_bits));
     const Examples all{device, examples, example, options.progress};
     return Quantizer(std::move(floats), all, options).run();
   });

@@ -75,6 +75,12 @@ TEST(CApi, ReportsWhatTheInterfaceOfCppReports) {
   EXPECT_EQ(report_in_c(bytes.data(), bytes.size(), file.c_str(), in.data(), in.size(), what), 0) << what;
 }
 
+TEST(CApi, ModelsAreQuantised) {
+  const std::string bytes = small_model().bytes();
+  char what[512] = "";
+  EXPECT_EQ(quantize_in_c(bytes.data(), bytes.size(), what), 0) << what;
+}
+
 TEST(CApi, KernelsAreChecked) {
   char what[512] = "";
   EXPECT_EQ(check_kernels_in_c(what), 0) << what;

@@ -29,6 +29,8 @@ int read_kernel_report_in_c(const struct vellum_kernel_report* report, char what
 /* That model and its bundle in borrowed memory; `outputs` has room for both. */
 int in_memory_in_c(const void* model_bytes, size_t model_size, const float* input, size_t input_count, float* outputs,
                    size_t output_count, char what[512]);
+/* Quantises a model with the input "x" of (1, 3, 9, 11) and the output "y", whose layers with weights are two. */
+int quantize_in_c(const void* model_bytes, size_t model_size, char what[512]);
 /* Structs of another size than this header's. */
 int sizes_in_c(char what[512]);
 /* Calls that must fail, on a model with the input "x" and the output "y". */

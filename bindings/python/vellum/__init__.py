@@ -44,6 +44,7 @@ from ._option_types import DeviceOptions, LoadLimits, TuneOptions
 from ._options import SessionOptions
 from ._picture import PictureOutput
 from ._pool import MemoryPool
+from ._quantize import QuantizedLayer, QuantizedModel, QuantizedOutput, QuantizeOptions, quantize
 from ._reports import LayerTime, MemoryReport, ObjectReport, Profile, TensorReport
 from ._run import Run
 from ._session import SavedState, Session
@@ -84,6 +85,10 @@ __all__ = [
     "PictureRegion",
     "PictureTiles",
     "Profile",
+    "QuantizeOptions",
+    "QuantizedLayer",
+    "QuantizedModel",
+    "QuantizedOutput",
     "Run",
     "SavedState",
     "Session",
@@ -105,6 +110,7 @@ __all__ = [
     "measure_memory",
     "memory_frontier",
     "plan_memory",
+    "quantize",
     "tune",
     "write_bundle",
 ]

@@ -32,7 +32,7 @@ struct QuantizeOptions {
   // errors stay in floating point until it is met. 0: all layers are quantised.
   double max_drop = 0.0;
   // 8 or 4: only weights are quantised, to this many bits; examples are not used. 0: activations too.
-  int weight_only_bits = 0;
+  uint32_t weight_only_bits = 0;
   InputShapes input_shapes;  // for open dimensions
   // Called with the name of a stage, and with the finished and total number of its steps.
   std::function<void(std::string_view stage, size_t done, size_t total)> progress;

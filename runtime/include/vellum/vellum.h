@@ -35,6 +35,7 @@
 #include "vellum/vellum_kernels.h"
 #include "vellum/vellum_large_picture.h"
 #include "vellum/vellum_model.h"
+#include "vellum/vellum_quantize.h"
 #include "vellum/vellum_report.h"
 #include "vellum/vellum_run.h"
 #include "vellum/vellum_session.h"
