@@ -1,5 +1,5 @@
 // vec4 with_residual(vec4 v, ivec4 p) returns v, with RESIDUAL plus the residual's texel at p. The residual
-// may have fewer channels; missing channels count as zero. With SUM_BOUNDS v is first clamped to the bounds
+// may have fewer channels; missing channels count as zero. It may be of one image, which is added to all images. With SUM_BOUNDS v is first clamped to the bounds
 // in activation_params.zw; with SUM_ROUNDED it is first rounded by the appended parameters sum_step, sum_least
 // and sum_most. With FIXED_PAIR in addition, v and the residual are added as integers (fixed_point.glsl).
 // Include this file after TENSOR_IN(residual) and activation.glsl.
@@ -14,7 +14,7 @@ vec4 with_residual(vec4 v, ivec4 p) {
   v = min(max(v, vec4(activation_constants.z)), vec4(activation_constants.w));
 #endif
   int residual_slices = slices(residual_shape.z);
-  vec4 r = load_residual(ivec4(p.xy, min(p.z, residual_slices - 1), p.w));
+  vec4 r = load_residual(ivec4(p.xy, min(p.z, residual_slices - 1), min(p.w, residual_shape.w - 1)));
   r = p.z < residual_slices ? r : vec4(0);
 #ifdef FIXED_PAIR
   v = vec4(fixed_Add(whole_steps(v, sum_step), whole_steps(r, fixed_b_step))) * activation_constants.w;

@@ -3,8 +3,8 @@
 //   MATRICES     columns of matrices in channels4, all in one tensor or with SEPARATE in three
 //   CACHE        three linear tensors, whose heads are whole slices of channels
 //
-// ADDRESS_Q is the type of an address in Q, locate_q(token, row) finds it, and next_q(address, row) loads a texel and moves on to the
-// next slice; K and V likewise. masked() returns the scores of a token of Q and four keys with the mask added. With LENGTHS
+// ADDRESS_Q is the type of an address in Q, locate_q(token, row) finds it, and next_q(address, row) loads a texel and moves on
+// to the next slice; K and V likewise. masked() returns the scores of a token of Q and four keys with the mask added. With LENGTHS
 // only the first `lengths` tokens of K and V are valid in each image, and the tokens of Q are the last of these.
 #ifdef MATRICES
 #include "attention_matrices.h"
@@ -23,14 +23,14 @@
 #define v_shape ivec4(1, 1, 4 * v_slices, kv_tokens)
 #define y_shape ivec4(1, 1, 4 * y_slices, images * queries)
 #define OPERAND(name)                                                                                           \
-  TENSOR_IN(name)                                                                                                \
-  SLICES_OF_TENSOR(name)                                                                                         \
-  ADDRESS_TYPE(name) locate_##name(int column, int row) { return address_of_##name(ivec4(0, 0, row, column)); }        \
-  vec4 next_##name(inout ADDRESS_TYPE(name) address, int row) {                                                        \
-    vec4 texel = fetch_##name(address);                                                                            \
-    next_slice_of_##name(address);                                                                                 \
-    if (begins_column_of_##name(row + 1)) next_column_of_##name(address);                                          \
-    return texel;                                                                                                \
+  TENSOR_IN(name)                                                                                               \
+  SLICES_OF_TENSOR(name)                                                                                        \
+  ADDRESS_TYPE(name) locate_##name(int column, int row) { return address_of_##name(ivec4(0, 0, row, column)); } \
+  vec4 next_##name(inout ADDRESS_TYPE(name) address, int row) {                                                 \
+    vec4 texel = fetch_##name(address);                                                                         \
+    next_slice_of_##name(address);                                                                              \
+    if (begins_column_of_##name(row + 1)) next_column_of_##name(address);                                       \
+    return texel;                                                                                               \
   }
 OPERAND(q)
 #define ADDRESS_Q ADDRESS_TYPE(q)

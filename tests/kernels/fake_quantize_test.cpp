@@ -153,6 +153,19 @@ TEST(FakeQuantize, OfProducts) {
   check_operator(in_one_layout(gemm));
 }
 
+// A bias that is added to a rounded product, for all rows alike.
+TEST(FakeQuantize, OfProductsThatABiasIsAddedTo) {
+  OperatorCase test{
+      .type = "Gemm",
+      .inputs = {in_quarters({9, 12}, 1), in_quarters({12, 7}, 2), std::nullopt, in_quarters({1, 7}, 3)}};
+  test.constants = {1, 3};
+  test.activation = kRounding;
+  test.activation.sum_step = 3.0f / 16;
+  test.activation.sum_low = -5;
+  test.activation.sum_high = 6;
+  check_operator(test);
+}
+
 TEST(FakeQuantize, OfBothLayersOfASeparableConvolution) {
   auto depthwise = std::make_shared<Conv>(), pointwise = std::make_shared<Conv>();
   depthwise->group = 20;

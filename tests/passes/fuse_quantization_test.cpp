@@ -6,6 +6,7 @@
 
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/elementwise/unary.hpp"
+#include "graph/operators/matmul/matmul.hpp"
 #include "passes/pass_harness.hpp"
 
 namespace vellum::test {
@@ -169,6 +170,34 @@ TEST(FuseQuantization, LongChainsOfIntegersStay) {
     model.node("Transpose", {"q" + std::to_string(i)}, {"q" + std::to_string(i + 1)});
   model.node("DequantizeLinear", {"q40", "s", "z"}, {"y"}).output("y");
   EXPECT_EQ(after(fuse_quantization, model).nodes.size(), 42u);
+}
+
+// What a bias is added to after it was rounded is no bias of the product.
+TEST(FuseQuantization, AProductAddsABiasToItsRoundedSums) {
+  for (const auto& [is_row, product] : {std::pair{true, "Gemm"}, {false, "Gemm"}, {true, "MatMul"}}) {
+    OnnxModel model = quantised({5, 6});
+    model.initializer("w", random_tensor({6, 4}, 1));
+    model.initializer("bias", random_tensor(is_row ? Shape{4} : Shape{5, 1}, 2));
+    model.node(product, {"x", "w"}, {"product"});
+    round_trip(model, "product", "rounded");
+    model.node("Add", {"rounded", "bias"}, {"sum"});
+    round_trip(model, "sum", "y", "t", "wide");
+    model.output("y");
+    const auto run = [](Graph& graph) {
+      fuse_quantization(graph);
+      remove_identities(graph);
+      matmul_to_gemm(graph);
+      fuse_residual(graph);
+      fuse_activations(graph);
+    };
+    const Graph graph = after(run, model);
+    EXPECT_EQ(types(graph), is_row ? "Gemm" : "Gemm Add");
+    if (!is_row) continue;
+    const auto& gemm = dynamic_cast<const Gemm&>(*graph.nodes[0].op);
+    EXPECT_EQ(gemm.activation.sum_step, 0.125f);
+    EXPECT_EQ(gemm.activation.step, 0.25f);
+    EXPECT_EQ(graph.constant(graph.nodes[0].inputs.at(3))->shape(), (Shape{1, 4}));
+  }
 }
 
 }  // namespace

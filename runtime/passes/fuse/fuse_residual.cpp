@@ -1,6 +1,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/elementwise/binary.hpp"
@@ -15,7 +16,7 @@ namespace {
 // rows.
 bool can_add_residual(const GraphEditor& editor, const Match<Gemm>& gemm) {
   const Node& node = *gemm.node;
-  if (gemm->activation || gemm->transpose_a || node.inputs.size() > 3) return false;
+  if (gemm->transpose_a || node.inputs.size() > 3) return false;
   if (!is_constant_or_absent(editor, node, 1) || !is_constant_or_absent(editor, node, 2)) return false;
   if (node.inputs.size() < 3 || node.inputs[2] == kNoValue) return true;
   const Shape& bias = editor.type(node.inputs[2]).shape;
@@ -50,6 +51,12 @@ struct Sum {
 
 std::optional<Sum> sum_of(const GraphEditor& editor, size_t add, ValueId operand) {
   if (editor.only_reader(operand) != add) return std::nullopt;
+  // matmul_to_gemm has made a rounding a part of the product.
+  if (const auto gemm = match_producer<Gemm>(editor, operand); gemm && gemm->activation.only_rounds()) {
+    const Activation& rounding = gemm->activation;
+    const bool plain = !rounding.is_scaled() && !rounding.bounds_sum() && rounding.least < rounding.most;
+    return plain ? std::optional(Sum{operand, rounding}) : std::nullopt;
+  }
   const auto applied = match_activation(editor, operand);
   if (!applied) return Sum{operand, {}};
   const Activation& clip = applied->activation;
@@ -63,15 +70,32 @@ std::optional<Sum> sum_of(const GraphEditor& editor, size_t add, ValueId operand
 }
 
 // `fixed_point`: of the Add, whose operand `slot` is the sum.
-std::shared_ptr<const Operator> with_bounds(const Node& node, const Activation& clip,
+std::shared_ptr<const Operator> with_bounds(std::shared_ptr<const Operator> op, const Activation& clip,
                                             const FixedPair& fixed_point, size_t slot) {
-  if (!clip) return node.op;
+  if (!clip) return op;
+  if (const auto* gemm = dynamic_cast<const Gemm*>(op.get()); gemm != nullptr && gemm->activation) {
+    auto sums = std::make_shared<Gemm>(*gemm);
+    sums->activation = {};
+    op = std::move(sums);
+  }
   Activation bounds;
   bounds.fixed_sum = slot == 0 ? fixed_point : fixed_point.swapped();
   bounds.sum_step = clip.step;
   bounds.sum_low = clip.is_rounded() ? clip.least : clip.alpha;
   bounds.sum_high = clip.is_rounded() ? clip.most : clip.beta;
-  return node.op->with_activation(bounds);
+  return op->with_activation(bounds);
+}
+
+// A bias that is added to a rounded product, in which it is no bias: a residual of one row. Nothing if `bias`
+// is no constant for each column.
+std::optional<ValueId> row_of_bias(GraphEditor& editor, ValueId bias, const TensorType& product) {
+  const HostTensor* constant = editor.constant(bias);
+  if (constant == nullptr || constant->dtype() != product.dtype || constant->elements() != product.shape[1])
+    return std::nullopt;
+  const Shape& shape = constant->shape();
+  if (shape.empty() || shape.size() > 2 || shape.back() != product.shape[1]) return std::nullopt;
+  return editor.add_constant(editor.graph().values[bias].name + "/row",
+                             constant->reshaped({1, product.shape[1]}));
 }
 
 // The Add becomes the Conv or Gemm, not the other way round: the other operand may be computed after the
@@ -86,15 +110,23 @@ bool fuse_operand(GraphEditor& editor, size_t index, size_t slot) {
   const auto conv = match_producer<Conv>(editor, result);
   if (!gemm && !conv) return false;
   if (gemm ? !can_add_residual(editor, gemm) : !can_add_residual(editor, conv)) return false;
+  if (gemm && gemm->activation && (result != operand || !sum->clip)) return false;
   const FixedPair& fixed_point = match_node<Binary>(editor, index)->fixed_point;
   if (fixed_point && (gemm || !sum->clip.is_rounded())) return false;  // only a Conv adds integers
-  if (editor.type(result) != editor.type(output) || editor.type(other) != editor.type(output)) return false;
+  if (editor.type(result) != editor.type(output)) return false;
+  ValueId added = other;
+  if (editor.type(other) != editor.type(output)) {
+    const auto row =
+        gemm && sum->clip.is_rounded() ? row_of_bias(editor, other, editor.type(output)) : std::nullopt;
+    if (!row) return false;
+    added = *row;
+  }
   const size_t source = gemm ? gemm.index : conv.index;
   auto inputs = editor.node(source).inputs;
   inputs.resize(3, kNoValue);
-  inputs.push_back(conv ? without_padded_channels(editor, other) : other);
-  const auto clipped = sum->clip ? editor.producer(operand) : std::nullopt;
-  editor.replace(index, with_bounds(editor.node(source), sum->clip, fixed_point, slot), std::move(inputs));
+  inputs.push_back(conv ? without_padded_channels(editor, added) : added);
+  const auto clipped = operand != result ? editor.producer(operand) : std::nullopt;
+  editor.replace(index, with_bounds(editor.node(source).op, sum->clip, fixed_point, slot), std::move(inputs));
   editor.remove(source);
   if (clipped) editor.remove(*clipped);
   return true;

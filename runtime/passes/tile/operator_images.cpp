@@ -39,7 +39,8 @@ bool has_equal_inputs(const Node& node) {
 bool reads_images(const Graph& graph, const Node& node, size_t i) {
   if (node.inputs[i] == kNoValue) return false;
   if (as<Conv>(node)) return i == 0 || i == 3 || i == 4;
-  if (as<Gemm>(node)) return i == 0 || i == 3;
+  if (as<Gemm>(node))  // a residual may be one row, which is added to all
+    return i == 0 || (i == 3 && shape_of(graph, node.inputs[3])[0] == shape_of(graph, node.outputs[0])[0]);
   if (!has_equal_inputs(node) || as<BatchNormalization>(node)) return i == 0;
   const Shape &shape = shape_of(graph, node.inputs[i]), &result = shape_of(graph, node.outputs[0]);
   return shape.size() == result.size() && shape[0] == result[0];

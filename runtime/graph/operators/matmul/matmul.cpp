@@ -144,8 +144,12 @@ std::vector<TensorType> Gemm::infer(Inputs inputs) const {
       refuse_model("C is " + to_string(c) + ", the product " + to_string(y));
     }
   }
-  if (has_input(inputs, 3) && input_type(inputs, 3, "residual") != y)
-    refuse_model("the residual is not of the product's type " + to_string(y));
+  if (has_input(inputs, 3)) {
+    const TensorType& residual = input_type(inputs, 3, "residual");
+    const TensorType row{y.dtype, {1, y.shape[1]}};
+    if (residual != y && residual != row)
+      refuse_model("the residual is not of the product's type " + to_string(y));
+  }
   return {y};
 }
 
@@ -171,7 +175,7 @@ std::vector<HostTensor> Gemm::evaluate(HostInputs inputs) const {
   for_each_offset<1>(type.shape, {broadcast_strides(c.shape(), type.shape)}, {0}, [&](const auto& at) {
     const double bias = has_c ? static_cast<double>(beta) * added[static_cast<size_t>(at[0])] : 0.0;
     out[i] = static_cast<double>(alpha) * out[i] + bias;
-    if (has_residual) out[i] = bounded_sum(activation, out[i]) + residuals[i];
+    if (has_residual) out[i] = bounded_sum(activation, out[i]) + residuals[i % residuals.size()];
     if (activation && type.dtype == DType::f64) {
       out[i] = apply_in_double(activation, out[i]);
     } else if (activation) {

@@ -28,8 +28,8 @@ struct MatMul : Operator {
 };
 
 // Inputs A, B (matrices), C (optional, broadcasts to the result): alpha * A' B' + beta * C. Input 3 is a
-// residual of the result's shape that is added before the activation; only the pass fuse_residual adds this
-// input.
+// residual of the result's shape, or of a single row that is added to all rows, before the activation; only
+// the pass fuse_residual adds this input.
 struct Gemm : Operator {
   float alpha = 1.0f, beta = 1.0f;
   bool transpose_a = false, transpose_b = false;
