@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "graph/operators/conv/scaled_conv.hpp"
+#include "graph/operators/elementwise/dynamic_steps.hpp"
 #include "graph/operators/elementwise/unary.hpp"
-#include "graph/operators/matmul/block_product.hpp"
 #include "graph/operators/matmul/attention.hpp"
+#include "graph/operators/matmul/block_product.hpp"
 #include "graph/operators/movement/block_gather.hpp"
 #include "graph/operators/reduction/pool.hpp"
 #include "graph/operators/reduction/squeeze_excite.hpp"
@@ -163,7 +164,6 @@ void add_products(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Attention with a mask", "Attention",
                                 {computed({1, 4, 20, 16}), computed({1, 4, 20, 16}, 2),
                                  computed({1, 4, 20, 16}, 3), masked({20, 20})}));
-}
   auto rounded = std::make_shared<Attention>();
   rounded->score_rounding = {.step = 1.0f / 16, .least = -128, .most = 127};
   rounded->weight_rounding = {.step = 1.0f / 256, .least = 0, .most = 255};
@@ -171,6 +171,7 @@ void add_products(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Attention, rounded", "Attention",
                                 {steps({1, 4, 20, 16}), steps({1, 4, 20, 16}), computed({1, 4, 20, 16}, 3)},
                                 rounded));
+}
 
 // Bytes of any value, as packed weights have.
 Operand octets(Shape shape, uint32_t seed) {
@@ -317,7 +318,15 @@ void add_dynamic_quantization(std::vector<SmallOperator>& list) {
                                   {floats(small_integers({1, 10, 9, 7})),
                                    as_constant(floats(small_integers({6, 10, kernel, kernel}, 2))),
                                    weights({6}, 3), scale, weights({6}, 4)},
-                                  std::move(op)));
+                                  op));
+    // The convolution finds the range of its results.
+    SmallOperator ranged = list.back();
+    ranged.name += ", then DynamicSteps";
+    const ValueId steps_of_results = ranged.graph.add_value("steps");
+    ranged.graph.nodes.push_back(
+        {"DynamicSteps", std::make_shared<DynamicSteps>(), ranged.graph.outputs, {steps_of_results}});
+    ranged.graph.outputs = {steps_of_results};
+    list.push_back(std::move(ranged));
   }
 }
 

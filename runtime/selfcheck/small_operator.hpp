@@ -19,7 +19,7 @@ enum class ErrorScale : uint8_t { output, element };
 
 struct SmallOperator {
   std::string name;
-  Graph graph;  // of one node
+  Graph graph;  // of one node, or of two if the kernel of the first depends on the second
   std::vector<HostTensor> inputs;
   ErrorScale error_scale = ErrorScale::output;
 };

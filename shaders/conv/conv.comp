@@ -220,3 +220,5 @@ void main() {
 #endif
   if (wanted) store_tile(first, taps, grid_width);
 }
+
+#include "range_main.glsl"

@@ -35,6 +35,7 @@ TENSOR_OUT(y)
 TENSOR_IN(residual)
 #endif
 #include "conv_tile.glsl"
+#include "range_of_results.glsl"
 
 // `row`: the address (texel_address.glsl) of column 0 in x.
 FACTORS load_column(int column, bool inside, ADDRESS_TYPE(x) row) {
@@ -137,3 +138,5 @@ void main() {
     if (p.x < y_shape.x) store_y(p, activate(sum_of(0, i, p)));
   }
 }
+
+#include "range_main.glsl"

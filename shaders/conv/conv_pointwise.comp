@@ -51,6 +51,7 @@ TENSOR_IN(residual)
 #include "scale.glsl"
 
 #include "conv_tile.glsl"
+#include "range_of_results.glsl"
 
 // Loads slice `slice` of each pixel, at `address` plus the running offset `running_offset`, and advances to the next
 // slice.
@@ -239,3 +240,5 @@ void main() {
       }
 #endif
 }
+
+#include "range_main.glsl"

@@ -30,6 +30,7 @@ TENSOR_IN(residual)
 #endif
 
 #include "conv_tile.glsl"
+#include "range_of_results.glsl"
 
 #if KERNEL_X > 0
 const int COLUMNS = (TILE_P - 1) * STRIDE_X + KERNEL_X;

@@ -128,6 +128,75 @@ TEST(DynamicSteps, TiesNumbersWithoutARangeAndMany) {
   check_operator(test);
 }
 
+// Two layers that are quantised at run time, the first with filters of `w`.
+Graph two_layers(const Shape& x, const Shape& w, int64_t group, float offset) {
+  OnnxModel model;
+  model.input("x", x);
+  model.initializer("wz", HostTensor::from<int64_t>(DType::i8, {}, std::array{int64_t{0}}));
+  model.initializer("w1", cast(integers(w, 2, -100.0f, 100.0f), DType::i8));
+  model.initializer("w2", cast(integers({3, w[0], 1, 1}, 3, -100.0f, 100.0f), DType::i8));
+  model.initializer("offset",
+                    HostTensor::f32({1, w[0], 1, 1}, std::vector<float>(static_cast<size_t>(w[0]), offset)));
+  const auto layer = [&](const std::string& from, const std::string& weights, const Ints& kernel,
+                         int64_t groups) {
+    const std::string name = weights + "_";
+    model.node("DynamicQuantizeLinear", {from}, {name + "q", name + "s", name + "z"});
+    model.node("ConvInteger", {name + "q", weights, name + "z", "wz"}, {name + "sums"},
+               attributes({{"group", groups}, {"kernel_shape", kernel}}));
+    model.node("Cast", {name + "sums"}, {name + "floats"}, attributes({{"to", int64_t{1}}}));
+    model.node("Mul", {name + "floats", name + "s"}, {name + "y"});
+  };
+  layer("x", "w1", {w[2], w[3]}, group);
+  model.node("Add", {"w1_y", "offset"}, {"h"});
+  layer("h", "w2", {1, 1}, 1);
+  model.output("w2_y");
+  return optimise(model.graph(), {});
+}
+
+void expect_range_in_convolution(const Graph& graph, const Shape& x, StorageChoice storage,
+                                 const DeviceCaps& caps) {
+  const std::vector<HostTensor> inputs{random_tensor(x, 1)};
+  const Program program = lower(graph, caps, {.storage = storage});
+  EXPECT_EQ(std::ranges::count_if(
+                program.tasks,
+                [](const Task& task) { return task.dispatch && task.dispatch->shader == "dynamic_range"; }),
+            1);
+  Executor executor(test_context(), compile_program(test_context(), program));
+  for (int run = 0; run < 2; ++run) {
+    executor.set_input(0, inputs[0]);
+    executor.run();
+    EXPECT_EQ(executor.output(0).to_floats(), evaluate(graph, inputs)[0].to_floats());
+  }
+}
+
+// A convolution finds the range of its results for the layer after it: of values that are all negative, all
+// positive or both, with channels that are no whole texels, in every storage, and on GPUs in shared memory.
+TEST(ScaledConv, FindsTheRangeForTheNextLayer) {
+  DeviceCaps gpu = test_context()->caps();
+  gpu.type = DeviceType::discrete_gpu;
+  gpu.vendor_id = 0;
+  const Shape x{2, 5, 9, 7};
+  for (const auto& [w, group] :
+       {std::pair{Shape{6, 5, 1, 1}, int64_t{1}}, {{6, 5, 3, 3}, 1}, {{5, 1, 3, 3}, 5}})
+    for (const float offset : {0.0f, 5000.0f, -5000.0f}) {
+      const Graph graph = two_layers(x, w, group, offset);
+      for (const StorageChoice storage :
+           {StorageChoice::buffer, StorageChoice::image2d, StorageChoice::image3d})
+        expect_range_in_convolution(graph, x, storage, test_context()->caps());
+      expect_range_in_convolution(graph, x, StorageChoice::buffer, gpu);
+    }
+}
+
+// Halves are rounded as they are stored: their range is found in what is stored.
+TEST(ScaledConv, LeavesTheRangeOfHalvesToAKernelOfItsOwn) {
+  const Graph graph = two_layers({1, 5, 9, 7}, {6, 5, 1, 1}, 1, 0.0f);
+  const Program program = lower(graph, test_context()->caps(), {.precision = Precision::fp16});
+  EXPECT_EQ(std::ranges::count_if(
+                program.tasks,
+                [](const Task& task) { return task.dispatch && task.dispatch->shader == "dynamic_range"; }),
+            2);
+}
+
 TEST(ScaledConv, OfEveryForm) {
   struct Form {
     int64_t kernel, stride, groups;

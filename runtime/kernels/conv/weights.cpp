@@ -4,7 +4,9 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <string_view>
 
+#include "cost/device_traits.hpp"
 #include "graph/operators/conv/scaled_conv.hpp"
 #include "kernels/framework/elements.hpp"
 #include "program/divide.hpp"
@@ -152,6 +154,35 @@ TensorDesc weight_grid(const Lowering& lowering, const ConvWeights& weights) {
   return weights.bytes ? in_bytes(desc, *weights.bytes) : desc;
 }
 
+namespace {
+
+// Returns whether the kernel can find the range of its results, with one buffer more. The results must be
+// floats: a range of what is rounded to halves would be another.
+bool can_find_range(const Lowering& lowering, const Dispatch& dispatch) {
+  constexpr std::string_view kShaders[] = {"conv", "conv_pointwise", "conv_depthwise"};
+  if (std::ranges::find(kShaders, dispatch.shader) == std::end(kShaders)) return false;
+  uint32_t buffers = 1;
+  for (const Binding& binding : dispatch.bindings) {
+    const TensorDesc& desc = lowering.tensor(binding.tensor).desc;
+    if (desc.storage == Storage::buffer) ++buffers;
+    if (binding.access != Access::read && desc.element != ElementType::f32) return false;
+  }
+  return buffers <= lowering.caps().max_storage_buffers_per_stage;
+}
+
+// Lets the kernel find the range of its results where the next layer is quantised at run time, too.
+void add_range(Lowering& lowering, Dispatch& dispatch) {
+  if (!can_find_range(lowering, dispatch)) return;
+  const auto range = lowering.counters_for_range();
+  if (!range) return;
+  dispatch.bindings.push_back(reads_and_writes("counters", range->tensor));
+  dispatch.appended.push_back({"range_counter", static_cast<int32_t>(range->first)});
+  define(dispatch, "RANGE");
+  if (device_traits(lowering.caps()).subgroups_to_fill_a_unit == 0) define(dispatch, "DIRECT_ATOMICS");
+}
+
+}  // namespace
+
 void add_byte_weights(Lowering& lowering, Dispatch& dispatch, const ByteWeightsPointer& bytes) {
   if (!bytes) return;
   define(dispatch, "BYTE_WEIGHTS");
@@ -162,6 +193,7 @@ void add_byte_weights(Lowering& lowering, Dispatch& dispatch, const ByteWeightsP
   if (!bytes->scales_last) return;
   dispatch.bindings.push_back(reads("sum_scale", lowering.read(3, Layout::linear)));
   define(dispatch, "SUM_SCALE");
+  add_range(lowering, dispatch);
 }
 
 bool computes_weights(const Lowering& lowering, size_t input) {

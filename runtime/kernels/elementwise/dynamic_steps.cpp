@@ -40,7 +40,9 @@ std::optional<bool> order_of(const TensorDesc& desc) {
 
 // Dispatches the kernel that finds the range of x, which has `count` groups of four elements. Each workgroup
 // merges its range with atomics.
+// Without a dispatch if the kernel that computes x found the range.
 Lowering::Counters find_range(Lowering& lowering, TensorId x, int64_t count) {
+  if (const auto known = lowering.range_of(0)) return *known;
   const Lowering::Counters range = lowering.counters(2);
   const Rounds rounds = rounds_over(lowering.caps(), count, 16, 16384);
   const TensorDesc& desc = lowering.tensor(x).desc;
@@ -54,6 +56,7 @@ Lowering::Counters find_range(Lowering& lowering, TensorId x, int64_t count) {
   dispatch.iterations = rounds.iterations;
   if (linear) define(dispatch, "LINEAR_LAYOUT");
   if (contiguous) define(dispatch, "CONTIGUOUS");
+  if (device_traits(lowering.caps()).subgroups_to_fill_a_unit == 0) define(dispatch, "DIRECT_ATOMICS");
   lowering.dispatch(std::move(dispatch));
   return range;
 }

@@ -193,6 +193,19 @@ Lowering::Counters Lowering::counters(int64_t count) {
   return {tensor, first};
 }
 
+std::optional<Lowering::Counters> Lowering::counters_for_range() {
+  const ValueId y = node_.outputs.front();
+  if (!builder_.needs_range(y)) return std::nullopt;
+  const Counters range = counters(2);
+  builder_.set_range(y, {range.tensor, range.first});
+  return range;
+}
+
+std::optional<Lowering::Counters> Lowering::range_of(size_t i) const {
+  const auto range = builder_.range(node_.inputs[i]);
+  return range ? std::optional(Counters{range->first, range->second}) : std::nullopt;
+}
+
 TensorId Lowering::workspace(std::string name, TensorDesc desc) {
   // Intermediate results of a node are on no grid.
   if (desc.element == ElementType::q8) {

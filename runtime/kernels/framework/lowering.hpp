@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -165,6 +166,11 @@ class Lowering {
   };
   // Returns `count` integers that are zero before the node's next dispatch.
   Counters counters(int64_t count);
+  // Returns counters for the range of output 0 (shaders/common/range.glsl), which a kernel may find as it
+  // stores the output in channels4. Returns nothing if no node needs the range. The kernel must find it then.
+  std::optional<Counters> counters_for_range();
+  // Returns the counters in which the kernel that computes input i left its range; nothing if it did not.
+  std::optional<Counters> range_of(size_t i) const;
   // Returns a workspace, a temporary tensor of this node.
   TensorId workspace(std::string name, TensorDesc desc);
   // Returns a workspace of this shape that is otherwise like `model`, within the limits of images. `name` is

@@ -5,6 +5,8 @@
 #include "cost/tiles.hpp"
 #include "graph/element.hpp"
 #include "graph/one_node.hpp"
+#include "graph/operators/elementwise/dynamic_steps.hpp"
+#include "graph/operators/elementwise/quantize.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/number_range.hpp"
 #include "kernels/framework/value_grids.hpp"
@@ -72,6 +74,11 @@ size_t index_of(const KernelName& wanted, std::span<const KernelName> candidates
   return static_cast<size_t>(found - candidates.begin());
 }
 
+bool is_quantised_at_run_time(const Operator& op) {
+  return dynamic_cast<const DynamicSteps*>(&op) != nullptr ||
+         dynamic_cast<const DynamicQuantizeLinear*>(&op) != nullptr;
+}
+
 }  // namespace
 
 ProgramBuilder::ProgramBuilder(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options)
@@ -82,6 +89,7 @@ ProgramBuilder::ProgramBuilder(const Graph& graph, const DeviceCaps& caps, const
       is_output_(graph.values.size(), false),
       is_read_(graph.values.size(), false),
       is_read_by_node_(graph.values.size(), false),
+      needs_range_(graph.values.size(), false),
       may_use_images_(storage_choice(kNoValue) != StorageChoice::buffer || !options.value_storages.empty()) {
   if (stores_bytes(options)) grids_ = value_grids(graph);
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
@@ -89,9 +97,11 @@ ProgramBuilder::ProgramBuilder(const Graph& graph, const DeviceCaps& caps, const
     is_read_[graph.outputs[i]] = true;
     if (std::ranges::none_of(options_.states, is_state)) is_output_[graph.outputs[i]] = true;
   }
-  for (const Node& node : graph.nodes)
+  for (const Node& node : graph.nodes) {
     for (ValueId id : node.inputs)
       if (id != kNoValue) is_read_[id] = is_read_by_node_[id] = true;
+    if (is_quantised_at_run_time(*node.op)) needs_range_[node.inputs[0]] = true;
+  }
 }
 
 Program ProgramBuilder::build() {

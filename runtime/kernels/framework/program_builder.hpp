@@ -44,8 +44,8 @@ class ProgramBuilder {
   // Returns a linear tensor of another shape with the memory of `tensor`.
   TensorId make_alias(TensorId tensor, Shape shape, std::string tensor_name);
   void set_tensor(ValueId value, Layout layout, TensorId id);
-  // Makes the tensors of `source` those of `value`, which has the same elements in the same order, where these
-  // exist in channels4 alone and each element is in the same texel. Returns whether that is so.
+  // Makes the tensors of `source` those of `value`, which has the same elements in the same order, where
+  // these exist in channels4 alone and each element is in the same texel. Returns whether that is so.
   bool share_texels(ValueId value, ValueId source);
   // Implements Lowering::update_state().
   TensorId update_state(ValueId input, ValueId output);
@@ -55,6 +55,13 @@ class ProgramBuilder {
   // Returns a tensor of zeros and the index of the first of `count` elements reserved for the caller. One
   // dispatch zeroes the counters of several callers.
   std::pair<TensorId, int64_t> counters(int64_t count);
+  // Implement Lowering::counters_for_range() and range_of().
+  bool needs_range(ValueId value) const { return needs_range_[value]; }
+  void set_range(ValueId value, std::pair<TensorId, int64_t> counters) { ranges_[value] = counters; }
+  std::optional<std::pair<TensorId, int64_t>> range(ValueId value) const {
+    const auto found = ranges_.find(value);
+    return found == ranges_.end() ? std::nullopt : std::optional(found->second);
+  }
   void add_dispatch(Dispatch dispatch, const Node* node);
   void add_host_partition(const Node& node, std::string_view why);
 
@@ -99,6 +106,7 @@ class ProgramBuilder {
     size_t tasks, tensors, warnings, choices;
     std::vector<ValueTensors> value_tensors;
     std::pair<TensorId, int64_t> counters;
+    std::map<ValueId, std::pair<TensorId, int64_t>> ranges;
   };
 
   Checkpoint checkpoint() const;
@@ -159,7 +167,9 @@ class ProgramBuilder {
   std::vector<ValueTensors> value_tensors_;
   // The latest tensor of counters, and the number of counters used in it.
   std::pair<TensorId, int64_t> counters_{kNoTensor, 0};
-  std::vector<bool> is_output_, is_read_, is_read_by_node_;
+  // Where the kernels that compute these values leave their ranges.
+  std::map<ValueId, std::pair<TensorId, int64_t>> ranges_;
+  std::vector<bool> is_output_, is_read_, is_read_by_node_, needs_range_;
   std::vector<std::optional<ByteGrid>> grids_;             // by value; empty if none is stored in bytes
   bool may_use_images_;                                    // whether options allow images for channels4
   const Node* current_ = nullptr;                          // the node whose dispatches are being added

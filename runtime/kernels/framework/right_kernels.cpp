@@ -20,9 +20,13 @@ bool has_too_long_loops(const DeviceCaps& caps, const Task& task) {
 }  // namespace
 
 ProgramBuilder::Checkpoint ProgramBuilder::checkpoint() const {
-  return {program_.tasks.size(),    program_.tensors.size(),
-          program_.warnings.size(), options_.choices ? options_.choices->size() : 0,
-          value_tensors_,           counters_};
+  return {program_.tasks.size(),
+          program_.tensors.size(),
+          program_.warnings.size(),
+          options_.choices ? options_.choices->size() : 0,
+          value_tensors_,
+          counters_,
+          ranges_};
 }
 
 void ProgramBuilder::restore(const Checkpoint& checkpoint) {
@@ -32,6 +36,7 @@ void ProgramBuilder::restore(const Checkpoint& checkpoint) {
   if (options_.choices) options_.choices->resize(checkpoint.choices);
   value_tensors_ = checkpoint.value_tensors;
   counters_ = checkpoint.counters;
+  ranges_ = checkpoint.ranges;
 }
 
 bool ProgramBuilder::has_endless_loops(size_t first_task) const {
