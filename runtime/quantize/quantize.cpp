@@ -190,7 +190,24 @@ QuantizedModel quantize_weights(const Graph& floats, int bits) {
   return result;
 }
 
+// Returns the float graph with integers of one range for all tensors.
+Graph with_one_range(const Graph& floats) {
+  Assignment assignment;
+  for (const ValueId id : rounded_values(floats, {}).values)
+    assignment.parameters[id] = parameters_of({-1.0f, 1.0f}, false);
+  if (assignment.parameters.empty())
+    throw Error(ErrorCode::unsupported, "the model has no layer that integers suit");
+  return quantized_graph(floats, assignment);
+}
+
 }  // namespace
+
+Model quantized_stand_in(const Model& model, const InputShapes& input_shapes) {
+  return guard([&] {
+    const Graph floats = float_graph(impl(model)->graph, input_shapes);
+    return Handles::model(std::make_shared<const Model::Impl>(with_one_range(floats)));
+  });
+}
 
 QuantizedModel quantize(const Device& device, const Model& model, size_t examples,
                         const QuantizeExample& example, const QuantizeOptions& options) {

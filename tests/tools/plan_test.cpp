@@ -76,6 +76,20 @@ TEST(Plan, BothToolsPrintTheSameDocument) {
   EXPECT_EQ(json::parse(one.out), json::parse(other.out));
 }
 
+// As `vellum quantize` would make the model: bytes in place of floats.
+TEST(Plan, ModelsInIntegers) {
+  const TempFolder folder;
+  const std::string model = (folder / "model.onnx").string();
+  small_model().save(model);
+  const auto naive_bytes = [&](const char* precision) {
+    const json document = run_json(
+        {"plan", model, "--storage", "buffer", "--strategy", "greedy_by_size", "--precision", precision});
+    return document["naive_bytes"].get<double>();
+  };
+  EXPECT_LT(naive_bytes("int8"), 0.7 * naive_bytes("fp32"));
+  EXPECT_TRUE(fails({"plan", model, "--precision", "int4"}, 2, {"--precision", "int8"}));
+}
+
 TEST(Plan, ModelsArePlannedWithoutADevice) {
   const TempFolder folder;
   const std::string model = (folder / "model.onnx").string(), csv = (folder / "plan.csv").string();

@@ -106,7 +106,7 @@ void write_report(const BenchArguments& arguments, const Device& device, const M
                   const SessionOptions& options, const Inputs& inputs, const Times& times) {
   nlohmann::json report = report_head("bench", device);
   report["model"] = io::FileName(arguments.model).last_part();
-  report["options"] = {{"precision", choice_word(options.precision)},
+  report["options"] = {{"precision", precision_word(arguments.options)},
                        {"arithmetic", choice_word(options.arithmetic)},
                        {"storage", choice_word(options.storage)},
                        {"memory", choice_word(options.memory)},
@@ -189,6 +189,7 @@ Command add_bench(CLI::App& app) {
   add_tune_options(*command, arguments->tune);
   add_options(*command, arguments->options,
               "how tensors are assigned to memory: a strategy of docs/planner.md");
+  allow_int8(*command, arguments->options);
   command->footer(
       "The time of an inference is from the submit to its end on the device, without copies of inputs and "
       "outputs.\n"

@@ -192,6 +192,7 @@ Command add_estimate(CLI::App& app) {
   command->add_option("--svg", arguments->svg, "draw the points, or the frontier, as a curve to this file");
   add_options(*command, arguments->options,
               "how tensors are assigned to memory: a strategy of docs/planner.md");
+  allow_int8(*command, arguments->options);
   command->footer(
       "Examples:\n  vellum estimate model.onnx --caps phone.json --batch 1,2,4,8\n"
       "  vellum estimate model.onnx --measure\n"

@@ -14,6 +14,7 @@
 #include "io/files.hpp"
 #include "option_flags.hpp"
 #include "output.hpp"
+#include "vellum/quantize.hpp"
 
 namespace vellum::cli {
 namespace {
@@ -162,6 +163,30 @@ CLI::Option* add_model(CLI::App& command, std::string& file) {
   return command.add_option("MODEL", file, "ONNX or TFLite file");
 }
 
+void allow_int8(CLI::App& command, Options& options) {
+  const std::string flag = "--precision", int8 = "int8", group = command.get_option(flag)->get_group(),
+                    what = command.get_option(flag)->get_description();
+  std::vector<std::string> words = choice_words(options.session.precision);
+  const auto set = [&options, words, int8](const std::string& word) {
+    options.integers = word == int8;
+    if (!options.integers)
+      options.session.precision = static_cast<Precision>(std::ranges::find(words, word) - words.begin());
+  };
+  words.push_back(int8);
+  command.remove_option(command.get_option(flag));
+  command
+      .add_option_function<std::string>(
+          flag, set,
+          what + "; int8: a model of floats as `vellum quantize` would make it, with meaningless values")
+      ->check(CLI::IsMember(words))
+      ->default_str(choice_word(options.session.precision))
+      ->group(group);
+}
+
+std::string precision_word(const Options& options) {
+  return options.integers ? "int8" : choice_word(options.session.precision);
+}
+
 void add_in_flight(CLI::App& command, Options& options, const std::string& help) {
   command.add_option("--in-flight", options.session.in_flight, help)
       ->check(CLI::Range(1u, 64u))
@@ -260,7 +285,8 @@ LoadLimits load_limits(const Options& options) {
 }
 
 Model load_model(const std::string& file, const Options& options) {
-  return Model::load(io::FileName(file).path(), load_limits(options), options.signature);
+  const Model model = Model::load(io::FileName(file).path(), load_limits(options), options.signature);
+  return options.integers ? quantized_stand_in(model, input_shapes(options)) : model;
 }
 
 SessionOptions session_options(const Options& options, const std::string& model_file) {

@@ -26,6 +26,7 @@ struct Options {
   double wait_limit = DeviceOptions().wait_limit_ms / 1e3;  // seconds
   std::vector<std::string> load_limits;                     // NAME=N
   std::string signature;                                    // empty: the file's default
+  bool integers = false;                                    // --precision int8: allow_int8()
   bool json = false;
 };
 
@@ -34,6 +35,13 @@ void add_options(CLI::App& command, Options& options, const std::string& strateg
 
 // Adds the argument MODEL.
 CLI::Option* add_model(CLI::App& command, std::string& file);
+
+// Lets --precision also be int8: load_model() then returns the model as `vellum quantize` would make it. For
+// commands about memory and time, not about results.
+void allow_int8(CLI::App& command, Options& options);
+
+// Returns the value of --precision.
+std::string precision_word(const Options& options);
 
 // Adds --in-flight, which not every command has.
 void add_in_flight(CLI::App& command, Options& options, const std::string& help);

@@ -191,6 +191,7 @@ Command add_plan(CLI::App& app) {
   command->add_flag("--compare", arguments->compare,
                     "compare the memory modes and each way to need less; with --device on it, with times");
   add_options(*command, arguments->options, "a strategy of docs/planner.md, or all");
+  allow_int8(*command, arguments->options);
   command->footer(
       "Without --device and --caps the limits are those of the Android Baseline 2022 profile.\nExamples:\n"
       "  vellum plan model.onnx --strategy greedy_by_size_improved\n"

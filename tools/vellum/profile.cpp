@@ -181,7 +181,7 @@ ProfileReport profile_report(const ProfileArguments& arguments, const MemoryRepo
   report.model = io::FileName(arguments.model).last_part();
   report.subtitle = {device.name,
                      device.driver,
-                     choice_word(options.session.precision),
+                     precision_word(options),
                      "storage " + choice_word(options.session.storage),
                      choice_word(options.session.memory),
                      memory.strategy,
@@ -254,6 +254,7 @@ Command add_profile(CLI::App& app) {
   add_tune_options(*command, arguments->tune);
   add_options(*command, arguments->options,
               "how tensors are assigned to memory: a strategy of docs/planner.md");
+  allow_int8(*command, arguments->options);
   command->footer(
       "Examples:\n  vellum profile model.onnx --order time --top 10\n"
       "  vellum profile model.onnx --memory naive --json\n"

@@ -69,6 +69,11 @@ using QuantizeExample = std::function<InputTensors(size_t index)>;
 VELLUM_API QuantizedModel quantize(const Device& device, const Model& model, size_t examples,
                                    const QuantizeExample& example, const QuantizeOptions& options = {});
 
+// Returns the model in 8-bit integers as quantize() makes it, but with the same range for all tensors, in
+// place of ranges that runs find. Its memory, dispatches and time are those of the quantised model; its
+// results mean nothing. Needs neither a device nor examples.
+VELLUM_API Model quantized_stand_in(const Model& model, const InputShapes& input_shapes = {});
+
 // Returns the report as an SVG picture: bars of the layers' signal to noise ratios.
 VELLUM_API std::string quantized_model_svg(const std::string& title, const QuantizedModel& model);
 
