@@ -15,7 +15,7 @@ LINEAR_IN(a)
 #ifdef PAIR
 LINEAR_IN(b)
 LINEAR_OUT(y)
-SCALAR term(ivec2 at) { return load_a(at.x) * load_b(at.y); }
+SCALAR term(ivec2 at) { return times(load_a(at.x), load_b(at.y)); }
 #else
 LINEAR_OUT(y)
 SCALAR term(ivec2 at) { return load_a(at.x); }
@@ -39,7 +39,7 @@ VECTOR sum_of_workgroup(VECTOR sum) {
   partial_sums[lane] = sum;
   for (int n = WORKGROUP_X / 2; n > 0; n /= 2) {
     barrier();
-    if (lane < n) partial_sums[lane] += partial_sums[lane + n];
+    if (lane < n) partial_sums[lane] = plus(partial_sums[lane], partial_sums[lane + n]);
   }
   barrier();
   return partial_sums[0];
@@ -62,7 +62,7 @@ void main() {
 #ifdef COOPERATIVE
   for (int k = int(gl_LocalInvocationID.x); k < parts * dims[last]; k += WORKGROUP_X) {
     ivec2 at = offsets(k, kept, last + 1);
-    [[unroll]] for (int j = 0; j < 4; ++j) sum[j] += term(base[j] + at);
+    [[unroll]] for (int j = 0; j < 4; ++j) sum[j] = plus(sum[j], term(base[j] + at));
   }
   sum = sum_of_workgroup(sum);
   if (gl_LocalInvocationID.x == 0) store_y(i4, sum);
@@ -70,7 +70,7 @@ void main() {
   for (int part = 0; part < parts; ++part) {
     ivec2 at = offsets(part, kept, last);
     for (int k = 0; k < dims[last]; ++k, at += step)
-      [[unroll]] for (int j = 0; j < 4; ++j) sum[j] += term(base[j] + at);
+      [[unroll]] for (int j = 0; j < 4; ++j) sum[j] = plus(sum[j], term(base[j] + at));
   }
   store_y(i4, sum);
 #endif

@@ -8,6 +8,7 @@
 
 #include "contract_tile.h"
 #include "tensor.glsl"
+#include "element.glsl"
 #include "divide.glsl"
 
 LINEAR_IN(a)
@@ -61,14 +62,14 @@ void main() {
     ivec2 at = offsets(part, kept, last);
     for (int k = 0; k < dims[last]; ++k, at += step) {
       ivec4 factors = ivec4(load_b(b_at.x + at.y), load_b(b_at.y + at.y), load_b(b_at.z + at.y), load_b(b_at.w + at.y));
-      [[unroll]] for (int r = 0; r < TILE_ROWS; ++r) sum[r] += load_a(a_at[r] + at.x) * factors;
+      [[unroll]] for (int r = 0; r < TILE_ROWS; ++r) sum[r] = plus(sum[r], times(load_a(a_at[r] + at.x), factors));
     }
   }
   for (int r = 0; r <= last_row; ++r)
     for (int c = 0; c <= last_column; ++c) {
       int to = y_corner + r * row_step + c * column_step;
 #ifdef ADD
-      set_y(to, sum[r][c] + load_before(to));
+      set_y(to, plus(sum[r][c], load_before(to)));
 #else
       set_y(to, sum[r][c]);
 #endif

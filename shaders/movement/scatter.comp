@@ -16,8 +16,8 @@ LINEAR_IN(updates)
 LINEAR_ATOMIC(y)
 
 SCALAR combine_none(SCALAR old, SCALAR update) { return update; }
-SCALAR combine_add(SCALAR old, SCALAR update) { return old + update; }
-SCALAR combine_mul(SCALAR old, SCALAR update) { return old * update; }
+SCALAR combine_add(SCALAR old, SCALAR update) { return plus(old, update); }
+SCALAR combine_mul(SCALAR old, SCALAR update) { return times(old, update); }
 SCALAR combine_max(SCALAR old, SCALAR update) { return update > old ? update : old; }
 SCALAR combine_min(SCALAR old, SCALAR update) { return update < old ? update : old; }
 

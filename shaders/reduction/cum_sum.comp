@@ -36,13 +36,13 @@ void main() {
   int part = (end_of_all - begin + WORKGROUP_X - 1) / WORKGROUP_X;
   int first = min(begin + lane * part, end_of_all), end = min(first + part, end_of_all);
   SCALAR total = SCALAR(0);
-  for (int k = first; k < end; ++k) total += load_x(position(row, k));
+  for (int k = first; k < end; ++k) total = plus(total, load_x(position(row, k)));
   totals[lane] = total;
   barrier();
 #ifdef TOTALS
   if (lane > 0) return;
   SCALAR sum = SCALAR(0);
-  for (int l = 0; l < WORKGROUP_X; ++l) sum += totals[l];
+  for (int l = 0; l < WORKGROUP_X; ++l) sum = plus(sum, totals[l]);
   set_y(index, sum);
 #else
 #ifdef SEGMENTED
@@ -50,11 +50,11 @@ void main() {
 #else
   SCALAR sum = SCALAR(0);
 #endif
-  for (int l = 0; l < lane; ++l) sum += totals[l];
+  for (int l = 0; l < lane; ++l) sum = plus(sum, totals[l]);
   for (int k = first; k < end; ++k) {
     int at = position(row, k);
     SCALAR before = sum;
-    sum += load_x(at);
+    sum = plus(sum, load_x(at));
     set_y(at, exclusive != 0 ? before : sum);
   }
 #endif

@@ -50,7 +50,7 @@ void main() {
   for (int j = 0; j < 4; ++j) base[j] = offset_of(min(4 * i4 + j, y_count - 1), 0, kept);
 #ifdef INTEGER
   ivec4 sum = ivec4(0);
-  for (int k = 0; k < parts; ++k) sum += load_part(base, k);
+  for (int k = 0; k < parts; ++k) sum = plus(sum, load_part(base, k));
   store_y(result, sum);
 #else
   vec4 shift = vec4(0);

@@ -143,6 +143,32 @@ TEST(Integers, CastsWrapAroundAndSaturate) {
   }
 }
 
+// Signed integers of GLSL would overflow where the model's wrap around: the worst device reports it.
+TEST(Integers, SumsAndProductsOfManyElementsWrapAround) {
+  const auto numbers = [](Shape shape, std::vector<int64_t> values) {
+    return cast(HostTensor::i64(std::move(shape), values), DType::i32);
+  };
+  const auto indices = [](Shape shape, std::vector<int64_t> values) {
+    return HostTensor::i64(std::move(shape), values);
+  };
+  const HostTensor large = numbers({2, 3}, {2000000000, 1999999999, -7, -2000000000, -2000000001, 5});
+  check_operator({.type = "CumSum", .inputs = {large, indices({}, {1})}, .constants = {1}, .opset = 14});
+  check_operator({.type = "ReduceSum", .inputs = {large, indices({1}, {1})}, .constants = {1}});
+  OperatorCase product{.type = "Einsum", .inputs = {large, numbers({3, 2}, {3, 1, 70000, 2, 1, -3})}};
+  for (const char* equation : {"ij,jk->ik", "ij,jk->i", "ij,jk->"}) {
+    product.attributes.set("equation", std::string(equation));
+    check_operator(product);
+  }
+  for (const char* reduction : {"add", "mul"}) {
+    OperatorCase scatter{
+        .type = "ScatterElements",
+        .inputs = {large, indices({1, 3}, {1, 0, 1}), numbers({1, 3}, {2000000000, 1999999999, 123456789})},
+        .opset = 16};
+    scatter.attributes.set("reduction", std::string(reduction));
+    check_operator(scatter);
+  }
+}
+
 TEST(Integers, UnsignedSumsPastTheSignBitBecomePositiveFloats) {
   const HostTensor x =
       cast(HostTensor::i64({3}, std::array<int64_t, 3>{2000000000, 1200000000, 7}), DType::u32);
@@ -164,8 +190,8 @@ TEST(Integers, UnsignedSumsPastTheSignBitBecomePositiveFloats) {
   graph.outputs = node.outputs;
   graph.nodes.push_back(std::move(node));
   for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer}) {
-    Executor executor(test_context(),
-                      compile_program(test_context(), lower(graph, test_context()->caps(), {.storage = storage})));
+    Executor executor(test_context(), compile_program(test_context(), lower(graph, test_context()->caps(),
+                                                                            {.storage = storage})));
     executor.set_input(0, x);
     executor.set_input(1, x);
     executor.run();
