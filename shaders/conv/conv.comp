@@ -171,7 +171,7 @@ void locate_input_slices(int first_output) {
 #endif
 }
 
-void main() {
+void compute_results() {
   ivec4 first = first_texel();
 #if defined(BROADCAST)
   // All lanes of a subgroup continue; unneeded results are not stored.

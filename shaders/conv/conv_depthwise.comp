@@ -61,7 +61,7 @@ uvec4 words_of_row(int column, int slice, int width) {
 const int TEXELS_AFTER_TAPS = 1;
 #endif
 
-void main() {
+void compute_results() {
   int channel_slices = slices(y_shape.z);
   int blocks_x = (y_shape.x + TILE_P - 1) / TILE_P;
 #ifdef UNIFORM_SLICES

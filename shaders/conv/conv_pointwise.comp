@@ -115,7 +115,7 @@ void store_mean(vec4 stored, int slice, int pixels) {
 }
 #endif
 
-void main() {
+void compute_results() {
   int W = x_shape.x, H = x_shape.y;
   int pixels = W * H * x_shape.w, output_slices = slices(y_shape.z);
   int blocks_p = (pixels + TILE_P - 1) / TILE_P;

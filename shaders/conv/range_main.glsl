@@ -1,8 +1,7 @@
-// The main() of a kernel with RANGE (range_of_results.glsl).
-#ifdef RANGE
-#undef main
+// The main() of a kernel whose results may have a range (range_of_results.glsl).
 void main() {
   compute_results();
+#ifdef RANGE
   merge_range(range_counter);
-}
 #endif
+}

@@ -49,7 +49,7 @@ begin=$(date +%s)
 inside apt-get -qq -y --no-install-recommends -f install >"$scratch/apt.log" 2>&1
 for package in "$debs"/*.deb; do
   name=$(dpkg-deb -f "$package" Package)
-  inside dpkg -s "$name" | grep -q '^Status: install ok installed' || { echo "$name is not installed" >&2; exit 1; }
+  inside dpkg -s "$name" | grep '^Status: install ok installed' >/dev/null || { echo "$name is not installed" >&2; exit 1; }
 done
 say "installed with what they need in $(($(date +%s) - begin)) s; again, each on its own:"
 for package in "$debs"/*.deb; do

@@ -28,7 +28,7 @@ printf '%s\n' "APT::Architecture \"amd64\";" "APT::Architectures { \"amd64\"; };
   'Dir::Etc::sourceparts "/dev/null";' >apt.conf
 export APT_CONFIG=$folder/apt.conf
 apt-get -qq update
-apt-cache policy vellum-tools | grep -q 'Candidate: 0.2.0-1'
+apt-cache policy vellum-tools | grep 'Candidate: 0.2.0-1' >/dev/null  # with -q it may end before apt-cache writes all
 unset APT_CONFIG
 
 "$packaging/python_index.py" files index >/dev/null
@@ -48,7 +48,7 @@ class Version {
   }
 }
 JAVA
-  "$jdk/bin/java" -cp "$jar" Version.java | grep -q '^version [0-9]'
+  "$jdk/bin/java" -cp "$jar" Version.java | grep '^version [0-9]' >/dev/null
   if "$jdk/bin/java" -cp "$3" Version.java >/dev/null 2>&1; then echo "a library was found elsewhere"; exit 1; fi
 fi
 echo "passed"

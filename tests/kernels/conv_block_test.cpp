@@ -80,6 +80,7 @@ TEST(ConvBlock, AreComparedWithSplitKByTime) {
   DeviceCaps caps = nvidia_gpu();
   caps.max_shared_memory_bytes = 48 << 10;
   caps.max_workgroup_invocations = 1024;
+  caps.max_workgroup_size = {1024, 1024, 64};
   EXPECT_EQ(shader_on(caps, conv({1, 3072, 1, 197}, {768, 3072, 1, 1})), "conv_block");
 }
 

@@ -167,33 +167,48 @@ Einsum::Loops Einsum::loops(Inputs inputs) const {
   return loops;
 }
 
-std::vector<HostTensor> Einsum::evaluate(HostInputs inputs) const {
-  const TensorType type = infer_known(*this, inputs)[0];
-  const Loops over = loops(known_inputs(inputs));
-  std::vector<HostTensor> values;
-  for (const HostTensor* input : inputs) values.push_back(cast(*input, DType::f64));
-  // At most this many inputs occur in practice. The loops need their number at compile time.
-  constexpr size_t kMost = 4;
-  if (inputs.size() > kMost) refuse_unsupported("Einsum of " + std::to_string(inputs.size()) + " inputs");
-  std::array<std::vector<int64_t>, kMost> outer_strides, inner_strides;
-  for (size_t i = 0; i < kMost; ++i) {
-    outer_strides[i] =
-        i < inputs.size() ? over.output_strides[i] : std::vector<int64_t>(over.output.size(), 0);
-    inner_strides[i] =
-        i < inputs.size() ? over.summed_strides[i] : std::vector<int64_t>(over.summed.size(), 0);
+namespace {
+
+// At most this many inputs occur in practice. The loops need their number at compile time.
+constexpr size_t kMostInputs = 4;
+
+// `Number`: the type of the values' elements, `Sum`: that of the arithmetic.
+template <typename Number, typename Sum>
+HostTensor contract(const std::vector<HostTensor>& values, const Einsum::Loops& over, const Shape& shape) {
+  std::array<std::vector<int64_t>, kMostInputs> outer_strides, inner_strides;
+  for (size_t i = 0; i < kMostInputs; ++i) {
+    const bool has = i < values.size();
+    outer_strides[i] = has ? over.output_strides[i] : std::vector<int64_t>(over.output.size(), 0);
+    inner_strides[i] = has ? over.summed_strides[i] : std::vector<int64_t>(over.summed.size(), 0);
   }
-  HostTensor y(DType::f64, type.shape);
-  double* out = y.mutable_as<double>().data();
-  for_each_offset<kMost>(type.shape, outer_strides, {}, [&](const auto& base) {
-    double sum = 0.0;
-    for_each_offset<kMost>(over.summed, inner_strides, base, [&](const auto& at) {
-      double term = 1.0;
+  HostTensor y(values[0].dtype(), shape);
+  Number* out = y.mutable_as<Number>().data();
+  for_each_offset<kMostInputs>(shape, outer_strides, {}, [&](const auto& base) {
+    Sum sum = 0;
+    for_each_offset<kMostInputs>(over.summed, inner_strides, base, [&](const auto& at) {
+      Sum term = 1;
       for (size_t i = 0; i < values.size(); ++i)
-        term *= values[i].template as<double>()[static_cast<size_t>(at[i])];
+        term *= static_cast<Sum>(values[i].template as<Number>()[static_cast<size_t>(at[i])]);
       sum += term;
     });
-    *out++ = sum;
+    *out++ = static_cast<Number>(sum);
   });
+  return y;
+}
+
+}  // namespace
+
+std::vector<HostTensor> Einsum::evaluate(HostInputs inputs) const {
+  const TensorType type = infer_known(*this, inputs)[0];
+  if (inputs.size() > kMostInputs)
+    refuse_unsupported("Einsum of " + std::to_string(inputs.size()) + " inputs");
+  const Loops over = loops(known_inputs(inputs));
+  const DType wide = is_float(type.dtype) ? DType::f64 : DType::i64;
+  std::vector<HostTensor> values;
+  for (const HostTensor* input : inputs) values.push_back(cast(*input, wide));
+  // Integers wrap around, as numpy's do: in unsigned arithmetic.
+  const HostTensor y = wide == DType::f64 ? contract<double, double>(values, over, type.shape)
+                                          : contract<int64_t, uint64_t>(values, over, type.shape);
   return {cast(y, type.dtype)};
 }
 
