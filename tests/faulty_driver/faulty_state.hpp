@@ -51,7 +51,8 @@ struct FaultyState {
   PFN_vkDestroyCommandPool destroy_pool = nullptr;
   PFN_vkDestroyFence destroy_fence = nullptr;
   PFN_vkQueueWaitIdle wait_idle = nullptr;
-  // What each descriptor set binds, and what dispatches wrote: a buffer and an offset, or a view.
+  // The bindings of each descriptor set, and the memory that dispatches wrote: a buffer and an offset, or a
+  // view.
   using Written = std::pair<uint64_t, uint64_t>;
   PFN_vkAllocateDescriptorSets allocate_sets = nullptr;
   PFN_vkUpdateDescriptorSets update_sets = nullptr;

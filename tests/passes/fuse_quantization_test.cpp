@@ -172,7 +172,7 @@ TEST(FuseQuantization, LongChainsOfIntegersStay) {
   EXPECT_EQ(after(fuse_quantization, model).nodes.size(), 42u);
 }
 
-// What a bias is added to after it was rounded is no bias of the product.
+// A bias that is added after the sums were rounded is a residual, not the bias of the product.
 TEST(FuseQuantization, AProductAddsABiasToItsRoundedSums) {
   for (const auto& [is_row, product] : {std::pair{true, "Gemm"}, {false, "Gemm"}, {true, "MatMul"}}) {
     OnnxModel model = quantised({5, 6});

@@ -60,7 +60,7 @@ VKAPI_ATTR void VKAPI_CALL free_of_heap(VkDevice device, VkDeviceMemory memory,
   heap.free(device, memory, callbacks);
 }
 
-// What may have the first type may have those that are the same.
+// Adds the two imitations of the first memory type wherever the driver offers that type.
 void offer(VkMemoryRequirements& requirements) {
   if (requirements.memoryTypeBits & 1) requirements.memoryTypeBits |= 3u << bar_heap().first_type;
 }

@@ -6,8 +6,8 @@
 
 namespace vellum::test {
 
-// What the device offers besides types that the host maps and that are not its own: memory of its own, and
-// 256 MiB of it that the host maps, too. All of it is the driver's first type in disguise.
+// Adds two memory types: memory of the device, and 256 MiB of it that the host can map. Both are in truth the
+// driver's first type, to which the host has access.
 void add_bar_heap(VkPhysicalDeviceMemoryProperties& properties);
 
 // Returns the function to call in place of the driver's function of that name, or null. Allocations that the

@@ -1,5 +1,4 @@
-// What a rewritten shader finds out about itself while it runs, and reports in a buffer that findings.hpp
-// binds.
+// The findings that a rewritten shader reports while it runs, in a buffer that findings.hpp binds.
 #pragma once
 
 #include <cstdint>

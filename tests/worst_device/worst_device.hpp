@@ -10,7 +10,7 @@
 
 namespace vellum::test {
 
-// What the environment asks for at this moment.
+// Returns the allowances that VELLUM_TEST_WORST_DEVICE names now.
 Allowances worst_device_allowances();
 
 // For ContextOptions::get_instance_proc_addr; null if the environment asks for no allowances.

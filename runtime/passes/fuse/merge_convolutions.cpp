@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "graph/operators/conv/conv.hpp"
+#include "graph/operators/reduction/normalization.hpp"
 #include "passes/fuse/channel_affine.hpp"
 #include "passes/passes.hpp"
 
@@ -171,13 +172,28 @@ void negate(Summand& summand) {
   for (double& bias : summand.bias) bias = -bias;
 }
 
+// Returns what a Conv or a BatchNormalization that only `reader` reads is computed from; kNoValue for others.
+ValueId tensor_of(const GraphEditor& editor, ValueId value, size_t reader) {
+  const bool is_linear =
+      match_producer<Conv>(editor, value) || match_producer<BatchNormalization>(editor, value);
+  return is_linear && editor.only_reader(value) == reader ? editor.node(*editor.producer(value)).inputs[0]
+                                                          : kNoValue;
+}
+
+// Returns whether the operands of node `index` are computed from one tensor, or one of them is that tensor.
+// Most sums are of others: their weights need not be read.
+bool have_one_tensor(const GraphEditor& editor, size_t index, ValueId a, ValueId b) {
+  const ValueId of_a = tensor_of(editor, a, index), of_b = tensor_of(editor, b, index);
+  return of_a == b || of_b == a || (of_a == of_b && of_a != kNoValue);
+}
+
 void merge_summands(GraphEditor& editor, size_t index) {
   const bool subtracts{match_binary_node(editor, index, BinaryKind::sub)};
   if (!subtracts && !match_binary_node(editor, index, BinaryKind::add)) return;
   const Node& sum = editor.node(index);
   const ValueId a = sum.inputs[0], b = sum.inputs[1], y = sum.outputs[0];
   if (!is_float_value(editor, y) || a == b || editor.type(a) != editor.type(y) ||
-      editor.type(b) != editor.type(y))
+      editor.type(b) != editor.type(y) || !have_one_tensor(editor, index, a, b))
     return;
   auto left = summand_of(editor, a, index), right = summand_of(editor, b, index);
   if (!left && right && right->x == a) left = tensor_itself(editor, a);

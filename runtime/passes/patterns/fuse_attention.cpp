@@ -76,7 +76,7 @@ bool swaps_heads_and_tokens(const GraphEditor& editor, size_t index) {
   return without_ones(transpose->permutation(rank), shape) == without_ones(swapped, shape);
 }
 
-// What follows the product of weights and values.
+// The nodes after the product of weights and values that become part of Attention.
 struct MergedHeads {
   Activation rounding;        // of the product; none where it is not rounded
   std::vector<size_t> nodes;  // those of the rounding, and those that put tokens before heads
