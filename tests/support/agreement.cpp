@@ -9,11 +9,12 @@ namespace {
 
 // The reference with every element that rounding decides as `got` has decided it.
 HostTensor decided_alike(const FetchedModel& model, const std::string& output, const HostTensor& got,
-                         const HostTensor& want, Rounding rounding) {
+                         const HostTensor& want, Rounding rounding, double roundings) {
   const HostTensor map_tensor = model.before_suppression(output);
   const std::vector<float> map = map_tensor.to_floats(), decided = got.to_floats(),
                            margin = margins(map_tensor, model.suppressed.at(output).window).to_floats();
-  const auto undecided = static_cast<float>(tolerance(model, margin_name(output), rounding).largest);
+  const auto undecided =
+      static_cast<float>(tolerance(model, margin_name(output), rounding, roundings).largest);
   HostTensor result = want;
   const auto elements = result.mutable_as<float>();
   for (size_t i = 0; i < elements.size(); ++i)
@@ -23,14 +24,16 @@ HostTensor decided_alike(const FetchedModel& model, const std::string& output, c
 
 }  // namespace
 
-Distance tolerance(const FetchedModel& model, const std::string& output, Rounding rounding) {
+Distance tolerance(const FetchedModel& model, const std::string& output, Rounding rounding,
+                   double roundings) {
   const Distance& spread = model.spread.at(output)[static_cast<size_t>(rounding)];
   const double least = rounding == Rounding::fp32 ? 1e-4 : 2e-2;
-  return {std::max(least, 2 * spread.largest), std::max(least, 2 * spread.root_mean_square)};
+  return {std::max(least, 2 * roundings * spread.largest),
+          std::max(least, 2 * roundings * spread.root_mean_square)};
 }
 
 std::string disagreement(const FetchedModel& model, const std::string& output, const HostTensor& got,
-                         Rounding rounding) {
+                         Rounding rounding, double roundings) {
   HostTensor want = model.output(output);
   std::ostringstream text;
   if (got.type() != want.type()) {
@@ -38,8 +41,9 @@ std::string disagreement(const FetchedModel& model, const std::string& output, c
          << to_string(want.shape());
     return text.str();
   }
-  if (model.suppressed.contains(output)) want = decided_alike(model, output, got, want, rounding);
-  const Distance found = distance_between(got, want), accepted = tolerance(model, output, rounding);
+  if (model.suppressed.contains(output)) want = decided_alike(model, output, got, want, rounding, roundings);
+  const Distance found = distance_between(got, want),
+                 accepted = tolerance(model, output, rounding, roundings);
   if (found.largest <= accepted.largest && found.root_mean_square <= accepted.root_mean_square) return {};
   text << "output '" << output << "' is off by " << found.largest << " at most and " << found.root_mean_square
        << " on average; accepted are " << accepted.largest << " and " << accepted.root_mean_square;
