@@ -348,6 +348,10 @@ void add_movement(std::vector<SmallOperator>& list) {
   }
   list.push_back(small_operator("Concat", "Concat", {computed({1, 6, 7, 5}), computed({1, 3, 7, 5}, 2)},
                                 {{"axis", int64_t{1}}}));
+  list.push_back(
+      small_operator("Concat of texels", "Concat",
+                     {computed({1, 4, 7, 5}), computed({1, 8, 7, 5}, 2), computed({1, 6, 7, 5}, 3)},
+                     {{"axis", int64_t{1}}}));
   list.push_back(small_operator("Concat of rows", "Concat",
                                 {computed({1, 6, 7, 5}), computed({1, 6, 7, 3}, 2)}, {{"axis", int64_t{3}}}));
   list.push_back(small_operator("Concat of rank 5", "Concat",

@@ -102,6 +102,15 @@ TEST(Concat, ChannelsThatDoNotFillTexels) {
   check_operator(concat_case({{3, 3}, {3, 6}}, 1));
 }
 
+// More than one dispatch joins, whole texels or not.
+TEST(Concat, OfManyParts) {
+  for (const int64_t axis : {0, 1, 2, 3})
+    check_operator(concat_case(std::vector<Shape>(11, Shape{1, 4, 2, 3}), axis));
+  std::vector<Shape> uneven;
+  for (int64_t i = 0; i < 19; ++i) uneven.push_back({2, 1 + i * i % 7, 2, 3});
+  check_operator(concat_case(uneven, 1));
+}
+
 TEST(Concat, EveryAxis) {
   check_operator(concat_case({{2, 5, 3, 4}, {1, 5, 3, 4}}, 0));
   check_operator(concat_case({{2, 5, 3, 4}, {2, 5, 1, 4}}, 2));

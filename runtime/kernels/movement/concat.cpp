@@ -1,14 +1,24 @@
 // Concat and Split.
 #include "graph/operators/movement/concat.hpp"
 
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/strided.hpp"
 #include "kernels/movement/copy_region.hpp"
 #include "shaders/movement/concat_linear.h"
+#include "shaders/movement/concat_texels.h"
 
 namespace vellum {
 
 namespace {
+
+constexpr size_t kMostConcatParts = 8;  // of concat_texels.comp
+constexpr size_t kChannels = 1;         // slot
 
 // Returns the layout of the result: the layout in which most of the elements that are computed at run time
 // exist. A graph output that no node reads is linear, so that parts that are whole rows or images are copied
@@ -32,20 +42,102 @@ std::vector<TensorId> read_parts(Lowering& lowering, Layout layout) {
   return parts;
 }
 
+// An input of a concatenation of texels and the range of y along the axis that it becomes.
+struct Part {
+  TensorId tensor = kNoTensor;
+  int64_t begin = 0, end = 0;
+};
+
+std::vector<Part> find_parts(const std::vector<TensorId>& inputs, const Lowering& lowering, size_t axis) {
+  std::vector<Part> parts;
+  int64_t begin = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] == kNoTensor) continue;
+    const int64_t end = begin + lowering.input_type(i).shape[axis];
+    parts.push_back({inputs[i], begin, end});
+    begin = end;
+  }
+  return parts;
+}
+
+Region region_of(const Part& part, const Shape& y, size_t slot) {
+  Region region = whole_region(y);
+  region.begin[slot] = part.begin;
+  region.size[slot] = part.end - part.begin;
+  region.offset[slot] = -part.begin;
+  return region;
+}
+
+// Returns how many parts one dispatch may read.
+size_t most_parts(const Lowering& lowering, std::span<const Part> parts, TensorId y) {
+  const auto in_buffer = [&](TensorId id) { return lowering.tensor(id).desc.storage == Storage::buffer; };
+  const bool in_images =
+      !in_buffer(y) && std::ranges::none_of(parts, [&](const Part& part) { return in_buffer(part.tensor); });
+  const DeviceCaps& caps = lowering.caps();
+  const size_t most =
+      in_images ? caps.max_sampled_images_per_stage
+                : std::min(caps.max_sampled_images_per_stage, caps.max_storage_buffers_per_stage - 1);
+  return std::min(kMostConcatParts, most);
+}
+
+// The axis of shaders, (w, h, c, n), for a slot of (n, c, h, w).
+int64_t shader_axis(size_t slot) { return slot == 0 ? 3 : slot == 1 ? 2 : slot == 2 ? 1 : 0; }
+
+// Adds a dispatch that copies parts that follow each other.
+void join_parts(Lowering& lowering, std::span<const Part> parts, TensorId y, size_t slot) {
+  const Shape& shape = lowering.tensor(y).desc.shape;
+  std::array<int64_t, kMostConcatParts> ends;
+  ends.fill(parts.back().end);
+  std::vector<Binding> bindings;
+  bool unaligned = false;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    bindings.push_back(reads("x" + std::to_string(i), parts[i].tensor));
+    ends[i] = parts[i].end;
+    unaligned |= slot == kChannels && parts[i].begin % 4 != 0;
+  }
+  const bool keeps = slot == kChannels && parts.front().begin % 4 != 0;
+  bindings.push_back(keeps ? reads_and_writes("y", y) : writes("y", y));
+  std::array<int64_t, 4> origin{0, 0, 0, 0}, size = nchw(shape);
+  origin[slot] = parts.front().begin;
+  size[slot] = parts.back().end - origin[slot];
+  if (slot == kChannels) {
+    origin[slot] /= 4;
+    size[slot] = parts.back().end - 4 * origin[slot];
+  }
+  const Shape box(size.begin(), size.end());
+  Dispatch dispatch =
+      make_dispatch("concat_texels", grid_of_texels(lowering.caps(), box), std::move(bindings),
+                    ConcatTexelsParameters{.y_shape = texel_shape(shape),
+                                           .origin = {origin[3], origin[2], origin[1], origin[0]},
+                                           .size = texel_shape(box),
+                                           .ends = {ends[0], ends[1], ends[2], ends[3]},
+                                           .further_ends = {ends[4], ends[5], ends[6], ends[7]},
+                                           .begin = parts.front().begin});
+  define(dispatch, "PARTS", std::to_string(parts.size()));
+  define(dispatch, "AXIS", std::to_string(shader_axis(slot)));
+  if (unaligned) define(dispatch, "UNALIGNED");
+  if (keeps) define(dispatch, "KEEP");
+  lowering.dispatch(std::move(dispatch));
+}
+
+// Several parts are copied by one dispatch, unless one of them may become a view of y: then each is copied
+// on its own.
 void concat_texels(Lowering& lowering, size_t axis) {
   const Shape& shape = lowering.output_type().shape;
   const size_t slot = channels4_slot(shape.size(), axis);
   const std::vector<TensorId> inputs = read_parts(lowering, Layout::channels4);
   const TensorId y = lowering.write(0, Layout::channels4);
-  int64_t begin = 0;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Shape& input = lowering.input_type(i).shape;
-    if (inputs[i] == kNoTensor) continue;
-    Region region = whole_region(input);
-    region.begin[slot] = begin;
-    region.offset[slot] = -begin;
-    copy_region(lowering, inputs[i], y, region);
-    begin += input[axis];
+  const std::vector<Part> parts = find_parts(inputs, lowering, axis);
+  const bool has_views = std::ranges::any_of(parts, [&](const Part& part) {
+    return copies_bytes(lowering, part.tensor, y, region_of(part, shape, slot));
+  });
+  const size_t most = has_views ? 1 : most_parts(lowering, parts, y);
+  for (size_t first = 0; first < parts.size(); first += most) {
+    const auto joined = std::span(parts).subspan(first, std::min(most, parts.size() - first));
+    if (joined.size() > 1)
+      join_parts(lowering, joined, y, slot);
+    else
+      copy_region(lowering, joined[0].tensor, y, region_of(joined[0], shape, slot));
   }
 }
 

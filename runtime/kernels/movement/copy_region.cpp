@@ -114,4 +114,8 @@ void copy_region(Lowering& lowering, TensorId x, TensorId y, const Region& regio
   lowering.dispatch(std::move(dispatch));
 }
 
+bool copies_bytes(const Lowering& lowering, TensorId x, TensorId y, const Region& region) {
+  return plain_copy(lowering, x, y, region).has_value();
+}
+
 }  // namespace vellum

@@ -22,5 +22,7 @@ struct Region {
 // Returns a region that covers all of y.
 Region whole_region(const Shape& y);
 void copy_region(Lowering& lowering, TensorId x, TensorId y, const Region& region);
+// Returns whether copy_region() copies a run of bytes, so that one tensor may become a view of the other.
+bool copies_bytes(const Lowering& lowering, TensorId x, TensorId y, const Region& region);
 
 }  // namespace vellum
