@@ -67,7 +67,7 @@ TEST(JsonMemory, RunsOutInNestedListsAndObjects) {
   std::string text =
       R"({"a": [1, -2, 3.5, null, true, "a string that is too long for the space within"], "b": {}})";
   // Twice as long at each level, and read once for each of its allocations.
-  const int levels = test::under_sanitizer() ? 6 : 10;
+  const int levels = test::under_sanitizer() ? 6 : 8;
   for (int i = 0; i < levels; ++i) text = "[" + text + ", {\"key\": " + text + "}]";
   EXPECT_GT(failures_of([&] { EXPECT_TRUE(platform::JsonValue::parse(text).has_value()); }), 1u << levels);
 }

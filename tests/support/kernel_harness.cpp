@@ -332,11 +332,10 @@ void run_covering(Runs& runs, const std::vector<Configuration>& configurations, 
 // that ran: a part runs, which is another for each case, and one run at least.
 size_t one_in(size_t device) { return in_full() || device == 0 ? 1 : 4; }
 
-// Whether a candidate runs in a test's case of that number: half of them in the first, a quarter in each
-// further one, and others in the next.
+// Whether a candidate runs in a test's case of that number: a quarter of them in each case, and others in the
+// next.
 bool runs_in_case(const std::string& candidate, size_t number_of_case) {
-  return in_full() ||
-         (std::hash<std::string>()(candidate) + number_of_case) % (number_of_case == 0 ? 2 : 4) == 0;
+  return in_full() || (std::hash<std::string>()(candidate) + number_of_case) % 4 == 0;
 }
 
 std::vector<std::string> run_candidates(Runs& runs, const OperatorCase& test, const CandidateOptions& options,
