@@ -9,7 +9,7 @@
 #                 limits of Android Baseline 2022, and kernels and whole models with lavapipe's optimisation and eight lanes
 #   full          VELLUM_TEST_FULL: the whole product of kernel sweeps, every candidate on every device, the largest layers,
 #                 tilings and pictures, 300 frames of the live sample
-#   worst         the kernels on the worst device with subgroups of 16 to 128, and random graphs there
+#   worst         the kernels on the worst device with subgroups of 16 to 128, and random graphs and whole networks there
 #   bench         builds the benchmarks, measures kernels against the device's ceilings, and checks their results
 #   asan          AddressSanitizer and UndefinedBehaviorSanitizer: the tests without a device, those labelled quick on lavapipe,
 #                 hostile files, and models of the fuzz targets on lavapipe
@@ -48,6 +48,14 @@ run_worst() {
   done
   VELLUM_TEST_WORST_DEVICE=all VELLUM_DIFFERENTIAL_DRAWN=$seed:$((drawn / 10)) \
     ctest --test-dir "$tests" -R 'differential_test.lavapipe' --output-on-failure --timeout 100000 || failed=1
+  VELLUM_TEST_WORST_DEVICE=all ctest --test-dir "$tests" -R '^e2e_models[.]lavapipe' --output-on-failure -j2 \
+    --timeout 36000 || failed=1
+  local lavapipe networks=(mobilenet_v2 resnet50 squeezenet1_1 efficientnet_b0 vit_b_16 yolov4_tiny)
+  lavapipe=$(sed -n 's/^VELLUM_TEST_LAVAPIPE_ICD:.*=//p' "$tests/CMakeCache.txt")
+  tests/backbones.sh --tool "$tests/tools/vellum/vellum" --runs 0 "${networks[@]}" || failed=1
+  networks=("${networks[@]/#/$(./setup.sh where)/backbones/size_default_batch_1_opset_17/}")
+  VELLUM_TEST_WORST_DEVICE=all VK_DRIVER_FILES=$lavapipe VK_ICD_FILENAMES=$lavapipe \
+    "$tests/tests/worst_device/worst_networks" "${networks[@]/%//model.onnx}" || failed=1
   return $failed
 }
 run_bench() { tests/run.sh bench; }
