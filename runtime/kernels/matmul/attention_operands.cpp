@@ -1,0 +1,239 @@
+#include "kernels/matmul/attention_operands.hpp"
+
+#include <algorithm>
+
+#include "kernels/conv/weights.hpp"
+#include "kernels/framework/elements.hpp"
+#include "program/divide.hpp"
+#include "shaders/matmul/attention.h"
+#include "shaders/matmul/attention_cache.h"
+#include "shaders/matmul/attention_matrices.h"
+#include "shaders/matmul/attention_pack.h"
+
+namespace vellum {
+namespace {
+
+// Q, K and V as rows of one grid of texels (shaders/matmul/attention_pack.comp).
+struct OperandGrid {
+  TensorId tensor = kNoTensor;
+  int64_t width = 0, k_row = 0, v_row = 0;
+};
+
+int64_t rows_of(const StridedView& view) { return view.shape[1] * slices(view.shape[3]); }
+
+// Gathers `operands` operands, `operand_stride` elements apart in the input, into the grid from `row` on.
+void pack_into(Lowering& lowering, const OperandGrid& grid, size_t input, const StridedView& view,
+               int64_t row, int64_t operands, int64_t operand_stride) {
+  const int64_t texels = operands * rows_of(view) * view.shape[0] * view.shape[2];
+  lowering.dispatch(
+      make_dispatch("attention_pack", grid_1d(lowering.caps(), texels),
+                    {reads("x", lowering.read(input, Layout::linear)), writes("y", grid.tensor)},
+                    AttentionPackParameters{.y_shape = texel_shape(lowering.tensor(grid.tensor).desc.shape),
+                                            .tokens = view.shape[2],
+                                            .heads = view.shape[1],
+                                            .channels = view.shape[3],
+                                            .images = view.shape[0],
+                                            .token_stride = view.strides[2],
+                                            .head_stride = view.strides[1],
+                                            .channel_stride = view.strides[3],
+                                            .image_stride = view.strides[0],
+                                            .base = view.offset,
+                                            .operands = operands,
+                                            .operand_stride = operand_stride,
+                                            .first_row = row}));
+}
+
+// Returns whether one dispatch can gather Q, K and V: they are views of one tensor with equal shapes and
+// strides, at equal distances.
+bool evenly_apart(const Node& node, const Attention::Operands& o) {
+  const auto alike = [&](const StridedView& a) { return a.shape == o.q.shape && a.strides == o.q.strides; };
+  return node.inputs[0] == node.inputs[1] && node.inputs[1] == node.inputs[2] && alike(o.k) && alike(o.v) &&
+         o.k.offset - o.q.offset == o.v.offset - o.k.offset;
+}
+
+OperandGrid pack_operands(Lowering& lowering, const Attention::Operands& o) {
+  OperandGrid grid;
+  grid.width = o.q.shape[0] * std::max(o.q.shape[2], o.k.shape[2]);
+  grid.k_row = rows_of(o.q);
+  grid.v_row = grid.k_row + rows_of(o.k);
+  grid.tensor = lowering.workspace(lowering.node().name + "/operands",
+                                   weight_grid(lowering, grid.width, grid.v_row + rows_of(o.v)));
+  if (evenly_apart(lowering.node(), o)) {
+    pack_into(lowering, grid, 0, o.q, 0, 3, o.k.offset - o.q.offset);
+  } else {
+    pack_into(lowering, grid, 0, o.q, 0, 1, 0);
+    pack_into(lowering, grid, 1, o.k, grid.k_row, 1, 0);
+    pack_into(lowering, grid, 2, o.v, grid.v_row, 1, 0);
+  }
+  return grid;
+}
+
+std::optional<MatrixOperand> in_matrix(const Lowering& lowering, size_t input, const StridedView& view) {
+  const Shape& shape = lowering.input_type(input).shape;
+  if (shape.size() != 2 || shape[1] % 4 != 0 || lowering.constant(input)) return std::nullopt;
+  const int64_t width = shape[1], channels = view.shape[3];
+  const auto stride = [&](size_t axis) { return view.shape[axis] == 1 ? 0 : view.strides[axis]; };
+  const auto whole_rows = [&](int64_t step) { return step >= 0 && step % width == 0; };
+  const auto whole_slices = [](int64_t count) { return count >= 0 && count % 4 == 0; };
+  if (view.strides[3] != 1 || !whole_slices(channels) || !whole_slices(view.offset) ||
+      !whole_slices(stride(1)))
+    return std::nullopt;
+  if (!whole_rows(stride(0)) || !whole_rows(stride(2))) return std::nullopt;
+  if (view.offset + (view.shape[1] - 1) * stride(1) + channels > width) return std::nullopt;
+  return MatrixOperand{view.offset / 4, stride(1) / 4, stride(0) / width, stride(2) / width};
+}
+
+// Returns the number of bindings besides Q, K and V: the mask, the lengths, the roundings and the result.
+uint32_t other_bindings(const Lowering& lowering) {
+  const bool rounds = lowering.op<Attention>().weight_rounding.is_rounded();
+  return (lowering.has_input(3) ? 1 : 0) + (lowering.has_input(4) ? 1 : 0) + (rounds ? 1 : 0) + 1;
+}
+
+// The strides of images, heads and tokens.
+std::vector<int64_t> slice_strides(const StridedView& view) {
+  return {view.strides[0] / 4, view.strides[1] / 4, view.strides[2] / 4};
+}
+
+}  // namespace
+
+AttentionSizes attention_sizes(const Lowering& lowering, const Attention::Operands& o) {
+  const int64_t images = o.q.shape[0], heads = o.q.shape[1], queries = o.q.shape[2], keys = o.k.shape[2],
+                channels = o.v.shape[3];
+  AttentionSizes result{images, heads, queries, keys, heads / o.k.shape[1], slices(o.q.shape[3]), {}, {}};
+  result.mask_strides.assign(4, 0);
+  if (lowering.has_input(3))
+    result.mask_strides = broadcast_strides(lowering.input_type(3).shape, {images, heads, queries, keys});
+  result.y_strides = {heads * queries * channels, o.tokens_first ? channels : queries * channels,
+                      o.tokens_first ? heads * channels : channels};
+  return result;
+}
+
+bool reads_caches(const Lowering& lowering, const Attention::Operands& o) {
+  if (!lowering.has_input(4)) return false;
+  const auto has_whole_slices = [](const StridedView& view) {
+    const auto is_whole = [](int64_t count) { return count >= 0 && count % 4 == 0; };
+    return view.offset == 0 && view.strides[3] == 1 && view.shape[3] % 4 == 0 &&
+           std::all_of(view.strides.begin(), view.strides.begin() + 3, is_whole);
+  };
+  return has_whole_slices(o.q) && has_whole_slices(o.k) && has_whole_slices(o.v) &&
+         3 + other_bindings(lowering) <= lowering.caps().max_storage_buffers_per_stage;
+}
+
+std::optional<MatrixOperands> in_matrices(const Lowering& lowering, const Attention::Operands& o) {
+  const auto q = in_matrix(lowering, 0, o.q), k = in_matrix(lowering, 1, o.k),
+             v = in_matrix(lowering, 2, o.v);
+  if (!q || !k || !v || k->image != v->image || k->token != v->token) return std::nullopt;
+  if (lowering.input_type(1).shape[0] != lowering.input_type(2).shape[0]) return std::nullopt;
+  const auto& inputs = lowering.node().inputs;
+  const bool separate = inputs[0] != inputs[1] || inputs[1] != inputs[2];
+  const uint32_t bindings = (separate ? 3 : 1) + other_bindings(lowering);
+  if (bindings > lowering.caps().max_storage_buffers_per_stage) return std::nullopt;
+  return MatrixOperands{*q, *k, *v, separate};
+}
+
+void bind_gathered(Lowering& lowering, Dispatch& dispatch, const Attention::Operands& o,
+                   const KeySplit& split) {
+  const OperandGrid grid = pack_operands(lowering, o);
+  dispatch.bindings = {reads("grid", grid.tensor)};
+  const AttentionSizes common = attention_sizes(lowering, o);
+  dispatch.push_constants = AttentionParameters{.queries = common.queries,
+                                                .heads = common.heads,
+                                                .keys = common.keys,
+                                                .images = common.images,
+                                                .mask_image_stride = common.mask_strides[0],
+                                                .mask_head_stride = common.mask_strides[1],
+                                                .mask_query_stride = common.mask_strides[2],
+                                                .mask_key_stride = common.mask_strides[3],
+                                                .y_image_stride = common.y_strides[0],
+                                                .y_head_stride = common.y_strides[1],
+                                                .y_query_stride = common.y_strides[2],
+                                                .k_row = grid.k_row,
+                                                .v_row = grid.v_row,
+                                                .grid_width = grid.width,
+                                                .heads_per_kv = common.heads_per_kv,
+                                                .depth_slices = common.depth_slices,
+                                                .key_parts = split.parts,
+                                                .part_keys = split.keys,
+                                                .scale = o.scale};
+}
+
+void bind_caches(Lowering& lowering, Dispatch& dispatch, const Attention::Operands& o,
+                 const KeySplit& split) {
+  constexpr const char* names[] = {"q", "k", "v"};
+  for (size_t i = 0; i < 3; ++i)
+    dispatch.bindings.push_back(reads(names[i], lowering.read(i, Layout::linear)));
+  define(dispatch, "CACHE");
+  const AttentionSizes common = attention_sizes(lowering, o);
+  const std::vector<int64_t> q = slice_strides(o.q), k = slice_strides(o.k), v = slice_strides(o.v);
+  dispatch.push_constants = AttentionCacheParameters{.queries = common.queries,
+                                                     .heads = common.heads,
+                                                     .keys = common.keys,
+                                                     .images = common.images,
+                                                     .mask_image_stride = common.mask_strides[0],
+                                                     .mask_head_stride = common.mask_strides[1],
+                                                     .mask_query_stride = common.mask_strides[2],
+                                                     .mask_key_stride = common.mask_strides[3],
+                                                     .y_image_stride = common.y_strides[0],
+                                                     .y_head_stride = common.y_strides[1],
+                                                     .y_query_stride = common.y_strides[2],
+                                                     .q_image_stride = q[0],
+                                                     .q_head_stride = q[1],
+                                                     .q_token_stride = q[2],
+                                                     .k_image_stride = k[0],
+                                                     .k_head_stride = k[1],
+                                                     .k_token_stride = k[2],
+                                                     .v_image_stride = v[0],
+                                                     .v_head_stride = v[1],
+                                                     .v_token_stride = v[2],
+                                                     .heads_per_kv = common.heads_per_kv,
+                                                     .depth_slices = common.depth_slices,
+                                                     .key_parts = split.parts,
+                                                     .part_keys = split.keys,
+                                                     .scale = o.scale};
+}
+
+void bind_matrices(Lowering& lowering, Dispatch& dispatch, const Attention::Operands& o,
+                   const MatrixOperands& m, const KeySplit& split) {
+  constexpr const char* names[] = {"q", "k", "v"};
+  for (size_t i = 0; i < (m.separate ? 3 : 1); ++i)
+    dispatch.bindings.push_back(reads(names[i], lowering.read(i, Layout::channels4)));
+  define(dispatch, "MATRICES");
+  if (m.separate) define(dispatch, "SEPARATE");
+  const auto width = [&](size_t i) { return slices(lowering.input_type(i).shape[1]); };
+  const auto tokens = [&](size_t i) { return lowering.input_type(i).shape[0]; };
+  const AttentionSizes common = attention_sizes(lowering, o);
+  dispatch.push_constants = AttentionMatricesParameters{.queries = common.queries,
+                                                        .heads = common.heads,
+                                                        .keys = common.keys,
+                                                        .images = common.images,
+                                                        .mask_image_stride = common.mask_strides[0],
+                                                        .mask_head_stride = common.mask_strides[1],
+                                                        .mask_query_stride = common.mask_strides[2],
+                                                        .mask_key_stride = common.mask_strides[3],
+                                                        .y_image_stride = common.y_strides[0],
+                                                        .y_head_stride = common.y_strides[1],
+                                                        .y_query_stride = common.y_strides[2],
+                                                        .q_row = m.q.first,
+                                                        .k_row = m.k.first,
+                                                        .v_row = m.v.first,
+                                                        .q_head_rows = m.q.head,
+                                                        .k_head_rows = m.k.head,
+                                                        .v_head_rows = m.v.head,
+                                                        .q_image_columns = m.q.image,
+                                                        .kv_image_columns = m.k.image,
+                                                        .q_token_columns = m.q.token,
+                                                        .kv_token_columns = m.k.token,
+                                                        .q_tokens = tokens(0),
+                                                        .kv_tokens = tokens(1),
+                                                        .q_slices = width(0),
+                                                        .k_slices = width(1),
+                                                        .v_slices = width(2),
+                                                        .y_slices = slices(o.q.shape[1] * o.v.shape[3]),
+                                                        .heads_per_kv = common.heads_per_kv,
+                                                        .depth_slices = common.depth_slices,
+                                                        .key_parts = split.parts,
+                                                        .part_keys = split.keys,
+                                                        .scale = o.scale};
+}
+
+}  // namespace vellum
