@@ -102,8 +102,8 @@ ValueId Body::cast(ValueId value, DType dtype) {
   return add("Cast", {value}, {{"to", dtype_to_onnx(dtype)}});
 }
 
-Composed::Composed(const NodeSpec& spec, Compose compose)
-    : onnx_type(spec.type), onnx_attributes(*spec.attributes), compose(std::move(compose)) {}
+Composed::Composed(const NodeSpec& spec, Compose how)
+    : onnx_type(spec.type), onnx_attributes(*spec.attributes), compose(std::move(how)) {}
 
 Body Composed::body(Inputs inputs) const {
   Body body(inputs);

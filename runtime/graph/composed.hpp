@@ -75,7 +75,7 @@ struct Composed : Operator {
   // Called for each combination of input types, so it must not read attributes.
   using Compose = std::function<void(Body& body)>;
 
-  Composed(const NodeSpec& spec, Compose compose);
+  Composed(const NodeSpec& spec, Compose how);
 
   std::string onnx_type;
   Attributes onnx_attributes;

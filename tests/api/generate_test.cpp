@@ -162,10 +162,10 @@ TEST_P(Generate, ANewLengthMakesNothing) {
 INSTANTIATE_TEST_SUITE_P(Forms, Generate,
                          testing::Values(DecoderForm::group_query, DecoderForm::tensor_scatter,
                                          DecoderForm::concatenation, DecoderForm::attention),
-                         [](const auto& info) {
-                           return info.param == DecoderForm::group_query      ? "GroupQueryAttention"
-                                  : info.param == DecoderForm::tensor_scatter ? "TensorScatter"
-                                  : info.param == DecoderForm::concatenation  ? "Concatenation"
+                         [](const auto& form) {
+                           return form.param == DecoderForm::group_query      ? "GroupQueryAttention"
+                                  : form.param == DecoderForm::tensor_scatter ? "TensorScatter"
+                                  : form.param == DecoderForm::concatenation  ? "Concatenation"
                                                                               : "Attention";
                          });
 

@@ -43,9 +43,9 @@ struct Attention : Operator {
   // reshaped to `output`.
   bool tokens_first = false;
   Shape output;
-  // What quantised models round: the scores before the mask is added, and the weights of the values. Both
-  // only round (Activation::only_rounds()) or are empty. Scores are rounded only where weights are. Not with
-  // lengths.
+  // Quantised models round the scores before the mask is added, and the weights of the values. An empty
+  // activation does not round; the others only round (Activation::only_rounds()). Attention that rounds
+  // scores rounds weights, too, and has no lengths.
   Activation score_rounding, weight_rounding;
 
   struct Operands {
