@@ -1,5 +1,5 @@
-// Layer normalisation of rows of whole texels in one dispatch: y = (x - mean) / deviation * scale + bias. An
-// invocation, or several (cooperate.glsl), computes one row: with LINEAR_LAYOUT consecutive elements, else the
+// Layer normalisation of rows of whole texels in one dispatch: y = (x - mean) / deviation * scale + bias, then an
+// activation. An invocation, or several (cooperate.glsl), computes one row: with LINEAR_LAYOUT consecutive elements, else the
 // channels of a pixel of channels4. MASKED: the last texel of a row has unused channels. UNCENTRED: uses a
 // mean of 0 (RMSNormalization).
 #version 450
@@ -9,6 +9,7 @@
 #include "norm_rows.h"
 #define x_shape y_shape
 #include "tensor.glsl"
+#include "activation.glsl"
 #include "divide.glsl"
 #include "cooperate.glsl"
 
@@ -59,5 +60,5 @@ void main() {
   float variance = dot(gather_sum(squares), vec4(1)) / float(length);
   float factor = 1.0 / sqrt(variance + epsilon);
   for (int k = FIRST_LANE; k < texels; k += LANES)
-    STORE(k, (LOAD(k) - mean) * (factor * load_factors(k, 0, texels)) + load_factors(k, 1, texels));
+    STORE(k, activate((LOAD(k) - mean) * (factor * load_factors(k, 0, texels)) + load_factors(k, 1, texels)));
 }

@@ -223,6 +223,8 @@ TEST(Normalization, Channels) {
     OperatorCase test = norm_case("ChannelNormalization", shape, {shape[1]});
     test.sweep.as_for_gpu = true;
     check_operator(test);
+    test.activation = {ActivationKind::gelu};
+    check_operator(test);
   }
   OperatorCase unbiased = norm_case("ChannelNormalization", {1, 6, 2, 3}, {6});
   unbiased.inputs.resize(2);

@@ -51,6 +51,17 @@ TEST(FuseActivations, IntoAdd) {
   EXPECT_EQ(types(after(fuse_activations, model)), "Add");
 }
 
+TEST(FuseActivations, IntoNormalizations) {
+  for (const char* type : {"ChannelNormalization", "InstanceNormalization", "BatchNormalization"}) {
+    OnnxModel model;
+    model.input("x", {1, 4, 3, 5}).initializer("factors", random_tensor({4}, 1, 0.5f, 2));
+    std::vector<std::string> inputs(type[0] == 'B' ? 5 : 3, "factors");
+    inputs[0] = "x";
+    model.node(type, inputs, {"n"}).node("Sigmoid", {"n"}, {"y"}).output("y");
+    EXPECT_EQ(types(after(fuse_activations, model)), type);
+  }
+}
+
 TEST(FuseActivations, OnlyTheFirstOfTwo) {
   OnnxModel model = with_conv();
   model.node("Relu", {"c"}, {"r"}).node("Sigmoid", {"r"}, {"y"}).output("y");

@@ -272,7 +272,7 @@ SharedLoop loop_of_texels(int64_t rows, int64_t length, bool centred) {
 // Normalises rows of whole texels in one dispatch: the last dimension of a linear tensor, or the channels of
 // each pixel in channels4.
 void normalize_texels(Lowering& lowering, Layout layout, const Shape& shape, float epsilon,
-                      bool centred = true) {
+                      bool centred = true, const Activation& activation = {}) {
   const int64_t length = layout == Layout::linear ? shape.back() : shape[1];
   const int64_t rows = length == 0 ? 0 : element_count(shape) / length;
   const SharedLoop loop = loop_of_texels(rows, length, centred);
@@ -285,7 +285,10 @@ void normalize_texels(Lowering& lowering, Layout layout, const Shape& shape, flo
   const TensorId x = lowering.read(0, layout), y = lowering.write(0, layout);
   Dispatch dispatch = loop_dispatch(lowering.caps(), "norm_rows", loop, by,
                                     {reads_in_place("x", x), reads("factors", factors), writes("y", y)},
-                                    NormRowsParameters{.y_shape = texel_shape(shape), .epsilon = epsilon});
+                                    NormRowsParameters{.activation_params = activation_params(activation),
+                                                       .y_shape = texel_shape(shape),
+                                                       .epsilon = epsilon});
+  define_activation(dispatch, activation);
   if (layout == Layout::linear) define(dispatch, "LINEAR_LAYOUT");
   if (length % 4 != 0) define(dispatch, "MASKED");
   if (!centred) define(dispatch, "UNCENTRED");
@@ -322,7 +325,8 @@ void lower_layer_norm(Lowering& lowering) {
 void lower_channel_norm(Lowering& lowering) {
   if (!known(lowering, 1, 2)) return lowering.run_on_host(kComputedFactors);
   const auto& op = lowering.op<ChannelNormalization>();
-  normalize_texels(lowering, Layout::channels4, lowering.output_type().shape, op.epsilon, op.centred);
+  normalize_texels(lowering, Layout::channels4, lowering.output_type().shape, op.epsilon, op.centred,
+                   op.activation);
 }
 
 void lower_lrn(Lowering& lowering) {

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/movement/transpose.hpp"
 #include "graph/operators/reduction/normalization.hpp"
 
@@ -37,13 +38,22 @@ std::vector<HostTensor> ChannelNormalization::evaluate(HostInputs inputs) const 
   const HostTensor last = transposed(*inputs[0], {0, 2, 3, 1});
   std::vector<const HostTensor*> rows(inputs.begin(), inputs.end());
   rows[0] = &last;
-  return {transposed(norm.evaluate(rows)[0], {0, 3, 1, 2})};
+  const HostTensor result = transposed(norm.evaluate(rows)[0], {0, 3, 1, 2});
+  if (!activation) return {result};
+  Unary function;
+  function.activation = activation;
+  return function.evaluate(std::array{&result});
+}
+
+std::shared_ptr<const Operator> ChannelNormalization::with_activation(const Activation& added) const {
+  return copy_with_activation(*this, added);
 }
 
 Attributes ChannelNormalization::attributes() const {
   Attributes result;
   result.set("epsilon", epsilon);
   if (!centred) result.set("centred", int64_t{0});
+  print_activation(result, activation);
   return result;
 }
 

@@ -12,10 +12,12 @@ namespace vellum {
 struct ChannelNormalization : Operator {
   float epsilon = 1e-5f;
   bool centred = true;
+  Activation activation;
 
   std::string_view type() const override { return "ChannelNormalization"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  std::shared_ptr<const Operator> with_activation(const Activation& added) const override;
   Attributes attributes() const override;
 };
 
