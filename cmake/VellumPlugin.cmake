@@ -2,7 +2,8 @@
 include_guard(GLOBAL)
 
 # vellum_add_plugin(NAME INCLUDE folder): a shared library of src/ and bindings/plugins/ and of the same objects as
-# Vellum::vellum, so that the plug-in is one file. It exports what exports.map names; INCLUDE has the engine's headers.
+# Vellum::vellum, so that the plug-in is one file. It exports what exports.map names, which its sources mark for Windows;
+# INCLUDE has the engine's headers.
 function(vellum_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "INCLUDE" "")
   file(GLOB sources CONFIGURE_DEPENDS src/*.cpp ../plugins/*.cpp)
@@ -20,5 +21,14 @@ function(vellum_add_plugin name)
     target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,nodelete
                         -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/exports.map)
     set_property(TARGET ${name} APPEND PROPERTY LINK_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/exports.map)
+    if(NOT VELLUM_SANITIZE)  # whose functions are in the program that loads the plug-in
+      target_link_options(${name} PRIVATE -Wl,--no-undefined)
+    endif()
+  endif()
+  if(WIN32)
+    set_target_properties(${name} PROPERTIES PREFIX "")  # MinGW's own would be lib
+  endif()
+  if(MINGW)
+    target_link_options(${name} PRIVATE -static)  # no DLL of MinGW's is needed beside it
   endif()
 endfunction()

@@ -2,7 +2,7 @@
 # Checks that every source of an Android build (planner, runtime, JNI) compiles against Android's own C library headers, without
 # the NDK: clang --target=ABI-linux-android26 -fsyntax-only with bionic's headers and those of libc++. Nothing is linked or run.
 #
-#   VELLUM_AOSP=FOLDER tests/android/check_bionic.sh [--full] [BUILD]
+#   VELLUM_AOSP=FOLDER tests/android/check_bionic.sh [--full | --plugins] [BUILD]
 #
 # FOLDER is laid out as Android's source tree and holds of it:
 #   bionic/libc/include, bionic/libc/kernel               (platform/bionic)
@@ -10,16 +10,20 @@
 #   libnativehelper/include_jni/jni.h                     (platform/libnativehelper)
 # BUILD (default: build) is a tree on this machine in which the runtime was built, for the headers that flatc generates.
 # --full: the sources of the full library, which include glslang's headers and not those of runtime/packed_only; without
-# import/onnx, for Debian's protobuf has no headers for Android. VELLUM_ANDROID_ABIS: "aarch64 x86_64" or one of them.
+# import/onnx, for Debian's protobuf has no headers for Android. --plugins: those of both plug-ins alone, with the headers of
+# `./setup.sh onnxruntime tflite`; of FOLDER bionic suffices. VELLUM_ANDROID_ABIS: "aarch64 x86_64" or one.
 #
 # Needs Debian's clang and libc++-16-dev (the NDK has a newer one). The files of a folder are compiled together, as in a unity
 # build; where that fails each is compiled alone, and each that fails is printed with its first error. The result for both ABIs,
-# without --full, is recorded.
+# without these options, is recorded.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-full=
-if [[ ${1-} == --full ]]; then full=yes; shift; fi
+full= plugins=
+case ${1-} in
+  --full) full=yes; shift ;;
+  --plugins) plugins=yes; shift ;;
+esac
 build=$(cd "${1-$root/build}" && pwd)
 aosp=${VELLUM_AOSP:?names a folder with the headers of bionic; see the begin of this script}
 libcxx=${VELLUM_LIBCXX:-/usr/lib/llvm-16/include/c++/v1}
@@ -42,8 +46,10 @@ printf '#define __NDK_MAJOR__ 26\n#define __NDK_MINOR__ 0\n' >"$scratch/include/
 cd "$root"
 left_out=/packed_only/
 [[ -n $full ]] || left_out=/glslang_compiler.cpp$
-mapfile -t sources < <(find planner/src runtime bindings/java/native bindings/android/native -name '*.cpp' |
-  grep -v -e '^runtime/import/onnx/' -e "$left_out" | sort)
+folders=(planner/src runtime bindings/java/native bindings/android/native)
+[[ -z $plugins ]] || folders=(bindings/plugins bindings/onnxruntime/src bindings/tflite/src)
+mapfile -t sources < <(find "${folders[@]}" -name '*.cpp' | grep -v -e '^runtime/import/onnx/' -e "$left_out" | sort)
+cache=$("$root/setup.sh" where)
 
 # compile ABI FILE: prints the compiler's messages.
 compile() {
@@ -55,7 +61,8 @@ compile() {
     -isystem "$aosp/bionic/libc/kernel/uapi/$kernel" -isystem "$aosp/bionic/libc/kernel/android/uapi" \
     -isystem "$aosp/frameworks/native/include" -isystem "$aosp/frameworks/native/libs/nativewindow/include" \
     -isystem "$aosp/frameworks/native/libs/arect/include" -isystem "$aosp/libnativehelper/include_jni" \
-    -isystem "$scratch/include" -isystem "$build/flatbuffers_schemas" \
+    -isystem "$scratch/include" -isystem "$build/flatbuffers_schemas" -isystem "$cache/onnxruntime" -isystem "$cache/tflite" \
+    -DVELLUM_ONNXRUNTIME_VERSION='"0"' \
     -I runtime -I runtime/include -I planner/include -I planner/src -I . -I bindings/java/native "$2" 2>&1
 }
 
@@ -92,7 +99,7 @@ for abi in ${VELLUM_ANDROID_ABIS:-aarch64 x86_64}; do
   ((bad == 0)) || status=1
   ((compiled <= ${#sources[@]} - bad)) || compiled=$((${#sources[@]} - bad))
 done
-[[ -n $full || -n ${VELLUM_ANDROID_ABIS-} ]] || tests/platforms/record.py android \
+[[ -n $full || -n $plugins || -n ${VELLUM_ANDROID_ABIS-} ]] || tests/platforms/record.py android \
   --platform "Android 8.0 (API 26), aarch64 and x86_64" \
   --compiler "Clang $(clang++ -dumpversion), libc++ $(libcxx_version)" --command tests/android/check_bionic.sh \
   --compiled "$compiled" --sources "${#sources[@]}" --note "for each; against bionic's headers; not linked, not run"

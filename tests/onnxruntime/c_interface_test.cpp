@@ -1,6 +1,10 @@
 // The provider through ONNX Runtime's C interface, in orders of creation and release that Python does not
 // allow: c_interface_test LIBONNXRUNTIME PLUGIN MODEL. The model has one input of floats with known shape.
+#ifdef _WIN32
+#include <windows.h>
+#else
 #include <dlfcn.h>
+#endif
 #include <onnxruntime_c_api.h>
 
 #include <algorithm>
@@ -8,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -45,7 +50,7 @@ const OrtEpDevice* vellum_device(OrtEnv* environment) {
 }
 
 struct Program {
-  std::string plugin, model;
+  std::filesystem::path plugin, model;
 
   OrtEnv* environment() const {
     OrtEnv* made = nullptr;
@@ -181,20 +186,29 @@ void register_plugin(const Program& program, OrtEnv* env) {
   done(api->RegisterExecutionProviderLibrary(env, "vellum", program.plugin.c_str()));
 }
 
+const OrtApiBase* load_runtime(const char* file) {
+#ifdef _WIN32
+  const HMODULE library = LoadLibraryA(file);
+  void* const entry = library ? reinterpret_cast<void*>(GetProcAddress(library, "OrtGetApiBase")) : nullptr;
+#else
+  void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  void* const entry = library ? dlsym(library, "OrtGetApiBase") : nullptr;
+#endif
+  require(entry != nullptr, "the runtime cannot be loaded");
+  return reinterpret_cast<const OrtApiBase*(ORT_API_CALL*)()>(entry)();
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   require(count == 4, "c_interface_test LIBONNXRUNTIME PLUGIN MODEL");
-  void* const library = dlopen(words[1], RTLD_NOW | RTLD_LOCAL);
-  require(library != nullptr, "the runtime cannot be loaded");
-  const auto base = reinterpret_cast<const OrtApiBase* (*)()>(dlsym(library, "OrtGetApiBase"));
-  api = base()->GetApi(24);
+  api = load_runtime(words[1])->GetApi(24);
   require(api != nullptr, "the runtime is older than 1.24");
   const Program program{words[2], words[3]};
 
   OrtEnv* env = program.environment();
   register_plugin(program, env);
-  require(!message(api->RegisterExecutionProviderLibrary(env, "vellum", words[2])).empty(),
+  require(!message(api->RegisterExecutionProviderLibrary(env, "vellum", program.plugin.c_str())).empty(),
           "a name may be registered twice");
   refuse_streams_and_imports(env);
   OrtSession* host = program.session(env, false);
@@ -203,7 +217,7 @@ int main(int count, char** words) {
   OrtSession* session = program.session(env, true);
   require_close(run(session), expected);
   bind(env, session, expected);
-  done(api->RegisterExecutionProviderLibrary(env, "again", words[2]));
+  done(api->RegisterExecutionProviderLibrary(env, "again", program.plugin.c_str()));
   require_close(run(session), expected);
   bind(env, session, expected);
 

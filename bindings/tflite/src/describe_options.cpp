@@ -87,7 +87,9 @@ auto describe(Builder& b, const SequenceLstmParameters& p) {
 
 template <typename Table>
 OptionsTable of(flatbuffers::Offset<Table> table) {
-  return {schema::BuiltinOptionsTraits<Table>::enum_value, table.Union()};
+  // A copy: the generated header declares the constant and does not define it, and a pair takes references.
+  constexpr auto kind = schema::BuiltinOptionsTraits<Table>::enum_value;
+  return {kind, table.Union()};
 }
 
 class Describer {
