@@ -1,7 +1,11 @@
 #include "selfcheck/operator_cases.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <iterator>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "graph/operators/conv/scaled_conv.hpp"
@@ -390,6 +394,50 @@ void add_movement(std::vector<SmallOperator>& list) {
       small_operator("GridSample", "GridSample", {computed({1, 5, 8, 9}), computed({1, 6, 7, 2}, 2)}));
 }
 
+// Returns the operator with its input rounded to bytes and its weights on a grid of bytes: multiples of 1/64.
+SmallOperator in_bytes(SmallOperator made) {
+  constexpr float kStep = 1.0f / 64;
+  made.name += ", in bytes";
+  Graph& graph = made.graph;
+  for (Value& value : graph.values)
+    if (value.constant && value.type.shape.size() > 1)
+      for (float& weight : value.constant->mutable_as<float>())
+        weight = std::nearbyint(weight / kStep) * kStep;
+  auto rounding = std::make_shared<Unary>();
+  rounding->activation = {.step = kStep, .least = -128, .most = 127};
+  Node& node = graph.nodes[0];
+  const ValueId rounded = graph.add_value("rounded");
+  graph.values[rounded].type = graph.values[node.inputs[0]].type;
+  graph.values[rounded].type_known = true;
+  Node round{"FakeQuantize", std::move(rounding), {node.inputs[0]}, {rounded}};
+  node.inputs[0] = rounded;
+  graph.nodes.insert(graph.nodes.begin(), std::move(round));
+  return made;
+}
+
+// Adds kernels that read weights in bytes.
+void add_byte_weights(std::vector<SmallOperator>& list) {
+  constexpr std::string_view kNames[] = {"Conv 1x1",
+                                         "Conv 3x3",
+                                         "Conv 3x3 in groups",
+                                         "Conv 3x3 depthwise",
+                                         "ConvTranspose 3x3",
+                                         "Gemm",
+                                         "SeparableConv 3x3",
+                                         "SeparableConv 5x5 of many channels",
+                                         "ConvSqueezeExcite 3x3",
+                                         "ExpandConv 3x3",
+                                         "ExpandConv 3x3 with gates",
+                                         "Conv 1x1 and 3x3",
+                                         "PoolConv 3x3",
+                                         "ConvMean",
+                                         "SqueezeExcite"};
+  std::vector<SmallOperator> added;
+  for (const SmallOperator& made : list)
+    if (std::ranges::count(kNames, std::string_view(made.name)) > 0) added.push_back(in_bytes(made));
+  std::ranges::move(added, std::back_inserter(list));
+}
+
 }  // namespace
 
 std::vector<SmallOperator> small_operators() {
@@ -410,6 +458,7 @@ std::vector<SmallOperator> small_operators() {
   add_byte_table(list);
   add_dynamic_quantization(list);
   add_movement(list);
+  add_byte_weights(list);
   return list;
 }
 

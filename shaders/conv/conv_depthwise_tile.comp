@@ -60,6 +60,7 @@ TENSOR_IN(residual)
 #include "residual.glsl"
 
 const int TAPS = KERNEL * KERNEL;
+#include "depthwise_filters.glsl"
 const int COLUMNS = (TILE_P - 1) * STRIDE_X + KERNEL;
 const int ROWS = (TILE_Q - 1) * STRIDE_Y + KERNEL;
 
@@ -68,19 +69,29 @@ HALF_SLICES_OF_TENSOR(x)
 HALVES_OF_TEXELS(w)
 #define FACTORS f16vec4
 #define FETCH_X fetch_half_x
-#define LOAD_W load_half_w
 const int WIDTH = TAPS + 3;
+#define LOAD_TAP(tap, slice) load_half_w(tap, slice, WIDTH)
 #else
 SLICES_OF_TENSOR(x)
 #define FACTORS vec4
 #define FETCH_X fetch_x
-#define LOAD_W load_w
-const int WIDTH = TAPS + 1;
+#define LOAD_TAP tap_of_w
+#ifdef BYTE_WEIGHTS
+BYTE_FILTERS_OF(w)
+#else
+FILTERS_OF(w)
+#endif
 #endif
 
 vec4 sum[TILE_Q][TILE_P];
 #ifdef HALF_PRODUCTS
 vec4 scale;  // of the fp16 partial sums
+#endif
+
+#ifdef HALF_PRODUCTS
+vec4 finished(vec4 v, int slice) { return v; }
+#else
+vec4 finished(vec4 v, int slice) { return finished_w(v, slice); }
 #endif
 
 // Adds the products of a row of x with row ky of the window.
@@ -121,9 +132,11 @@ void main() {
   ivec2 first = min(own, y_shape.xy - ivec2(TILE_P, TILE_Q));
   ivec2 origin = first * ivec2(STRIDE_X, STRIDE_Y) - padding;
 
-  vec4 bias = load_w(TAPS, slice, WIDTH);
 #ifdef HALF_PRODUCTS
+  vec4 bias = load_w(TAPS, slice, WIDTH);
   scale = load_w(TAPS + 1, slice, WIDTH) * load_w(TAPS + 2, slice, WIDTH);
+#else
+  vec4 bias = bias_of_w(slice);
 #endif
   FACTORS w[TAPS];
   [[unroll]] for (int q = 0; q < TILE_Q; ++q)
@@ -141,7 +154,7 @@ void main() {
     // Weights are loaded when the first row of the tile needs them, because all of them would fill small
     // register files.
     if (r < KERNEL)
-      [[unroll]] for (int kx = 0; kx < KERNEL; ++kx) w[r * KERNEL + kx] = LOAD_W(r * KERNEL + kx, slice, WIDTH);
+      [[unroll]] for (int kx = 0; kx < KERNEL; ++kx) w[r * KERNEL + kx] = LOAD_TAP(r * KERNEL + kx, slice);
     int y = origin.y + r;
     if ((r >= TOP && r < ROWS - BOTTOM) || (y >= 0 && y < x_shape.y)) {
       FACTORS x[COLUMNS];
@@ -161,7 +174,7 @@ void main() {
     [[unroll]] for (int i = 0; i < TILE_P; ++i) {
       ivec4 p = ivec4(first + ivec2(i, q), slice, n);
       if (all(greaterThanEqual(p.xy, own))) {
-        vec4 v = keep_channels(activate(with_residual(sum[q][i], p)), channels);
+        vec4 v = keep_channels(activate(with_residual(finished(sum[q][i], slice), p)), channels);
         store_at_y(add_columns_y(add_rows_y(target, q), i), v);
         stored += v;
       }

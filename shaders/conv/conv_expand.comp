@@ -55,7 +55,15 @@ shared vec4 lane_sums[WORKGROUP_X];
 #endif
 #include "conv_tile.glsl"
 
-const int TAPS = KERNEL * KERNEL, COLUMNS = (FILTERED - 1) * STRIDE_X + KERNEL;
+const int TAPS = KERNEL * KERNEL;
+#include "depthwise_filters.glsl"
+#ifdef BYTE_FILTERS
+BYTE_FILTERS_OF(filters)
+#else
+FILTERS_OF(filters)
+#endif
+
+const int COLUMNS = (FILTERED - 1) * STRIDE_X + KERNEL;
 
 #ifdef MIDDLE_HALVES
 shared uvec2 middle_texels[TILE_S * CAPACITY];
@@ -118,7 +126,7 @@ void expand(int first, int pixels, Region region, int slice, int n) {
   END_EACH_RUN
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
     [[unroll]] for (int i = 0; i < TILE_P; ++i)
-      if (first + i < pixels) store_middle(s * CAPACITY + first + i, activate_middle(sum[s][i]));
+      if (first + i < pixels) store_middle(s * CAPACITY + first + i, activate_middle(scaled(s, sum[s][i])));
 }
 
 // Filters FILTERED pixels of slice `first_slice` + s, beginning at `first`. Returns the sum of the stored
@@ -133,7 +141,7 @@ vec4 filter_pixels(const int s, int first_slice, ivec2 first, ivec2 end, Region 
     inside[i] = column[i] == origin.x + i;
   }
   vec4 v[FILTERED];
-  [[unroll]] for (int i = 0; i < FILTERED; ++i) v[i] = load_filters(TAPS, slice, TAPS + 1);
+  [[unroll]] for (int i = 0; i < FILTERED; ++i) v[i] = bias_of_filters(slice);
   [[unroll]] for (int ky = 0; ky < KERNEL; ++ky) {
     int row = clamp(origin.y + ky, 0, region.size.y - 1);
     bool row_inside = row == origin.y + ky;
@@ -141,7 +149,7 @@ vec4 filter_pixels(const int s, int first_slice, ivec2 first, ivec2 end, Region 
     [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = middle_pixel(s * CAPACITY + row * region.size.x + column[i]);
     [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = inside[i] && row_inside ? x[i] : vec4(0);
     [[unroll]] for (int kx = 0; kx < KERNEL; ++kx) {
-      vec4 tap = load_filters(ky * KERNEL + kx, slice, TAPS + 1);
+      vec4 tap = tap_of_filters(ky * KERNEL + kx, slice);
       [[unroll]] for (int i = 0; i < FILTERED; ++i) v[i] += x[i * STRIDE_X + kx] * tap;
     }
   }
@@ -149,7 +157,7 @@ vec4 filter_pixels(const int s, int first_slice, ivec2 first, ivec2 end, Region 
   [[unroll]] for (int i = 0; i < FILTERED; ++i) {
     ivec4 p = ivec4(first.x + i, first.y, slice, n);
     if (p.x < end.x) {
-      vec4 result = keep_channels(activate(v[i]), y_shape.z - 4 * slice);
+      vec4 result = keep_channels(activate(finished_filters(v[i], slice)), y_shape.z - 4 * slice);
       store_y(p, result);
       stored += result;
     }

@@ -9,6 +9,7 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 
+#define NARROW_ROWS  // a row of weights is the inputs of one group
 #include "conv_window.glsl"
 
 vec4 x[INPUT_SLICES][TILE_P];

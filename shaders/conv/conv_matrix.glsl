@@ -104,14 +104,29 @@ ivec3 texel_of_w(int of_step, int output_slice) {
   return min(ivec3(4 * at.x + (of_step & 3), output_slice, at.y), ivec3(4 * input_slices, output_slices, taps) - 1);
 }
 
+#ifdef BYTE_WEIGHTS
+WORDS_OF_TEXELS(w)
+// Returns four words after the weights: the biases of an output slice, or, from output_slices on, its scales.
+vec4 words_after_weights(int i, int grid_width) {
+  ivec2 at = divide(4 * i, grid_width);
+  uvec4 words;
+  [[unroll]] for (int c = 0; c < 4; ++c) words[c] = load_word_w(at.y + c, output_slices * taps + at.x, grid_width);
+  return uintBitsToFloat(words);
+}
+#endif
+
 // Adds bias and residual to the four sums of a pixel, and stores them.
 void finish(int row, int quad, vec4 v) {
   int pixel = first_pixel + row, slice = first_output + quad;
   if (pixel >= pixels || slice >= output_slices) return;
   ivec3 at = pixel_at(pixel);
   int grid_width = 4 * input_slices;
+#ifdef BYTE_WEIGHTS
+  v = (v + words_after_weights(slice, grid_width)) * words_after_weights(slice + output_slices, grid_width);
+#else
   ivec2 bias_at = divide(slice, grid_width);
   v += load_w(bias_at.y, output_slices * taps + bias_at.x, grid_width);
+#endif
   ivec4 p = ivec4(at.xy, slice, at.z);
   store_y(p, activate(with_residual(v, p)));
 }

@@ -41,8 +41,19 @@ TENSOR_OUT(y)
 TENSOR_IN(residual)
 #endif
 #include "conv_tile.glsl"
+#include "depthwise_filters.glsl"
 
-const int TAPS = KERNEL * KERNEL, FOURS_OF_ROW = WIDTH / 4, FOURS = FOURS_OF_ROW * HEIGHT;
+const int TAPS = KERNEL * KERNEL;
+
+#ifndef POOLED
+#ifdef BYTE_FILTERS
+BYTE_FILTERS_OF(filters)
+#else
+FILTERS_OF(filters)
+#endif
+#endif
+
+const int FOURS_OF_ROW = WIDTH / 4, FOURS = FOURS_OF_ROW * HEIGHT;
 const int COLUMNS = 3 * STRIDE_X + KERNEL;
 const int INVOCATIONS = WORKGROUP_X * WORKGROUP_Y;
 
@@ -106,7 +117,7 @@ void filter_four(int slice, int four, ivec2 first, int n) {
   [[unroll]] for (int i = 0; i < 4; ++i) v[i] = padding_value;
 #else
   const vec4 padding_value = vec4(0);
-  [[unroll]] for (int i = 0; i < 4; ++i) v[i] = load_filters(TAPS, slice, TAPS + 1);
+  [[unroll]] for (int i = 0; i < 4; ++i) v[i] = bias_of_filters(slice);
 #endif
   [[unroll]] for (int ky = 0; ky < KERNEL; ++ky) {
     int iy = clamp(origin.y + ky, 0, x_shape.y - 1);
@@ -119,11 +130,14 @@ void filter_four(int slice, int four, ivec2 first, int n) {
 #ifdef POOLED
       [[unroll]] for (int i = 0; i < 4; ++i) v[i] = larger(v[i], x[i * STRIDE_X + kx]);
 #else
-      vec4 tap = load_filters(ky * KERNEL + kx, slice, TAPS + 1);
+      vec4 tap = tap_of_filters(ky * KERNEL + kx, slice);
       [[unroll]] for (int i = 0; i < 4; ++i) v[i] += x[i * STRIDE_X + kx] * tap;
 #endif
     }
   }
+#ifndef POOLED
+  [[unroll]] for (int i = 0; i < 4; ++i) v[i] = finished_filters(v[i], slice);
+#endif
   [[unroll]] for (int i = 0; i < 4; ++i) v[i] = keep_channels(activate_middle(v[i]), x_shape.z - 4 * slice);
   store_middle(slice, four, v);
 }
@@ -137,7 +151,7 @@ void add_slice(int k, int first, int rows[TILE_S]) {
 void store_texel(int texel, vec4 v, int pixel, int first_output, ivec2 first, int n) {
   int at = pixel + texel % TILE_P;
   ivec4 p = ivec4(first + ivec2(at % WIDTH, at / WIDTH), first_output + texel / TILE_P, n);
-  if (p.x < y_shape.x && p.y < y_shape.y && p.z < slices(y_shape.z)) store_y(p, activate(with_residual(v, p)));
+  if (p.x < y_shape.x && p.y < y_shape.y && p.z < slices(y_shape.z)) store_y(p, activate(with_residual(scaled(texel / TILE_P, v), p)));
 }
 
 void main() {

@@ -111,10 +111,18 @@ vec4 bare_sum_of(int s, int i) {
 vec4 sum_of(int s, int i, ivec4 p) { return with_residual(bare_sum_of(s, i), p); }
 
 #ifdef BYTE_WEIGHTS
-// Returns the four words of texel i after the weights. All four are in one row, because rows are whole slices.
+// Returns the four words of texel i after the weights. All four are in one row, unless NARROW_ROWS says that rows are no whole
+// slices.
 uvec4 load_words(int i, int bias_row, int grid_width) {
-  ivec2 at = divide(4 * i, grid_width);
   uvec4 words;
+#ifdef NARROW_ROWS
+  [[unroll]] for (int c = 0; c < 4; ++c) {
+    ivec2 at = divide(4 * i + c, grid_width);
+    words[c] = load_word_w(at.y, bias_row + at.x, grid_width);
+  }
+  return words;
+#endif
+  ivec2 at = divide(4 * i, grid_width);
   [[unroll]] for (int c = 0; c < 4; ++c) words[c] = load_word_w(at.y + c, bias_row + at.x, grid_width);
   return words;
 }

@@ -5,6 +5,8 @@
 // taps, negative for the extrapolation value; its row 1 holds their weights. The host computes the table
 // (runtime/kernels/movement/resize.cpp), so that coordinates round as in the host reference.
 //
+// With Y_LINEAR y is linear: an invocation stores the four channels of a texel one by one.
+//
 // With FIXED_RESIZE or FIXED_IN_FLOATS elements are quantised integers with the zero point `fixed_zero`, which are interpolated
 // as in LiteRT (FixedResize in graph/operators/movement/resize.hpp).
 #version 450
@@ -16,7 +18,17 @@
 
 TENSOR_IN(x)
 TEXELS_IN(table)
+#ifdef Y_LINEAR
+SCALARS_OUT(y)
+void store_texel(ivec4 p, vec4 v) {
+  int plane = y_shape.x * y_shape.y, first = (p.w * y_shape.z + 4 * p.z) * plane + p.y * y_shape.x + p.x;
+  for (int j = 0; j < 4; ++j)
+    if (4 * p.z + j < y_shape.z) set_y(first + j * plane, v[j]);
+}
+#else
 TENSOR_OUT(y)
+void store_texel(ivec4 p, vec4 v) { store_y(p, v); }
+#endif
 
 #if defined(FIXED_RESIZE) || defined(FIXED_IN_FLOATS)
 ivec4 stored_x(int column, int row, ivec2 p) {
@@ -62,5 +74,5 @@ void main() {
 #endif
 #endif
   }
-  store_y(p, v);
+  store_texel(p, v);
 }

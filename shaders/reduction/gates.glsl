@@ -71,12 +71,36 @@ vec4 total(int row, int split_k) {
 PRODUCT_FN_(multiply_w1, load_w1)
 PRODUCT_FN_(multiply_w2, load_w2)
 
+// Return the finished sum of a row of products. After `rows` rows of weights there are biases. With BYTE_GATES weights are bytes:
+// after them there are four words of bias, divided by the scale, for each row, and then four words of scale for each.
+#ifdef BYTE_GATES
+WORDS_OF_TEXELS(w1)
+WORDS_OF_TEXELS(w2)
+#define WITH_BIAS_FN_(name, load, load_word)                                                 \
+  vec4 name(vec4 sum, int row, int rows, int width) {                                        \
+    uvec4 bias, scale;                                                                       \
+    [[unroll]] for (int c = 0; c < 4; ++c) {                                                 \
+      ivec2 at = divide(4 * row + c, width), after = divide(4 * (row + rows) + c, width);    \
+      bias[c] = load_word(at.y, rows + at.x, width);                                         \
+      scale[c] = load_word(after.y, rows + after.x, width);                                  \
+    }                                                                                        \
+    return (sum + uintBitsToFloat(bias)) * uintBitsToFloat(scale);                           \
+  }
+#else
+#define WITH_BIAS_FN_(name, load, load_word)                                                 \
+  vec4 name(vec4 sum, int row, int rows, int width) {                                        \
+    ivec2 bias = divide(row, width);                                                         \
+    return sum + load(bias.y, rows + bias.x, width);                                         \
+  }
+#endif
+WITH_BIAS_FN_(with_bias_of_w1, load_w1, load_word_w1)
+WITH_BIAS_FN_(with_bias_of_w2, load_w2, load_word_w2)
+
 // Replaces the means of `inputs` slices in `values` by the hidden channels.
 void compute_hidden(int inputs) {
   int hidden = slices(hidden_channels), split_k = multiply_w1(hidden, inputs);
   for (int row = lane; row < hidden; row += WORKGROUP_X) {
-    ivec2 bias = divide(row, 4 * inputs);
-    vec4 sum = total(row, split_k) + load_w1(bias.y, hidden + bias.x, 4 * inputs);
+    vec4 sum = with_bias_of_w1(total(row, split_k), row, hidden, 4 * inputs);
     values[row] = keep_channels(activate_hidden(sum), hidden_channels - 4 * row);
   }
   barrier();
@@ -87,8 +111,7 @@ void compute_hidden(int inputs) {
   {                                                                                   \
     int hidden = slices(hidden_channels), split_k = multiply_w2(outputs, hidden);     \
     for (int row = lane; row < outputs; row += WORKGROUP_X) {                         \
-      ivec2 bias = divide(row, 4 * hidden);                                           \
-      vec4 sum = total(row, split_k) + load_w2(bias.y, outputs + bias.x, 4 * hidden); \
+      vec4 sum = with_bias_of_w2(total(row, split_k), row, outputs, 4 * hidden);      \
       store(ivec4(0, 0, row, n), gate(sum));                                          \
     }                                                                                 \
   }

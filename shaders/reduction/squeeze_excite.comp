@@ -5,6 +5,7 @@
 // conv_tile.glsl, with one tap.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 
 #include "squeeze_excite.h"
 #include "tensor.glsl"

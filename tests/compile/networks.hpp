@@ -83,6 +83,31 @@ class NetworkBuilder {
     channels_ = 2 * filters;
     return at(name);
   }
+  // Atrous spatial pyramid pooling: convolutions of several sizes and the mean of all pixels, `side` x `side`
+  // of them, as channels of one tensor.
+  NetworkBuilder& pyramid(int64_t filters, int64_t side) {
+    const std::string x = value_;
+    const int64_t inputs = channels_;
+    std::vector<std::string> parts;
+    for (const int64_t kernel : {1, 3, 3}) {
+      at(x).channels_ = inputs;
+      parts.push_back(conv(filters, kernel).relu().value_);
+    }
+    at(x).channels_ = inputs;
+    parts.push_back(unary("GlobalAveragePool").conv(filters, 1).relu().enlarge(side).value_);
+    const std::string name = next("concat");
+    model_.node("Concat", parts, {name}, attributes({{"axis", int64_t{1}}}), name);
+    channels_ = static_cast<int64_t>(parts.size()) * filters;
+    return at(name);
+  }
+  NetworkBuilder& enlarge(int64_t factor) {
+    const std::string name = next("resize");
+    const auto scale = static_cast<float>(factor);
+    model_.initializer(name + ".scales", HostTensor::f32({4}, std::vector<float>{1, 1, scale, scale}))
+        .node("Resize", {value_, "", name + ".scales"}, {name}, attributes({{"mode", std::string("linear")}}),
+              name);
+    return at(name);
+  }
   NetworkBuilder& unary(const std::string& type) {
     const std::string name = next(type);
     model_.node(type, {value_}, {name}, {}, name);
@@ -157,6 +182,16 @@ inline Graph squeezenet() {
   net.conv(64, 3, 2).relu().max_pool(3, 2).fire(16, 64).fire(16, 64).max_pool(3, 2);
   net.fire(32, 128).max_pool(3, 2).fire(48, 192).fire(64, 256);
   return net.conv(100, 1).relu().unary("GlobalAveragePool").graph();
+}
+
+// Chen et al., DeepLab v3, arXiv 1706.05587, after a MobileNet v2: each pixel's class.
+inline Graph deeplab() {
+  NetworkBuilder net({1, 3, 256, 256});
+  net.conv(32, 3, 2).relu6().inverted_residual(16, 3, 1, 1, false);
+  for (const auto& [filters, stride] :
+       {std::pair<int64_t, int64_t>{24, 2}, {32, 2}, {64, 2}, {96, 1}, {160, 1}})
+    net.inverted_residual(filters, 3, stride, 6, false).inverted_residual(filters, 3, 1, 6, false);
+  return net.pyramid(128, 16).conv(128, 1).relu().conv(21, 1).enlarge(16).graph();
 }
 
 // 1x1 and depthwise convolutions in turn, pools between them, and a 1x1 convolution whose means alone are

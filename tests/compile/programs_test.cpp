@@ -15,11 +15,10 @@
 #include <string_view>
 #include <vector>
 
-#include "caps/vendors.hpp"
-#include "caps_file/caps_json.hpp"
 #include "compile/compile.hpp"
 #include "compile/network.hpp"
 #include "compile/networks.hpp"
+#include "compile/scoreboard_devices.hpp"
 #include "import/import.hpp"
 #include "support/fetched_model.hpp"
 
@@ -51,82 +50,6 @@ std::vector<Network> networks() {
     list.push_back({name, nullptr});
   list.push_back({"ocr_direction", nullptr, {{"x", {1, 3, 48, 192}}}});
   list.push_back({"ocr_recognition", nullptr, {{"x", {1, 3, 48, 320}}}});
-  return list;
-}
-
-struct Gpu {
-  const char* name;
-  const char* device_name;  // by which rates are known
-  uint32_t vendor_id;
-  DeviceType type;
-  uint32_t subgroup_size, shared_kib;
-  bool prefers_images, reads_images_as_storage;
-};
-
-// Those of tests/gpu_compilers/scoreboard.py, with the limits that Mesa's drivers have in common.
-constexpr Gpu kGpus[] = {
-    {"navi31", "AMD Radeon RX 7900 XTX (RADV NAVI31)", kAmd, DeviceType::discrete_gpu, 64, 64, false, true},
-    {"navi21", "AMD Radeon RX 6800 XT (RADV NAVI21)", kAmd, DeviceType::discrete_gpu, 64, 64, false, true},
-    {"renoir", "AMD Radeon Graphics (RADV RENOIR)", kAmd, DeviceType::integrated_gpu, 64, 64, false, true},
-    {"a618", "Turnip Adreno (TM) 618", kQualcomm, DeviceType::integrated_gpu, 64, 32, true, false},
-    {"a660", "Turnip Adreno (TM) 660", kQualcomm, DeviceType::integrated_gpu, 64, 32, true, false},
-    {"a740", "Turnip Adreno (TM) 740", kQualcomm, DeviceType::integrated_gpu, 64, 32, true, false},
-    {"intel-tgl", "Intel(R) Xe Graphics (TGL GT2)", kIntel, DeviceType::integrated_gpu, 32, 64, false, true},
-    {"intel-mtl", "Intel(R) Graphics (MTL)", kIntel, DeviceType::integrated_gpu, 32, 64, false, true},
-    {"mali-g610", "Mali-G610 MC4", kArm, DeviceType::integrated_gpu, 16, 32, false, false},
-    {"tu104", "NVIDIA GeForce RTX 2080 (NVK TU104)", kNvidia, DeviceType::discrete_gpu, 32, 48, true, true},
-    {"ga102", "NVIDIA GeForce RTX 3090 (NVK GA102)", kNvidia, DeviceType::discrete_gpu, 32, 48, true, true},
-};
-
-DeviceCaps caps_of(const Gpu& gpu) {
-  DeviceCaps caps;
-  caps.name = gpu.device_name;
-  caps.vendor_id = gpu.vendor_id;
-  caps.type = gpu.type;
-  caps.max_image_dimension_2d = 16384;
-  caps.max_image_dimension_3d = caps.max_image_array_layers = 2048;
-  caps.max_storage_images_per_stage = caps.max_storage_buffers_per_stage = 64;
-  caps.max_sampled_images_per_stage = 64;
-  caps.max_push_constant_bytes = 256;
-  caps.max_storage_buffer_range = (uint64_t{1} << 32) - 1;
-  caps.max_workgroup_invocations = 1024;
-  caps.max_workgroup_size = {1024, 1024, 64};
-  caps.max_shared_memory_bytes = gpu.shared_kib << 10;
-  caps.max_texel_buffer_elements = 1 << 27;
-  caps.max_loop_iterations = kNoLoopLimit;
-  caps.min_storage_buffer_offset_alignment = caps.min_texel_buffer_offset_alignment = 64;
-  caps.fp16_arithmetic = caps.fp16_buffer_storage = true;
-  caps.subgroup_arithmetic = caps.subgroup_broadcast = caps.full_subgroups = true;
-  caps.subgroup_size = gpu.subgroup_size;
-  caps.unified_memory = gpu.type == DeviceType::integrated_gpu;
-  caps.prefers_images = gpu.prefers_images;
-  caps.reads_images_as_storage = gpu.reads_images_as_storage;
-  return caps;
-}
-
-std::string text_of(const fs::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
-}
-
-fs::path sources() {
-  const char* folder = std::getenv("VELLUM_TEST_SOURCE");
-  return folder ? folder : "tests";
-}
-
-std::vector<std::pair<std::string, DeviceCaps>> devices() {
-  std::vector<std::pair<std::string, DeviceCaps>> list;
-  for (const auto& [name, file] : {std::pair{"lavapipe", "lavapipe"},
-                                   {"android", "android_baseline_2022"},
-                                   {"moltenvk", "moltenvk_apple_m1"}}) {
-    const fs::path path = sources().parent_path() / "caps" / (std::string(file) + ".json");
-    list.emplace_back(name, caps_from_json(text_of(path), path.string()));
-  }
-  for (const Gpu& gpu : kGpus) list.emplace_back(gpu.name, caps_of(gpu));
-  DeviceCaps matrices = caps_of(kGpus[std::size(kGpus) - 1]);
-  matrices.cooperative_matrices = {{.m = 16, .n = 16, .k = 16}};
-  list.emplace_back("ga102-matrices", matrices);
   return list;
 }
 
@@ -208,7 +131,7 @@ TEST_P(Programs, AreTheRecordedOnes) {
   const Graph imported = network.graph ? network.graph() : import_model(file);
   const Graph prepared = prepare_graph(imported, DeviceCaps{}, {.input_shapes = network.shapes});
   Lines lines;
-  for (const auto& [device, caps] : devices())
+  for (const auto& [device, caps] : scoreboard_devices())
     for (const Precision precision : {Precision::fp32, Precision::fp16})
       lines[network.name + " " + device + (precision == Precision::fp32 ? " fp32" : " fp16")] =
           summary(prepared, caps, precision);

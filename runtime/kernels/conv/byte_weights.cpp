@@ -166,10 +166,24 @@ ByteWeightsPointer byte_weights(const Lowering& lowering, size_t input, bool add
                            [&](int64_t m, int64_t i) { return values[static_cast<size_t>(m * each + i)]; });
 }
 
-ByteWeightsPointer transposed_byte_weights(const Lowering& lowering) {
+int64_t transposed_weight_index(int64_t group_inputs, int64_t group_outputs, int64_t taps, int64_t m,
+                                int64_t c, int64_t tap) {
+  const int64_t input = m / group_outputs * group_inputs + c;
+  return (input * group_outputs + m % group_outputs) * taps + tap;
+}
+
+ByteWeightsPointer transposed_byte_weights(const Lowering& lowering, int64_t taps) {
   const auto& conv = lowering.op<ConvTranspose>();
-  if (!conv.adds_integers() || !lowering.is_in_bytes(0) || computes_weights(lowering, 1)) return nullptr;
-  if (lowering.desc_of_input(0).grid.step != conv.fixed_point->x_scale) return nullptr;
+  if (!lowering.is_in_bytes(0) || computes_weights(lowering, 1)) return nullptr;
+  if (!conv.adds_integers() || lowering.desc_of_input(0).grid.step != conv.fixed_point->x_scale) {
+    const std::vector<float> weights = lowering.constant(1)->to_floats();
+    const Shape& shape = lowering.input_type(1).shape;
+    const int64_t inputs = shape[0] / conv.group, outputs = shape[1];
+    return find_byte_weights(outputs * conv.group, inputs * taps, [&](int64_t m, int64_t i) {
+      return weights[static_cast<size_t>(
+          transposed_weight_index(inputs, outputs, taps, m, i / taps, i % taps))];
+    });
+  }
   const HostTensor integers = transposed_in_integers(*lowering.constant(1), conv.fixed_point->w_scale);
   Transpose by_output;
   by_output.perm = Ints{1, 0, 2, 3};

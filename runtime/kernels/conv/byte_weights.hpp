@@ -52,8 +52,12 @@ ByteWeightsPointer find_byte_weights(int64_t channels, int64_t each,
 // accumulate in integers; if not, a convolution whose sums exceed fp32 is not computed in fixed point.
 ByteWeightsPointer byte_weights(const Lowering& lowering, size_t input = 1, bool adds_integers = true);
 
-// Returns the weights of a ConvTranspose in fixed point; null for other nodes.
-ByteWeightsPointer transposed_byte_weights(const Lowering& lowering);
+// Returns the weights of a ConvTranspose with a window of `taps` as 8-bit weights, as byte_weights() does.
+ByteWeightsPointer transposed_byte_weights(const Lowering& lowering, int64_t taps);
+// Returns the index of a weight of a ConvTranspose, whose shape is (C, M / group, kernel...). `m`: the output
+// channel, `c`: the input channel within its group.
+int64_t transposed_weight_index(int64_t group_inputs, int64_t group_outputs, int64_t taps, int64_t m,
+                                int64_t c, int64_t tap);
 
 // Returns the smallest and the largest of 0 and the weights, as integers. Returns nothing if a weight is not
 // an integer, or if the range does not fit in bytes.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -80,7 +81,8 @@ WeightValues filter_values(const Lowering& lowering, const Filters& filters, siz
   const std::vector<float> bias = bias_of(lowering, input);
   const int64_t fp16_taps = filters.run.of_halves() ? filters.run.taps : 0;
   Packing packing{PackingScheme::depthwise, {fp16_taps}};
-  if (filters.bytes) packing.parameters = filters.bytes->packing_parameters();
+  if (filters.bytes)
+    std::ranges::copy(filters.bytes->packing_parameters(), std::back_inserter(packing.parameters));
   WeightValues values = values_of_packing(
       lowering, std::move(packing), [=] { return filters.pack(weights.to_floats(), bias); }, input);
   if (filters.bytes) values.make_bytes = [=] { return filters.pack_bytes(weights.to_floats(), bias); };
@@ -157,7 +159,7 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
   constexpr int64_t kMostInARun = 16;
   if (window.kernel[0] <= kMostInARun && !problem.scales_sums && should_multiply_halves(lowering))
     filters.run = {1, window.kernel[0]};
-  else if (source.x == kNoTensor)
+  else
     filters.bytes = byte_weights(lowering, source.filters);
   const DepthwiseTensors tensors = read_and_write(lowering, filters, output, source);
   const auto& [x, grid, y, residual] = tensors;
@@ -194,7 +196,10 @@ void emit_depthwise_tile(Lowering& lowering, const ConvProblem& problem, const P
   const Window2d& window = problem.window;
   const int64_t channels = problem.outputs, kernel = window.kernel[0];
   Filters filters{channels, window.taps()};
-  if (should_multiply_halves(lowering)) filters.run = {1, kernel};
+  if (should_multiply_halves(lowering))
+    filters.run = {1, kernel};
+  else
+    filters.bytes = byte_weights(lowering, source.filters);
   const DepthwiseTensors tensors = read_and_write(lowering, filters, output, source);
   const auto& [x, grid, y, residual] = tensors;
   Dispatch dispatch = make_dispatch(
@@ -275,15 +280,21 @@ void emit_depthwise_means(Lowering& lowering, const ConvProblem& problem, const 
   emit_depthwise_tile(lowering, problem, tile.tile, y, source, means);
 }
 
-TensorId depthwise_filters(Lowering& lowering, size_t filters) {
-  const Shape& shape = lowering.input_type(filters).shape;
-  return packed_filters(lowering, {shape[0], element_count(shape) / shape[0]}, filters);
+TensorId depthwise_filters(Lowering& lowering, size_t input) {
+  const Shape& shape = lowering.input_type(input).shape;
+  Filters filters{shape[0], element_count(shape) / shape[0]};
+  filters.bytes = byte_weights(lowering, input);
+  return packed_filters(lowering, filters, input);
+}
+
+void define_filters(const Lowering& lowering, Dispatch& dispatch, TensorId filters) {
+  if (lowering.tensor(filters).desc.element == ElementType::q8) define(dispatch, "BYTE_FILTERS");
 }
 
 std::vector<KernelCandidate> depthwise_candidates(const ConvProblem& problem, const DeviceCaps& caps,
                                                   TensorId y, const DepthwiseSource& source) {
   std::vector<KernelCandidate> candidates;
-  // The kernel for several rows does not read bytes.
+  // The kernel for several rows does not add integers.
   if (const std::optional<PixelTile> tile = preferred_tile(problem, caps); tile && !problem.adds_integers)
     candidates.push_back({{"depthwise rows", std::to_string(tile->pixels) + "x" + std::to_string(tile->rows)},
                           kTileCost,

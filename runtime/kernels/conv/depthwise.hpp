@@ -55,7 +55,10 @@ void emit_depthwise_means(Lowering& lowering, const ConvProblem& problem, const 
 // Returns whether kernels unroll the loops over the window's taps: 3x3 or 5x5, stride at most 2, dilation 1.
 bool has_unrolled_taps(const Window2d& window);
 
-// Returns the packed filters (the node's input `filters`) and bias (the next input), for fp32 arithmetic.
-TensorId depthwise_filters(Lowering& lowering, size_t filters = 1);
+// Returns the packed filters (the node's input `input`) and bias (the next input), for fp32 arithmetic: in
+// bytes if byte_weights() finds them.
+TensorId depthwise_filters(Lowering& lowering, size_t input = 1);
+// Defines the macro of a fused kernel for filters in bytes.
+void define_filters(const Lowering& lowering, Dispatch& dispatch, TensorId filters);
 
 }  // namespace vellum

@@ -63,7 +63,7 @@ void define_loop(ConvKernel& kernel, const DeviceCaps& caps, bool loads_rows_onc
 }
 
 void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKernel& direct,
-                 const ConvValuesOf& values) {
+                 const FusedConvWeights& fused) {
   const Window2d& window = problem.window;
   const int64_t groups = problem.groups, inputs = problem.group_inputs();
   ConvKernel kernel{"conv", direct.tile, {}, 0, {}};
@@ -84,8 +84,10 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
   if (!kernel.tile.broadcasts())
     define_loop(kernel, lowering.caps(), direct.loads_rows_once, stays_inside(window));
   if (inputs % 4 != 0 && groups > 1) kernel.defines.emplace_back("UNEVEN_WINDOWS", "1");
-  if (!values && !kernel.weights.run.of_halves() && problem.pointwise_outputs == 0)
-    kernel.weights.bytes = byte_weights(lowering, 1, !kernel.tile.broadcasts() && kernel.tile.split_k() == 1);
+  if (!kernel.weights.run.of_halves())
+    kernel.weights.bytes =
+        fused.values ? fused.bytes(lowering)
+                     : byte_weights(lowering, 1, !kernel.tile.broadcasts() && kernel.tile.split_k() == 1);
   kernel.reads_planes = inputs < 4 && groups == 1;
   if (kernel.reads_planes) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));
   if (problem.pointwise_outputs > 0) {
@@ -93,8 +95,9 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
     kernel.fused = FusedKernelId::branches;
   }
   kernel.adds_residual = problem.has_residual;
-  dispatch_conv(lowering, kernel, window, problem.activation,
-                values ? values(lowering, kernel.weights) : conv_values(lowering, kernel.weights));
+  dispatch_conv(
+      lowering, kernel, window, problem.activation,
+      fused.values ? fused.values(lowering, kernel.weights) : conv_values(lowering, kernel.weights));
 }
 
 // Returns whether a tile of a window that is not the common one can hold the columns of a row in registers.
@@ -118,14 +121,14 @@ int64_t held_slices(const ConvProblem& problem, const OutputTile& tile) {
 }  // namespace
 
 std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const DeviceCaps& caps,
-                                               const ConvValuesOf& values) {
+                                               const FusedConvWeights& fused) {
   std::vector<KernelCandidate> candidates;
   const auto add = [&](const DirectKernel& kernel, double cost, double us = 0) {
     const auto is_this = [&](const KernelCandidate& other) { return other.name == kernel.name(); };
     if (std::ranges::any_of(candidates, is_this)) return;
     candidates.push_back(
         {kernel.name(), cost,
-         [problem, kernel, values](Lowering& lowering) { emit_direct(lowering, problem, kernel, values); },
+         [problem, kernel, fused](Lowering& lowering) { emit_direct(lowering, problem, kernel, fused); },
          us});
   };
   const bool common = is_common_window(problem.window, 0);

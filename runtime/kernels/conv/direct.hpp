@@ -9,11 +9,16 @@
 
 namespace vellum {
 
-// A function that returns the values of a weight grid for the node. Null: conv_values().
-using ConvValuesOf = std::function<WeightValues(const Lowering& lowering, const ConvWeights& grid)>;
+// The weights of a node that is not one convolution.
+struct FusedConvWeights {
+  // Returns the weights as 8-bit weights, or null.
+  std::function<ByteWeightsPointer(const Lowering& lowering)> bytes;
+  // Returns the values of a weight grid for the node. Null: the weights are those of a convolution.
+  std::function<WeightValues(const Lowering& lowering, const ConvWeights& grid)> values;
+};
 
-// Returns the candidates of conv.comp for every problem. `values`: the weights.
+// Returns the candidates of conv.comp for every problem.
 std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const DeviceCaps& caps,
-                                               const ConvValuesOf& values = nullptr);
+                                               const FusedConvWeights& fused = {});
 
 }  // namespace vellum

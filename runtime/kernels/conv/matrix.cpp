@@ -12,7 +12,8 @@ namespace vellum {
 namespace {
 
 void emit_matrix(Lowering& lowering, const ConvProblem& problem, const MatrixTile& tile) {
-  const ConvWeights weights = conv_weights(lowering, 1, problem.window.taps(), 1);
+  ConvWeights weights = conv_weights(lowering, 1, problem.window.taps(), 1);
+  if (reads_bytes(tile)) weights.bytes = byte_weights(lowering);
   const ConvExtras extras{.residual = read_residual(lowering)};
   const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
   dispatch_matrix(lowering, x, y, weights, tile, problem.window, problem.activation,
@@ -23,6 +24,8 @@ const char* shader_of(const CooperativeTile&) { return "conv_cooperative"; }
 const char* shader_of(const BlockTile&) { return "conv_block"; }
 
 }  // namespace
+
+bool reads_bytes(const MatrixTile& tile) { return std::holds_alternative<BlockTile>(tile); }
 
 std::vector<ParameterCandidate<MatrixTile>> matrix_tiles(const DeviceCaps& caps, const MatrixProblem& problem,
                                                          double us_cost) {
@@ -57,8 +60,7 @@ std::vector<KernelCandidate> matrix_candidates(const ConvProblem& problem, const
 void dispatch_matrix(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                      const MatrixTile& tile, const Window2d& window, const Activation& activation,
                      WeightValues values, const ConvExtras& extras) {
-  const TensorId grid =
-      packed_weights(lowering, weight_grid(lowering, weights.width(), weights.height()), std::move(values));
+  const TensorId grid = packed_weights(lowering, weight_grid(lowering, weights), std::move(values));
   const Shape &x_shape = lowering.tensor(x).desc.shape, &y_shape = lowering.tensor(y).desc.shape;
   const auto [n, channels, height, width] = nchw(y_shape);
   Dispatch dispatch;
@@ -81,6 +83,7 @@ void dispatch_matrix(Lowering& lowering, TensorId x, TensorId y, const ConvWeigh
         cover_with(dispatch, lowering.caps(), of, of.blocks(n * height * width, channels));
       },
       tile);
+  add_byte_weights(lowering, dispatch, weights.bytes);
   define_activation_or_bounds(dispatch, activation);
   add_extras(dispatch, extras, n);
   lowering.dispatch(std::move(dispatch));

@@ -14,6 +14,9 @@ namespace vellum {
 
 using MatrixTile = std::variant<CooperativeTile, BlockTile>;
 
+// Returns whether the kernel reads weights in bytes. Cooperative matrices read halves.
+bool reads_bytes(const MatrixTile& tile);
+
 // Returns the tiles for the device and the problem, with their predicted costs relative to other kernels.
 // `us_cost`: the cost of a predicted microsecond among these (cost_of_microsecond()); 0: unknown.
 std::vector<ParameterCandidate<MatrixTile>> matrix_tiles(const DeviceCaps& caps, const MatrixProblem& problem,

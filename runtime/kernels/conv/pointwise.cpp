@@ -44,7 +44,7 @@ void emit_pointwise(Lowering& lowering, const ConvProblem& problem, const Pointw
   ConvWeights weights = conv_weights(lowering, 1, 1, slices_of(tile));
   if (accumulates_in_fp16(tile) && !problem.scales_sums && should_multiply_halves(lowering))
     weights.run = kRunOfSlices;
-  if (!weights.run.of_halves() && std::holds_alternative<InvocationTile>(tile))
+  if (!weights.run.of_halves() && reads_bytes(tile))
     weights.bytes = byte_weights(lowering, 1, can_scale_sums(tile, true));
   ConvExtras extras{.residual = read_residual(lowering)};
   if (problem.has_scale) extras.scale = lowering.read(4, Layout::channels4);
@@ -161,6 +161,11 @@ int64_t slices_of(const PointwiseTile& tile) {
   return invocation ? invocation->output.slices : 1;
 }
 
+bool reads_bytes(const PointwiseTile& tile) {
+  const auto* matrix = std::get_if<MatrixTile>(&tile);
+  return !matrix || reads_bytes(*matrix);
+}
+
 bool accumulates_in_fp16(const PointwiseTile& tile) {
   const auto* invocation = std::get_if<InvocationTile>(&tile);
   return invocation && !invocation->broadcasts();
@@ -220,7 +225,10 @@ void emit_best_pointwise(Lowering& lowering, const MatrixProblem& problem, Tenso
   of_x.row_pixels = row_pixels(lowering.tensor(x).desc);
   const PointwiseTile tile = lowering.best_of(pointwise_tiles("pointwise", lowering.caps(), of_x));
   ConvWeights packed{problem.inputs, problem.outputs, 1, 1, slices_of(tile)};
-  if (accumulates_in_fp16(tile) && should_multiply_halves(lowering)) packed.run = kRunOfSlices;
+  if (accumulates_in_fp16(tile) && should_multiply_halves(lowering))
+    packed.run = kRunOfSlices;
+  else if (reads_bytes(tile))
+    packed.bytes = byte_weights(lowering, weights);
   dispatch_pointwise(lowering, x, y, packed, tile, activation, conv_values(lowering, packed, weights),
                      extras);
 }

@@ -19,6 +19,8 @@ std::vector<KernelCandidate> pointwise_candidates(const ConvProblem& problem, co
 using PointwiseTile = std::variant<InvocationTile, MatrixTile>;
 // Returns the output slices of a block of weights.
 int64_t slices_of(const PointwiseTile& tile);
+// Returns whether the kernel reads weights in bytes.
+bool reads_bytes(const PointwiseTile& tile);
 // Returns whether the kernel can accumulate a few products in fp16 (product_run.hpp).
 bool accumulates_in_fp16(const PointwiseTile& tile);
 

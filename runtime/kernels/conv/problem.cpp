@@ -98,6 +98,8 @@ ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
                       .exceeds_floats = integers && integers->exceeds_floats,
                       .precision = lowering.options().precision,
                       .winograd = lowering.options().winograd};
+  // Transformed weights would take 7 to 16 times the memory of bytes.
+  if (problem.winograd != Winograd::off && byte_weights(lowering)) problem.winograd = Winograd::off;
   if (problem.is_pointwise()) {
     const TensorDesc x = lowering.desc_of_input(0);
     const bool is_row = x.storage == Storage::image2d ? problem.whole_height == 1 : problem.whole_images == 1;

@@ -13,9 +13,8 @@ WeightValues conv_transpose_values(const Lowering& lowering, const ConvWeights& 
     const std::vector<float> w = weights.to_floats();
     return (grid.*pack)(
         [&](int64_t m, int64_t c, int64_t tap) {
-          const int64_t input = m / grid.group_outputs() * grid.group_inputs() + c;
-          return w[static_cast<size_t>((input * grid.group_outputs() + m % grid.group_outputs()) * grid.taps +
-                                       tap)];
+          return w[static_cast<size_t>(
+              transposed_weight_index(grid.group_inputs(), grid.group_outputs(), grid.taps, m, c, tap))];
         },
         bias);
   };
@@ -46,7 +45,7 @@ void emit_transposed(Lowering& lowering, const Window2d& window, const TileDeman
   if (should_multiply_halves(lowering))
     kernel.weights.run = kRunOfSlices;
   else
-    kernel.weights.bytes = transposed_byte_weights(lowering);
+    kernel.weights.bytes = transposed_byte_weights(lowering, kernel.weights.taps);
   kernel.tiles = divide_up(demand.length, tile.pixels) * demand.lines * kernel.weights.blocks();
   dispatch_conv(lowering, kernel, window, conv.activation, conv_transpose_values(lowering, kernel.weights));
 }

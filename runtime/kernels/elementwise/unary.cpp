@@ -1,7 +1,13 @@
 // Lowers activations and other functions of one tensor.
 #include "graph/operators/elementwise/unary.hpp"
 
+#include <algorithm>
+
+#include "graph/operators/conv/conv.hpp"
+#include "graph/operators/conv/conv_transpose.hpp"
 #include "graph/operators/elementwise/select.hpp"
+#include "graph/operators/fused/fused_nodes.hpp"
+#include "graph/operators/reduction/pool.hpp"
 #include "kernels/elementwise/elementwise.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
@@ -12,17 +18,37 @@ namespace vellum {
 
 namespace {
 
+// Returns whether a convolution or a pool, which read texels, reads the node's output.
+bool is_read_in_texels(const Lowering& lowering) {
+  const ValueId y = lowering.node().outputs[0];
+  return std::ranges::any_of(lowering.graph().nodes, [&](const Node& node) {
+    const Operator* op = node.op.get();
+    const bool reads_texels = dynamic_cast<const Conv*>(op) || dynamic_cast<const ConvTranspose*>(op) ||
+                              dynamic_cast<const Pool*>(op) || dynamic_cast<const FusedNodes*>(op);
+    return reads_texels && !node.inputs.empty() && node.inputs[0] == y;
+  });
+}
+
 // Returns a dispatch of unary.comp in the layout of the input, without the macros FUNCTION and ACTIVATION.
+// A rounding of a linear tensor stores texels for a layer that reads them: bytes of them are a quarter of
+// what a conversion before it would store.
 Dispatch map_elements(Lowering& lowering, const Activation& activation) {
   const Shape& shape = lowering.output_type().shape;
-  const Layout layout = is_in_channels4(lowering, 0) ? Layout::channels4 : Layout::linear;
-  const bool linear = layout == Layout::linear;
-  const TensorId x = lowering.read(0, layout), y = lowering.write(0, layout);
-  const std::vector<Binding> bindings{reads_in_place("x", x), writes("y", y)};
+  const Layout from = is_in_channels4(lowering, 0) ? Layout::channels4 : Layout::linear;
+  const bool to_texels =
+      from == Layout::linear && activation.only_rounds() && shape.size() == 4 && is_read_in_texels(lowering);
+  const Layout to = to_texels ? Layout::channels4 : from;
+  const bool linear = to == Layout::linear;
+  const TensorId x = lowering.read(0, from), y = lowering.write(0, to);
+  const std::vector<Binding> bindings{to_texels ? reads("x", x) : reads_in_place("x", x), writes("y", y)};
   const vec4 params = activation_params(activation);
-  if (!linear)
-    return make_dispatch("unary", grid_of_texels(lowering.caps(), shape), bindings,
-                         UnaryParameters{.activation_params = params, .y_shape = texel_shape(shape)});
+  if (!linear) {
+    Dispatch dispatch =
+        make_dispatch("unary", grid_of_texels(lowering.caps(), shape), bindings,
+                      UnaryParameters{.activation_params = params, .y_shape = texel_shape(shape)});
+    if (to_texels) define(dispatch, "X_LINEAR");
+    return dispatch;
+  }
   const int64_t count4 = groups_of_four(shape);
   Dispatch dispatch = make_dispatch("unary", grid_1d(lowering.caps(), count4), bindings,
                                     UnaryLinearParameters{.activation_params = params, .count4 = count4});

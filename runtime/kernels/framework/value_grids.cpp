@@ -18,6 +18,7 @@
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/moves_elements.hpp"
 #include "graph/operators/movement/resize.hpp"
+#include "graph/operators/movement/transpose.hpp"
 #include "graph/operators/reduction/normalization.hpp"
 #include "graph/operators/reduction/pool.hpp"
 #include "graph/operators/reduction/reduce.hpp"
@@ -26,13 +27,21 @@
 namespace vellum {
 namespace {
 
-using Grids = std::vector<std::optional<ByteGrid>>;
+// Numbers that are multiples of `step`, from `least` <= 0 to `most` >= 0 steps: at most 256.
+struct StepRange {
+  float step = 1.0f, least = 0.0f, most = 0.0f;
 
-// Returns the grid with the numbers step * least to step * most, and with zero, which unused channels hold.
-std::optional<ByteGrid> grid_of_steps(float step, float least, float most) {
+  bool operator==(const StepRange&) const = default;
+  ByteGrid grid() const { return {step, static_cast<int32_t>(-least)}; }
+};
+// By ValueId.
+using Ranges = std::vector<std::optional<StepRange>>;
+
+// Returns the range with the numbers step * least to step * most, and with zero, which unused channels hold.
+std::optional<StepRange> range_of_steps(float step, float least, float most) {
   const float low = std::min(least, 0.0f), high = std::max(most, 0.0f);
   if (!(step > 0.0f) || !std::isfinite(step) || !(high - low <= 255.0f)) return std::nullopt;
-  return ByteGrid{step, static_cast<int32_t>(-low)};
+  return StepRange{step, low, high};
 }
 
 template <typename Op>
@@ -53,8 +62,8 @@ const Activation* activation_of(const Operator& op) {
   return nullptr;
 }
 
-// Returns the grid of a DequantizeLinear of 8-bit integers with one scale and one zero point.
-std::optional<ByteGrid> dequantised_grid(const Graph& graph, const Node& node) {
+// Returns the range of a DequantizeLinear of 8-bit integers with one scale and one zero point.
+std::optional<StepRange> dequantised_range(const Graph& graph, const Node& node) {
   if (dynamic_cast<const DequantizeLinear*>(node.op.get()) == nullptr) return std::nullopt;
   const DType dtype = graph.values[node.inputs[0]].type.dtype;
   if (dtype != DType::u8 && dtype != DType::i8) return std::nullopt;
@@ -67,7 +76,7 @@ std::optional<ByteGrid> dequantised_grid(const Graph& graph, const Node& node) {
     zero = static_cast<float>(given->to_ints()[0]);
   }
   const float low = dtype == DType::u8 ? 0.0f : -128.0f;
-  return grid_of_steps(scale->to_floats()[0], low - zero, low + 255.0f - zero);
+  return range_of_steps(scale->to_floats()[0], low - zero, low + 255.0f - zero);
 }
 
 template <typename... Ops>
@@ -87,23 +96,26 @@ bool stores_results(const Graph& graph, const Node& node) {
   }
   if (const auto* attention = dynamic_cast<const Attention*>(node.op.get()))
     return attention->views && (*attention->views)[2].shape[3] % 4 == 0;
+  // From channels last, which graph inputs of pictures have.
+  if (const auto* transpose = dynamic_cast<const Transpose*>(node.op.get()))
+    return transpose->perm == std::optional(Attributes::Ints{0, 3, 1, 2});
   return is_any_of<Resize, Concat, Reduce, GlobalPool, LayerNormalization, MatMul>(*node.op);
 }
 
-// Returns the grid to which a node rounds its input, if it does nothing else and uses all 256 numbers of
+// Returns the range to which a node rounds its input, if it does nothing else and uses all 256 numbers of
 // bytes.
-std::optional<ByteGrid> rounding_grid(const Node& node) {
+std::optional<StepRange> rounding_range(const Node& node) {
   const auto* unary = dynamic_cast<const Unary*>(node.op.get());
   if (unary == nullptr || unary->kind != UnaryKind::activation) return std::nullopt;
   const Activation& rounding = unary->activation;
   if (!rounding.only_rounds()) return std::nullopt;
   if (rounding.most - rounding.least != 255.0f || rounding.least > 0.0f || rounding.most < 0.0f)
     return std::nullopt;
-  return grid_of_steps(rounding.step, rounding.least, rounding.most);
+  return range_of_steps(rounding.step, rounding.least, rounding.most);
 }
 
-// If a node only rounds its input, gives the input the grid, so that the store of the input rounds.
-void round_in_stores(const Graph& graph, Grids& grids) {
+// If a node only rounds its input, gives the input the range, so that the store of the input rounds.
+void round_in_stores(const Graph& graph, Ranges& ranges) {
   std::vector<size_t> readers(graph.values.size(), 0);
   for (const ValueId output : graph.outputs) ++readers[output];
   for (const Node& node : graph.nodes)
@@ -112,17 +124,21 @@ void round_in_stores(const Graph& graph, Grids& grids) {
   std::vector<bool> may_round(graph.values.size(), false);
   for (const Node& node : graph.nodes) {
     if (node.outputs.size() == 1 && stores_results(graph, node)) may_round[node.outputs[0]] = true;
-    const std::optional<ByteGrid> grid = rounding_grid(node);
-    if (grid && may_round[node.inputs[0]] && readers[node.inputs[0]] == 1) grids[node.inputs[0]] = grid;
+    const std::optional<StepRange> range = rounding_range(node);
+    if (range && may_round[node.inputs[0]] && readers[node.inputs[0]] == 1) ranges[node.inputs[0]] = range;
   }
 }
 
-// Returns the grid of the inputs if all of them have the same one.
-std::optional<ByteGrid> joined_grid(const Node& node, const Grids& grids) {
-  const std::optional<ByteGrid> first = grids[node.inputs[0]];
-  for (const ValueId input : node.inputs)
-    if (grids[input] != first) return std::nullopt;
-  return first;
+// Returns a range with the numbers of all inputs if they are multiples of the same step.
+std::optional<StepRange> joined_range(const Node& node, const Ranges& ranges) {
+  std::optional<StepRange> joined = ranges[node.inputs[0]];
+  for (const ValueId input : node.inputs) {
+    const std::optional<StepRange>& range = ranges[input];
+    if (!joined || !range || range->step != joined->step) return std::nullopt;
+    joined = range_of_steps(joined->step, std::min(joined->least, range->least),
+                            std::max(joined->most, range->most));
+  }
+  return joined;
 }
 
 // Returns whether the operator has no negative results. NaN is possible.
@@ -143,50 +159,50 @@ std::vector<bool> never_negative(const Graph& graph) {
   return found;
 }
 
-void add_dynamic_grids(const Graph& graph, Grids& grids) {
+void add_dynamic_ranges(const Graph& graph, Ranges& ranges) {
   const std::vector<bool> positive = never_negative(graph);
   for (const Node& node : graph.nodes)
     if (dynamic_cast<const DynamicSteps*>(node.op.get()) != nullptr && positive[node.inputs[0]])
-      grids[node.outputs[0]] = ByteGrid{1.0f, 0};
+      ranges[node.outputs[0]] = StepRange{1.0f, 0.0f, 255.0f};
 }
 
-Grids grids_of(const Graph& graph, Grids grids);
+Ranges ranges_of(const Graph& graph, Ranges ranges);
 
-// Adds the grids of the outputs of FusedNodes, which follow from the grids of the inputs.
-void add_fused_grids(const Node& node, const FusedNodes& fused, Grids& grids) {
-  Grids body(fused.body.values.size());
+// Adds the ranges of the outputs of FusedNodes, which follow from the ranges of the inputs.
+void add_fused_ranges(const Node& node, const FusedNodes& fused, Ranges& ranges) {
+  Ranges body(fused.body.values.size());
   for (size_t i = 0; i < node.inputs.size() && i < fused.body.inputs.size(); ++i)
-    if (node.inputs[i] != kNoValue) body[fused.body.inputs[i]] = grids[node.inputs[i]];
-  body = grids_of(fused.body, std::move(body));
+    if (node.inputs[i] != kNoValue) body[fused.body.inputs[i]] = ranges[node.inputs[i]];
+  body = ranges_of(fused.body, std::move(body));
   for (size_t i = 0; i < node.outputs.size() && i < fused.body.outputs.size(); ++i)
-    if (node.outputs[i] != kNoValue) grids[node.outputs[i]] = body[fused.body.outputs[i]];
+    if (node.outputs[i] != kNoValue) ranges[node.outputs[i]] = body[fused.body.outputs[i]];
 }
 
-// Returns the grids of all values. `grids`: the grids of the graph's inputs.
-Grids grids_of(const Graph& graph, Grids grids) {
+// Returns the ranges of all values. `ranges`: those of the graph's inputs.
+Ranges ranges_of(const Graph& graph, Ranges ranges) {
   for (const Node& node : graph.nodes) {
     if (node.inputs.empty()) continue;
     if (const auto* fused = dynamic_cast<const FusedNodes*>(node.op.get())) {
-      add_fused_grids(node, *fused, grids);
+      add_fused_ranges(node, *fused, ranges);
       continue;
     }
-    std::optional<ByteGrid> grid;
+    std::optional<StepRange> range;
     const Activation* activation = activation_of(*node.op);
     if (activation != nullptr && activation->is_rounded())
-      grid = grid_of_steps(activation->step, activation->least, activation->most);
+      range = range_of_steps(activation->step, activation->least, activation->most);
     else if (const auto* table = dynamic_cast<const ByteTable*>(node.op.get()))
-      grid =
-          grid_of_steps(table->y_step, static_cast<float>(table->y_least), static_cast<float>(table->y_most));
+      range = range_of_steps(table->y_step, static_cast<float>(table->y_least),
+                             static_cast<float>(table->y_most));
     else if (moves_elements(node))
-      grid = grids[node.inputs[0]];
+      range = ranges[node.inputs[0]];
     else if (dynamic_cast<const Concat*>(node.op.get()) != nullptr)
-      grid = joined_grid(node, grids);
+      range = joined_range(node, ranges);
     else
-      grid = dequantised_grid(graph, node);
+      range = dequantised_range(graph, node);
     for (const ValueId output : node.outputs)
-      if (output != kNoValue) grids[output] = grid;
+      if (output != kNoValue) ranges[output] = range;
   }
-  return grids;
+  return ranges;
 }
 
 }  // namespace
@@ -195,12 +211,13 @@ bool stores_bytes(const LoweringOptions& options) {
   return options.arithmetic == Arithmetic::fp32 || options.precision != Precision::fp16;
 }
 
-Grids value_grids(const Graph& graph) {
-  Grids grids = grids_of(graph, Grids(graph.values.size()));
-  round_in_stores(graph, grids);
-  add_dynamic_grids(graph, grids);
-  for (size_t i = 0; i < grids.size(); ++i)
-    if (!is_float(graph.values[i].type.dtype)) grids[i].reset();
+std::vector<std::optional<ByteGrid>> value_grids(const Graph& graph) {
+  Ranges ranges = ranges_of(graph, Ranges(graph.values.size()));
+  round_in_stores(graph, ranges);
+  add_dynamic_ranges(graph, ranges);
+  std::vector<std::optional<ByteGrid>> grids(ranges.size());
+  for (size_t i = 0; i < ranges.size(); ++i)
+    if (ranges[i] && is_float(graph.values[i].type.dtype)) grids[i] = ranges[i]->grid();
   if (std::ranges::none_of(grids, [](const auto& grid) { return grid.has_value(); })) grids.clear();
   return grids;
 }

@@ -66,8 +66,27 @@ bool merges_branches(const DeviceCaps& caps, const TileDemand& narrow, const Til
   return quickest(caps, both, kMostSplit).us < apart;
 }
 
-// Returns the weights of both as weights of one 3x3 convolution. Those of the 1x1 convolution are zero except
-// in the middle tap.
+// The weights of both convolutions.
+struct BothWeights {
+  int64_t inputs = 0, narrow_outputs = 0;
+  HostTensor narrow, wide;
+
+  // Returns a function of output channel, input channel and tap: the weights of one 3x3 convolution. Those of
+  // the 1x1 convolution are zero except in the middle tap.
+  ConvWeights::WeightAt weight_at() const {
+    return [*this, ones = narrow.to_floats(), nines = wide.to_floats()](int64_t m, int64_t c, int64_t tap) {
+      if (m >= narrow_outputs)
+        return nines[static_cast<size_t>(((m - narrow_outputs) * inputs + c) * kTaps + tap)];
+      return tap == kMiddle ? ones[static_cast<size_t>(m * inputs + c)] : 0.0f;
+    };
+  }
+};
+
+BothWeights weights_of_both(const Lowering& lowering) {
+  const Shape& narrow = lowering.input_type(kPointwiseInput).shape;
+  return {narrow[1], narrow[0], weights_of(lowering, kPointwiseInput), weights_of(lowering, kWideInput)};
+}
+
 WeightValues values_of_both(const Lowering& lowering, const ConvWeights& grid) {
   const auto bias_or_zeros = [&](size_t weights) {
     std::vector<float> bias = bias_of(lowering, weights);
@@ -76,23 +95,23 @@ WeightValues values_of_both(const Lowering& lowering, const ConvWeights& grid) {
   };
   std::vector<float> biases = bias_or_zeros(kPointwiseInput);
   const std::vector<float> wide_bias = bias_or_zeros(kWideInput);
-  const auto narrow_outputs = static_cast<int64_t>(biases.size());
   biases.insert(biases.end(), wide_bias.begin(), wide_bias.end());
   WeightOrigin origin{{PackingScheme::conv, grid.packing_parameters()}, {}};
   for (size_t slot = kPointwiseInput; slot < kWideInput + 2; ++slot)
     if (lowering.has_input(slot)) origin.sources.push_back(*lowering.constant(slot));
-  auto make = [grid, narrow_outputs, biases, narrow = weights_of(lowering, kPointwiseInput),
-               wide = weights_of(lowering, kWideInput)] {
-    const std::vector<float> ones = narrow.to_floats(), nines = wide.to_floats();
-    return grid.pack(
-        [&](int64_t m, int64_t c, int64_t tap) {
-          if (m >= narrow_outputs)
-            return nines[static_cast<size_t>(((m - narrow_outputs) * grid.inputs + c) * kTaps + tap)];
-          return tap == kMiddle ? ones[static_cast<size_t>(m * grid.inputs + c)] : 0.0f;
-        },
-        biases);
+  const auto pack = [grid, biases, weights = weights_of_both(lowering)](auto by) {
+    return (grid.*by)(weights.weight_at(), biases);
   };
-  return {std::move(make), std::move(origin)};
+  WeightValues values([pack] { return pack(&ConvWeights::pack); }, std::move(origin));
+  if (grid.bytes) values.make_bytes = [pack] { return pack(&ConvWeights::pack_bytes); };
+  return values;
+}
+
+ByteWeightsPointer bytes_of_both(const Lowering& lowering) {
+  if (!lowering.is_in_bytes(0)) return nullptr;
+  const auto weight_at = weights_of_both(lowering).weight_at();
+  return find_byte_weights(lowering.output_type().shape[1], lowering.input_type(0).shape[1] * kTaps,
+                           [&](int64_t m, int64_t i) { return weight_at(m, i / kTaps, i % kTaps); });
 }
 
 // Returns the problem of both as one 3x3 convolution.
@@ -157,7 +176,8 @@ std::optional<FusedMatch> match_branches(const GraphEditor& editor, size_t index
 }
 
 void lower_fused_branches(Lowering& lowering) {
-  lowering.emit_best(direct_candidates(problem_of_both(lowering), lowering.caps(), values_of_both));
+  lowering.emit_best(
+      direct_candidates(problem_of_both(lowering), lowering.caps(), {bytes_of_both, values_of_both}));
 }
 
 }  // namespace vellum

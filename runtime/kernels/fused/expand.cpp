@@ -162,10 +162,12 @@ uint64_t iterations_of(const TensorDesc& x, const ExpandDemand& demand, const Ex
 void emit_one_kernel(Lowering& lowering, const ExpandProblem& problem, const ExpandTile& tile) {
   const ExpandDemand demand = problem.demand();
   ConvWeights weights{problem.inputs, problem.outputs, 1, 1, tile.tile.slices};
-  if (should_multiply_halves(lowering)) weights.run = kRunOfSlices;
+  if (should_multiply_halves(lowering))
+    weights.run = kRunOfSlices;
+  else
+    weights.bytes = byte_weights(lowering, kPointwise);
   const TensorId x = lowering.read(0, Layout::channels4);
-  const TensorId grid = lowering.weight(lowering.node().name + "/pointwise",
-                                        weight_grid(lowering, weights.width(), weights.height()),
+  const TensorId grid = lowering.weight(lowering.node().name + "/pointwise", weight_grid(lowering, weights),
                                         conv_values(lowering, weights, kPointwise));
   const TensorId filters = depthwise_filters(lowering, kDepthwise);
   const TensorId y = lowering.write(0, Layout::channels4);
@@ -191,6 +193,7 @@ void emit_one_kernel(Lowering& lowering, const ExpandProblem& problem, const Exp
   dispatch.macs =
       static_cast<uint64_t>(demand.images * problem.outputs * (multiplied * problem.inputs + filtered));
   dispatch.iterations = iterations_of(lowering.tensor(x).desc, demand, tile, weights.run.of_halves());
+  define_filters(lowering, dispatch, filters);
   define_tile(dispatch, {tile.tile});
   for (const auto& [macro, number] : {std::pair{"CAPACITY", tile.capacity(demand)},
                                       {"FILTERED", std::min<int64_t>(4, tile.width)},
@@ -201,6 +204,7 @@ void emit_one_kernel(Lowering& lowering, const ExpandProblem& problem, const Exp
     define(dispatch, macro, std::to_string(number));
   if (problem.precision == Precision::fp16) define(dispatch, "MIDDLE_HALVES");
   define_halves(dispatch, weights.run);
+  add_byte_weights(lowering, dispatch, weights.bytes);
   define_activation_or_bounds(dispatch, problem.last);
   define_activation_or_bounds(dispatch, problem.middle, "MIDDLE");
   if (problem.takes_means) define(dispatch, "MEANS"), dispatch.workgroups_cooperate = true;

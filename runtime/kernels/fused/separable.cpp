@@ -183,11 +183,13 @@ void emit_one_kernel(Lowering& lowering, const SeparableProblem& problem, size_t
                      const SeparableTile& tile) {
   const SeparableDemand demand = problem.demand();
   ConvWeights weights{problem.inputs, problem.outputs, 1, 1, tile.tile.slices};
-  if (should_multiply_halves(lowering)) weights.run = kRunOfSlices;
+  if (should_multiply_halves(lowering))
+    weights.run = kRunOfSlices;
+  else
+    weights.bytes = byte_weights(lowering, pointwise_weights);
   const TensorId x = lowering.read(0, Layout::channels4);
   const TensorId filters = problem.pools ? kNoTensor : depthwise_filters(lowering);
-  const TensorId grid = lowering.weight(lowering.node().name + "/pointwise",
-                                        weight_grid(lowering, weights.width(), weights.height()),
+  const TensorId grid = lowering.weight(lowering.node().name + "/pointwise", weight_grid(lowering, weights),
                                         conv_values(lowering, weights, pointwise_weights));
   const TensorId y = lowering.write(0, Layout::channels4),
                  residual = residual_of(lowering, pointwise_weights);
@@ -216,7 +218,7 @@ void emit_one_kernel(Lowering& lowering, const SeparableProblem& problem, size_t
   if (problem.pools)
     define(dispatch, "POOLED");
   else
-    dispatch.bindings.push_back(reads("filters", filters));
+    dispatch.bindings.push_back(reads("filters", filters)), define_filters(lowering, dispatch, filters);
   define_tile(dispatch, {tile.tile});
   for (const auto& [macro, number] : {std::pair{"WIDTH", tile.width},
                                       {"HEIGHT", tile.height},
@@ -230,6 +232,7 @@ void emit_one_kernel(Lowering& lowering, const SeparableProblem& problem, size_t
     define(dispatch, macro, std::to_string(number));
   if (problem.precision == Precision::fp16) define(dispatch, "MIDDLE_HALVES");
   define_halves(dispatch, weights.run);
+  add_byte_weights(lowering, dispatch, weights.bytes);
   define_activation_or_bounds(dispatch, problem.last);
   define_activation_or_bounds(dispatch, problem.middle, "MIDDLE");
   add_extras(dispatch, {.residual = residual}, 1);

@@ -83,7 +83,7 @@ void multiply_channels4(Lowering& lowering, const Product& p, std::vector<float>
   ConvWeights weights{p.k, p.n, 1, 1, slices_of(tile)};
   if (accumulates_in_fp16(tile) && should_multiply_halves(lowering, p, Layout::channels4))
     weights.run = kRunOfSlices;
-  else
+  else if (reads_bytes(tile))
     weights.bytes = byte_factors(lowering, p);
   WeightValues values = product_values(lowering, p, weights, std::move(bias));
   const TensorId x = lowering.read(0, Layout::channels4);

@@ -73,7 +73,10 @@ void lower_resize(Lowering& lowering) {
   }
   if (std::max(most_taps(columns), most_taps(rows)) > 4)
     return lowering.run_on_host(name + " that averages has no kernel");
-  const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
+  // A graph output, which is linear and fp32, needs no tensor of texels before it.
+  const bool linear = lowering.is_final(0);
+  const TensorId x = lowering.read(0, Layout::channels4),
+                 y = lowering.write(0, linear ? Layout::linear : Layout::channels4);
   TensorDesc desc = lowering.texel_grid(static_cast<uint32_t>(columns.size() + rows.size()), 2);
   desc.element = ElementType::f32;  // coordinates above 2048 are not exact in fp16
   const TensorId table = lowering.weight(lowering.node().name + "/taps", desc,
@@ -83,6 +86,7 @@ void lower_resize(Lowering& lowering) {
       {reads("x", x), reads("table", table), writes("y", y)},
       ResizeParameters{
           .x_shape = texel_shape(input), .y_shape = texel_shape(output), .extrapolation = op.extrapolation});
+  if (linear) define(dispatch, "Y_LINEAR");
   const size_t taps = std::max(most_taps(columns), most_taps(rows));
   define(dispatch, "TAPS", taps == 1 ? "1" : taps == 2 ? "2" : "4");
   if (op.fixed) {

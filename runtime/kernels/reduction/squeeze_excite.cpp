@@ -75,10 +75,23 @@ uint64_t iterations_of_gates(int64_t invocations, const SqueezeSizes& sizes) {
          iterations_of_rows(invocations, slices(sizes.outputs), slices(sizes.hidden));
 }
 
-TensorId product_weights(Lowering& lowering, const char* name, size_t i, int64_t inputs, int64_t outputs) {
-  const ConvWeights grid{inputs, outputs, 1, 1, 1};
-  return lowering.weight(lowering.node().name + name, weight_grid(lowering, grid.width(), grid.height()),
-                         conv_values(lowering, grid, i));
+// The weights of the two products.
+struct GateWeights {
+  TensorId hidden = kNoTensor, gate = kNoTensor;
+  bool in_bytes = false;
+};
+
+// `weights`: the input with the weights of the first product. Both are in bytes, or none is.
+GateWeights gate_weights(Lowering& lowering, const SqueezeSizes& sizes, size_t weights) {
+  ConvWeights hidden{sizes.inputs, sizes.hidden, 1, 1, 1}, gate{sizes.hidden, sizes.outputs, 1, 1, 1};
+  hidden.bytes = byte_weights(lowering, weights);
+  if (hidden.bytes) gate.bytes = byte_weights(lowering, weights + 2);
+  if (!gate.bytes) hidden.bytes = nullptr;
+  const auto weight = [&](const char* name, const ConvWeights& grid, size_t i) {
+    return lowering.weight(lowering.node().name + name, weight_grid(lowering, grid),
+                           conv_values(lowering, grid, i));
+  };
+  return {weight("/hidden", hidden, weights), weight("/gate", gate, weights + 2), gate.bytes != nullptr};
 }
 
 Grid one_workgroup_each(const DeviceCaps& caps, int64_t images) {
@@ -97,16 +110,16 @@ TensorId means_of(Lowering& lowering) {
 
 void squeeze_in_a_workgroup(Lowering& lowering, const SqueezeExcite& op, const SqueezeSizes& sizes,
                             TensorId x, size_t weights, TensorId y) {
-  const TensorId w1 = product_weights(lowering, "/hidden", weights, sizes.inputs, sizes.hidden);
-  const TensorId w2 = product_weights(lowering, "/gate", weights + 2, sizes.hidden, sizes.outputs);
+  const GateWeights products = gate_weights(lowering, sizes, weights);
   Dispatch dispatch =
       make_dispatch("squeeze_excite", one_workgroup_each(lowering.caps(), sizes.images),
-                    {reads("x", x), reads("w1", w1), reads("w2", w2), writes("y", y)},
+                    {reads("x", x), reads("w1", products.hidden), reads("w2", products.gate), writes("y", y)},
                     SqueezeExciteParameters{.x_shape = texel_shape(lowering.tensor(x).desc.shape),
                                             .y_shape = texel_shape(lowering.tensor(y).desc.shape),
                                             .activation_params = activation_params_or_bounds(op.hidden),
                                             .gate_params = activation_params_or_bounds(op.gate),
                                             .hidden_channels = sizes.hidden});
+  if (products.in_bytes) define(dispatch, "BYTE_GATES");
   const int64_t invocations = dispatch.workgroup_size[0];
   const auto [n, c, h, w] = nchw(lowering.tensor(x).desc.shape);
   dispatch.iterations =
@@ -135,13 +148,16 @@ LastGates last_gates(Lowering& lowering, const SqueezeExcite& op, const SqueezeS
   // workgroups.
   const TensorDesc means{
       {sizes.images, sizes.inputs, 1, sizes.pixels}, ElementType::f32, Storage::buffer, Layout::channels4};
+  const TensorId means_tensor = lowering.workspace(lowering.node().name + "/means", means);
+  const GateWeights products = gate_weights(lowering, sizes, weights);
   return {.op = &op,
           .sizes = sizes,
-          .means = lowering.workspace(lowering.node().name + "/means", means),
-          .w1 = product_weights(lowering, "/hidden", weights, sizes.inputs, sizes.hidden),
-          .w2 = product_weights(lowering, "/gate", weights + 2, sizes.hidden, sizes.outputs),
+          .means = means_tensor,
+          .w1 = products.hidden,
+          .w2 = products.gate,
           .gates = gates,
           .counters = counters.tensor,
+          .in_bytes = products.in_bytes,
           .hidden_params = activation_params_or_bounds(op.hidden),
           .gate_params = activation_params_or_bounds(op.gate),
           .hidden_channels = sizes.hidden,
@@ -154,6 +170,7 @@ void add_gates(Dispatch& dispatch, const LastGates& gates, int64_t invocations) 
                           writes("gates", gates.gates), reads_and_writes("counters", gates.counters)})
     dispatch.bindings.push_back(std::move(binding));
   define(dispatch, "GATES");
+  if (gates.in_bytes) define(dispatch, "BYTE_GATES");
   dispatch.workgroups_cooperate = true;
   if (gates.ahead > 1) define(dispatch, "GATES_AHEAD", std::to_string(gates.ahead));
   define(dispatch, "MOST_SLICES", std::to_string(held_slices(most_slices(gates.sizes), invocations)));
@@ -189,6 +206,7 @@ void multiply(Lowering& lowering, size_t i, TensorId x, TensorId y, const Activa
                                                                .outputs = outputs,
                                                                .precision = lowering.options().precision}));
   weights.tile_slices = slices_of(tile);
+  if (reads_bytes(tile)) weights.bytes = byte_weights(lowering, i);
   dispatch_pointwise(lowering, x, y, weights, tile, activation, conv_values(lowering, weights, i));
 }
 

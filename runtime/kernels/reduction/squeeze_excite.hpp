@@ -26,6 +26,7 @@ struct LastGates {
   const SqueezeExcite* op = nullptr;  // null: no gates
   SqueezeSizes sizes{};
   TensorId means = kNoTensor, w1 = kNoTensor, w2 = kNoTensor, gates = kNoTensor, counters = kNoTensor;
+  bool in_bytes = false;  // the weights w1 and w2
   vec4 hidden_params{0, 0, 0, 0}, gate_params{0, 0, 0, 0};
   int64_t hidden_channels = 0, counter = 0, ahead = 1;
 };
