@@ -154,6 +154,7 @@ void for_each_port(const std::vector<Port>& ports, const std::vector<TensorInfo>
                    Function&& bind) {
   for (const auto& binding : bindings) {
     const Port& port = ports[position(infos, binding.name, kind)];
+    if (port.is_state) refuse(kind, port, "it is state of the session, which no buffer replaces");
     if (std::ranges::find(names, port.name) != names.end())
       throw Error(ErrorCode::invalid_argument, std::string(kind) + " '" + port.name + "' is bound twice");
     names.push_back(port.name);
@@ -182,6 +183,7 @@ std::string why_no_buffer(const Port& port, std::string_view kind) {
 }  // namespace
 
 BufferLayout layout_of(const Executor& executor, const Port& port, const char* kind) {
+  if (port.is_state) refuse(kind, port, "it is state of the session, which no buffer replaces");
   if (port.tensor == kNoTensor)
     throw Error(ErrorCode::unsupported,
                 std::string(kind) + " '" + port.name + "' is " + why_no_buffer(port, kind));
@@ -227,7 +229,8 @@ BoundPorts bound_ports(const Executor& executor, const std::vector<TensorInfo>& 
                   note_owner("input", port, b);
                 });
   for (const Port& port : program.inputs)
-    if (!bindings.rest_on_host && !port.constant && std::ranges::find(names, port.name) == names.end())
+    if (!bindings.rest_on_host && !port.constant && !port.is_state &&
+        std::ranges::find(names, port.name) == names.end())
       throw Error(ErrorCode::invalid_argument, "input '" + port.name + "' is not bound");
   const size_t input_buffers = ranges.size();
   names.clear();

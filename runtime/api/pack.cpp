@@ -245,6 +245,7 @@ KernelsByText add_programs(const std::vector<Graph>& forms, const DeviceCaps& ca
   for (const Graph& form : forms)
     for (const Program& program : possible_programs(form, caps, options)) {
       add_shaders(pipeline_keys(program), contents);
+      add_shaders(step_pipeline_keys(caps, program), contents);
       if (variants.images) add_shaders(binding_pipeline_keys(caps, form, program), contents);
       add_kernels(program, kernels);
       add_weights(program, imported, contents);  // those of the model: a session knows them by its values

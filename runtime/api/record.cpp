@@ -20,6 +20,16 @@ void Session::Impl::require_adopted_device() const {
         "Device::adopt()");
 }
 
+void Session::Impl::check_recordable_options() const {
+  if (options.check_finite)
+    throw Error(
+        ErrorCode::unsupported,
+        "the inference cannot be recorded: check_finite checks values on the host; use run() or submit()");
+  if (options.repeat_every > 0)
+    throw Error(ErrorCode::unsupported,
+                "the inference cannot be recorded: repeat_every repeats runs; use run() or submit()");
+}
+
 Recording Session::record(VkCommandBuffer commands, std::span<const BufferBinding> inputs,
                           std::span<const BufferBinding> outputs) {
   return record(commands, {.inputs = inputs, .outputs = outputs});
@@ -41,13 +51,11 @@ Recording Session::bind(const NetworkBindings& bindings) {
     const SessionUses::Exclusive use(checked().uses);
     const RequestQueue::Lock lock = checked().drained();
     Executor& executor = bindings.rest_on_host ? checked().own(lock).executor() : checked().first_executor();
-    if (checked().options.check_finite)
-      throw Error(
-          ErrorCode::unsupported,
-          "the inference cannot be recorded: check_finite checks values on the host; use run() or submit()");
-    if (checked().options.repeat_every > 0)
+    checked().check_recordable_options();
+    if (checked().new_tokens > 0)
       throw Error(ErrorCode::unsupported,
-                  "the inference cannot be recorded: repeat_every repeats runs; use run() or submit()");
+                  "the inference cannot be recorded: the session counts the tokens in its caches "
+                  "(state_capacity); use bind_steps(), run() or submit()");
     check_recordable(executor);
     Recording recording;
     recording.network_ = std::make_shared<RecordedNetwork>(

@@ -125,6 +125,9 @@ Executor& Session::Impl::first_executor() const {
 }
 
 RequestQueue::Lock Session::Impl::drained() const {
+  if (is_running_steps)
+    throw Error(ErrorCode::invalid_argument,
+                "the session is running steps: the function that is told their progress must not call it");
   RequestQueue::Lock lock = queue->lock();
   queue->drain(lock);
   return lock;

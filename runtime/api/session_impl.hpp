@@ -76,6 +76,8 @@ struct Session::Impl {
   // True while a submit() prepares the session for other shapes. It holds the queue's lock for all of this
   // time.
   std::atomic<bool> is_switching = false;
+  // True while run_steps() calls the application's function, which must not call the session.
+  bool is_running_steps = false;
   // Inputs that `own_request` does not hold yet, because their shapes differ from its executor's or because
   // it is null.
   std::map<size_t, Tensor> staged;
@@ -131,8 +133,8 @@ struct Session::Impl {
   void prepare_state(const Program& program);
   void reset_state();
   // Counts the tokens of a run that is about to begin. Throws Error(invalid_argument) if they exceed the
-  // capacity of the caches.
-  void append_tokens();
+  // capacity of the caches. steps: as many runs, one after another.
+  void append_tokens(uint32_t steps = 1);
   // Returns whether the state is the number of tokens in growing caches. Throws Error(invalid_argument) for a
   // number that they cannot hold.
   bool is_cache_length(size_t index, const Tensor& tensor) const;
@@ -151,6 +153,15 @@ struct Session::Impl {
   // Returns whether run() accepts the recording: its unbound inputs and outputs must belong to own_request.
   bool is_runnable(const RequestQueue::Lock& lock, const RecordedNetwork& recording);
   void run(const std::shared_ptr<RecordedNetwork>& recording);
+  // Throws Error(unsupported) for options with which no inference can be recorded.
+  void check_recordable_options() const;
+  // Makes the session ready for the loop, and returns own_request. Throws Error(invalid_argument) for the
+  // steps of another session.
+  Request& request_of(const RequestQueue::Lock& lock, const BoundSteps& steps);
+  void set_step_input(const RequestQueue::Lock& lock, BoundSteps& steps, const std::string& name,
+                      const Tensor& tensor);
+  StepResults run_steps(BoundSteps& steps, const std::map<std::string, Tensor>& values,
+                        const StepProgress& application_progress);
   // Updates the shapes of outputs that only a run determines.
   void update_output_shapes();
   uint64_t weights_bytes() const;

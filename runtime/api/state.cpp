@@ -69,14 +69,15 @@ void Session::Impl::reset_state() {
   cached_tokens = 0;
 }
 
-void Session::Impl::append_tokens() {
+void Session::Impl::append_tokens(uint32_t steps) {
   if (new_tokens == 0) return;
-  if (cached_tokens + new_tokens > int64_t{options.state_capacity})
+  const int64_t added = new_tokens * int64_t{steps};
+  if (cached_tokens + added > int64_t{options.state_capacity})
     throw Error(ErrorCode::invalid_argument,
                 "the caches hold " + std::to_string(cached_tokens) + " tokens of " +
-                    std::to_string(options.state_capacity) + ": " + std::to_string(new_tokens) +
+                    std::to_string(options.state_capacity) + ": " + std::to_string(added) +
                     " more have no room; reset the state, or make a session with a larger state_capacity");
-  cached_tokens += new_tokens;
+  cached_tokens += added;
 }
 
 bool Session::Impl::is_cache_length(size_t index, const Tensor& tensor) const {

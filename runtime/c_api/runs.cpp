@@ -1,7 +1,6 @@
 // Runs in flight, for C.
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,11 +40,9 @@ std::vector<vellum::OutputValues> vellum::c_api::output_values(const vellum_outp
   return outputs;
 }
 
-namespace {
-
-// The caller's values as tensors: they are read before the function that they are for returns.
-std::map<std::string, vellum::Tensor> tensors(const vellum::Session& session,
-                                              const vellum_input_values* inputs, size_t count) {
+std::map<std::string, vellum::Tensor> vellum::c_api::input_tensors(const vellum::Session& session,
+                                                                   const vellum_input_values* inputs,
+                                                                   size_t count) {
   std::map<std::string, vellum::Tensor> tensors;
   for (const vellum::InputValues& input : input_values(inputs, count)) {
     const auto known = std::ranges::find_if(
@@ -68,6 +65,8 @@ std::map<std::string, vellum::Tensor> tensors(const vellum::Session& session,
   }
   return tensors;
 }
+
+namespace {
 
 // Gives the caller the run that submit(session) begins, or NULL if that began none.
 template <typename Submit>
@@ -105,14 +104,16 @@ vellum_status vellum_session_try_submit(vellum_session* session, const vellum_in
 
 vellum_status vellum_session_submit_and_keep(vellum_session* session, const vellum_input_values* inputs,
                                              size_t input_count, vellum_run** run, vellum_error* error) {
-  return begin_run(session, run, error,
-                   [&](vellum::Session& to) { return to.submit(tensors(to, inputs, input_count)); });
+  return begin_run(session, run, error, [&](vellum::Session& to) {
+    return to.submit(vellum::c_api::input_tensors(to, inputs, input_count));
+  });
 }
 
 vellum_status vellum_session_try_submit_and_keep(vellum_session* session, const vellum_input_values* inputs,
                                                  size_t input_count, vellum_run** run, vellum_error* error) {
-  return begin_run(session, run, error,
-                   [&](vellum::Session& to) { return to.try_submit(tensors(to, inputs, input_count)); });
+  return begin_run(session, run, error, [&](vellum::Session& to) {
+    return to.try_submit(vellum::c_api::input_tensors(to, inputs, input_count));
+  });
 }
 
 vellum_status vellum_run_output(const vellum_run* run, const char* name, vellum_tensor** tensor,

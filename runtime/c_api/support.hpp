@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <exception>
+#include <map>
 #include <memory>
 #include <new>
 #include <string>
@@ -194,6 +195,9 @@ vellum_tensor* new_tensor(const char* name, Tensor tensor);
 InputShapes input_shapes(const vellum_input_shape* c_shapes, size_t count);
 InputTensors shape_values(const vellum_shape_values* values, size_t count);  // copies
 std::vector<InputValues> input_values(const vellum_input_values* c_inputs, size_t count);
+// Returns the caller's values as tensors, which borrow them.
+std::map<std::string, Tensor> input_tensors(const Session& session, const vellum_input_values* inputs,
+                                            size_t count);
 std::vector<OutputValues> output_values(const vellum_output_values* c_outputs, size_t count);
 
 // Converts the frames of an input. Throws Error(invalid_argument) for NULL.

@@ -4,6 +4,7 @@
 
 #include "exec/pipeline_keys.hpp"
 #include "graph/operators/movement/frame.hpp"
+#include "kernels/movement/step_end.hpp"
 #include "kernels/movement/store_image.hpp"
 #include "kernels/movement/strided_words.hpp"
 #include "vulkan/application_image.hpp"
@@ -71,10 +72,15 @@ gpu::PipelineKey store_image_key(const Program& program, const Dispatch& dispatc
   return key;
 }
 
-gpu::PipelineKey strided_words_key(const Program& program, const Dispatch& dispatch) {
+gpu::PipelineKey two_buffers_key(const Program& program, const Dispatch& dispatch) {
   gpu::PipelineKey key = pipeline_key(program, dispatch);
   key.bindings = {gpu::BindingType::storage_buffer, gpu::BindingType::storage_buffer};
   return key;
+}
+
+std::vector<gpu::PipelineKey> step_pipeline_keys(const DeviceCaps& caps, const Program& program) {
+  if (program.states.empty()) return {};
+  return {two_buffers_key(program, end_steps(caps, {}, {}))};
 }
 
 std::vector<gpu::PipelineKey> binding_pipeline_keys(const DeviceCaps& caps, const Graph& graph,
@@ -84,7 +90,7 @@ std::vector<gpu::PipelineKey> binding_pipeline_keys(const DeviceCaps& caps, cons
   add_output_keys(caps, program, keys);
   const StridedWords word{LoopNest{Shape{1}, {{1}}}, 4};
   for (const bool scatter : {false, true})
-    keys.push_back(strided_words_key(program, copy_strided_words(caps, word, scatter)));
+    keys.push_back(two_buffers_key(program, copy_strided_words(caps, word, scatter)));
   return keys;
 }
 

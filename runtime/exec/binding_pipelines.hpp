@@ -25,9 +25,12 @@ gpu::PipelineKey frame_image_key(const Program& program, const Dispatch& dispatc
                                  const FrameInput& frame, FrameImage image);
 // Returns the pipeline of a dispatch of store_image().
 gpu::PipelineKey store_image_key(const Program& program, const Dispatch& dispatch);
-// Returns the pipeline of a dispatch of copy_strided_words().
-gpu::PipelineKey strided_words_key(const Program& program, const Dispatch& dispatch);
+// Returns the pipeline of a dispatch that binds two buffers outside of the program: copy_strided_words(),
+// end_steps().
+gpu::PipelineKey two_buffers_key(const Program& program, const Dispatch& dispatch);
 
+// Returns the pipelines that loops of steps may need beside those of the program.
+std::vector<gpu::PipelineKey> step_pipeline_keys(const DeviceCaps& caps, const Program& program);
 // Returns all pipelines that bindings of this program may need: frames in every kind of image, outputs in
 // every format of ImageBinding, strides. PipelineKey::planes is not set.
 std::vector<gpu::PipelineKey> binding_pipeline_keys(const DeviceCaps& caps, const Graph& graph,

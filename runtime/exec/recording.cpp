@@ -133,7 +133,6 @@ void check_recordable(const Executor& executor) {
     throw Error(ErrorCode::unsupported,
                 "the inference cannot be recorded: " + why + "; use run() or submit()");
   };
-  if (!executor.program().states.empty()) refuse("it has state (SessionOptions::state)");
   if (executor.streams_weights()) refuse("its weights stream to the device (weights_budget)");
   for (const Task& task : executor.program().tasks)
     if (task.host)
@@ -166,11 +165,12 @@ void RecordedNetwork::record_strided(gpu::CommandBuffer& commands, bool outputs)
     if (is_wanted(port)) port.record(commands);
 }
 
-void RecordedNetwork::record(gpu::CommandBuffer& commands) const {
+void RecordedNetwork::record(gpu::CommandBuffer& commands, const IndirectCounts& counts) const {
   commands.acquire(owned_);
   record_strided(commands, false);
   const TaskRecorder tasks{
-      *model_, tensors_, pipelines_, sets_, dispatch_of_task_, nullptr, context_->has_debug_labels()};
+      *model_, tensors_, pipelines_, sets_, dispatch_of_task_, nullptr, context_->has_debug_labels(),
+      nullptr, counts};
   for (size_t t = 0; t < model_->program.tasks.size(); ++t) tasks.record(commands, t, t == 0);
   if (!pictures_.empty() || std::ranges::any_of(strided_, &StridedPort::is_output))
     commands.barrier(gpu::kComputeWrite, gpu::kComputeReadWrite);
@@ -179,11 +179,12 @@ void RecordedNetwork::record(gpu::CommandBuffer& commands) const {
   commands.release(owned_);
 }
 
-void RecordedNetwork::check_inputs() const {
+void RecordedNetwork::check_inputs(std::span<const TensorId> set) const {
   const Program& program = model_->program;
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     const Port& port = program.inputs[i];
-    if (port.constant || port.tensor == kNoTensor || (*has_input_)[i] || replaces(program.root(port.tensor)))
+    if (port.constant || port.tensor == kNoTensor || port.is_state || (*has_input_)[i] ||
+        replaces(program.root(port.tensor)) || std::ranges::find(set, port.tensor) != set.end())
       continue;
     throw Error(ErrorCode::invalid_argument, "input '" + port.name + "' was neither set nor bound");
   }

@@ -77,15 +77,20 @@ class RecordedNetwork {
 
   // Creates no Vulkan objects. The recorded commands wait for earlier work of the queue.
   void record(VkCommandBuffer commands) const;
+  // counts: the workgroup counts of all dispatches, if the device decides them.
+  void record(gpu::CommandBuffer& commands, const IndirectCounts& counts = {}) const;
+  // Throws Error(invalid_argument) for an input that is not bound and has no values. set: tensors of inputs
+  // that other commands set.
+  void check_inputs(std::span<const TensorId> set = {}) const;
+  const std::shared_ptr<gpu::Context>& context() const { return context_; }
+  const CompiledModel& model() const { return *model_; }
+  const DeviceTensors& tensors() const { return tensors_; }
   // Submits the network's own command buffer, which the first call makes. Thread-safe.
   void submit(const SubmitSemaphores& semaphores);
   void run(const SubmitSemaphores& semaphores);  // submits and waits
 
  private:
-  // Throws Error(invalid_argument) for an input that is not bound and has no values.
-  void check_inputs() const;
   const gpu::CommandBuffer& recorded_once();
-  void record(gpu::CommandBuffer& commands) const;
   void record_strided(gpu::CommandBuffer& commands, bool outputs) const;
 
   std::shared_ptr<gpu::Context> context_;

@@ -10,7 +10,7 @@ namespace vellum {
 namespace {
 
 Pipelines strided_pipeline(const Executor& executor, const Dispatch& dispatch) {
-  return {executor.context()->pipelines().get(strided_words_key(executor.program(), dispatch))};
+  return {executor.context()->pipelines().get(two_buffers_key(executor.program(), dispatch))};
 }
 
 }  // namespace

@@ -68,7 +68,9 @@ void TaskRecorder::record(gpu::CommandBuffer& commands, size_t task, bool after_
     if (poison) poison->record(commands, tensors, task);
   }
 
-  const bool copies = is_copied_by_command(model.program, dispatch, commands.context().caps());
+  // A command to copy has no counts that could be 0.
+  const bool copies =
+      !counts.buffer && is_copied_by_command(model.program, dispatch, commands.context().caps());
   const size_t index = dispatch_of_task[task];
   if (!copies) {
     const gpu::Pipeline& pipeline = *pipelines[index];
@@ -80,6 +82,8 @@ void TaskRecorder::record(gpu::CommandBuffer& commands, size_t task, bool after_
     queries->write(commands, static_cast<uint32_t>(2 * task), VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT);
   if (copies)
     record_copy(commands, tensors, *dispatch.copy);
+  else if (counts.buffer)
+    commands.dispatch_indirect(*counts.buffer, counts.offset + index * sizeof(VkDispatchIndirectCommand));
   else if (part)
     commands.dispatch_from(part->workgroups->first, part->workgroups->count);
   else

@@ -18,6 +18,13 @@ namespace vellum {
 
 class Poison;
 
+// Workgroup counts that the device reads when it executes a dispatch: three words for each dispatch, from
+// `offset` on.
+struct IndirectCounts {
+  const gpu::Buffer* buffer = nullptr;
+  uint64_t offset = 0;
+};
+
 // The pipeline of each dispatch, in the order of tasks.
 using Pipelines = std::vector<std::shared_ptr<const gpu::Pipeline>>;
 
@@ -43,6 +50,7 @@ struct TaskRecorder {
   const gpu::TimestampQueries* queries = nullptr;  // two queries for each task
   bool labels = false;                             // labels each task for debuggers
   const Poison* poison = nullptr;                  // fills memory before its first write
+  IndirectCounts counts = {};                      // with a buffer: the workgroup counts of all dispatches
 
   // after_earlier_work: adds a barrier after earlier work of the same queue that used the same memory and was
   // not waited for.

@@ -118,6 +118,10 @@ void CommandBuffer::dispatch_from(std::array<uint32_t, 3> first, std::array<uint
                              workgroup_count[2], impl_->functions());
 }
 
+void CommandBuffer::dispatch_indirect(const Buffer& counts, uint64_t offset) {
+  impl_->buffer.dispatchIndirect(counts.handle(), offset, impl_->functions());
+}
+
 void CommandBuffer::barrier(Scope before, Scope after, std::span<const ImageTransition> transitions) {
   const vk::AccessFlags from(before.access), to(after.access);
   std::vector<vk::ImageMemoryBarrier> images;

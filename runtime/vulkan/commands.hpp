@@ -34,6 +34,8 @@ inline constexpr Scope kComputeRead{VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACC
 inline constexpr Scope kComputeWrite{VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT};
 inline constexpr Scope kTransferRead{VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT};
 inline constexpr Scope kTransferWrite{VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT};
+inline constexpr Scope kIndirectRead{VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
+                                     VK_ACCESS_INDIRECT_COMMAND_READ_BIT};
 inline constexpr Scope kHostRead{VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT};
 inline constexpr Scope kHostWrite{VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_WRITE_BIT};
 // An execution dependency only, for the first use of memory that has not been written.
@@ -89,6 +91,8 @@ class CommandBuffer {
   void dispatch(std::array<uint32_t, 3> workgroup_count);
   // Dispatches the workgroups from `first` on. The pipeline's key must have `dispatch_base`.
   void dispatch_from(std::array<uint32_t, 3> first, std::array<uint32_t, 3> workgroup_count);
+  // Dispatches as many workgroups as three words at `offset` state when the device executes the command.
+  void dispatch_indirect(const Buffer& counts, uint64_t offset);
   // Records one memory barrier over all memory, and the transitions.
   void barrier(Scope before, Scope after, std::span<const ImageTransition> transitions = {});
   // Transfer the ownership from the owners to the compute queue's family before the compute shaders that

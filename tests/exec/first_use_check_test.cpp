@@ -142,8 +142,8 @@ TEST(FirstUseCheck, KnowsASmallOperatorForTheKernelsOfNetworks) {
       // Checked by themselves (exec/cooperative_check.hpp), or with products of computed weights.
       "attention_matrices", "attention_pack", "conv_cooperative", "matmul_cooperative", "pack_weights",
       // Shaders of integers and bytes, and of applications' frames, pictures and images.
-      "contract_tile", "frame", "picture", "pick_channels", "quantize", "round_float", "store_image",
-      "strided_words",
+      "contract_tile", "frame", "picture", "pick_channels", "quantize", "round_float", "step_end",
+      "store_image", "strided_words",
       // Rare in networks for pictures.
       "max_pool_indices", "one_hot", "recurrence", "reverse_sequence", "roi_align", "scatter", "where",
       // Networks of volumes, and with rotary positions, have these.

@@ -48,6 +48,7 @@ from ._quantize import QuantizedLayer, QuantizedModel, QuantizedOutput, Quantize
 from ._reports import LayerTime, MemoryReport, ObjectReport, Profile, TensorReport
 from ._run import Run
 from ._session import SavedState, Session
+from ._steps import StepLoop, StepResults
 from ._tensor import TensorInfo
 
 __version__ = ".".join(str(library.vellum_version() // scale % 100) for scale in (10000, 100, 1))
@@ -93,6 +94,8 @@ __all__ = [
     "SavedState",
     "Session",
     "SessionOptions",
+    "StepLoop",
+    "StepResults",
     "TensorInfo",
     "TensorReport",
     "TuneOptions",

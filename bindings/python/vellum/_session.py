@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from . import _c_api
+from ._callbacks import Callbacks
 from ._device import DeviceLike, as_device
 from ._frame import frame_array
 from ._library import Error, ErrorCode, Handle, call, library, sized, text
@@ -18,6 +19,7 @@ from ._options import SessionOptions, c_input_shapes, c_session_options, choice
 from ._progress import Progress, Reporter
 from ._reports import MemoryReport, Profile, read_memory, read_profile
 from ._run import SLICE_MS, Run
+from ._steps import StepLoop, StepProgress, StepResults, c_step_options
 from ._tensor import DTYPES, TensorInfo, as_array, c_shape, find_info, read_infos, read_shape, read_tensor
 
 if TYPE_CHECKING:
@@ -360,6 +362,62 @@ class Session(Handle):
         """Copies the states back on the device, also to another session whose states have the same types and shapes."""
         with self._lock:
             call(library.vellum_session_restore_state, self, saved)
+
+    # ---- Loops of runs ----
+
+    def bind_steps(
+        self,
+        steps: int,
+        *,
+        feedback: Mapping[str, str] | None = None,
+        step_inputs: Sequence[str] = (),
+        step_outputs: Sequence[str] = (),
+        end_output: str = "",
+        end_values: Sequence[int] = (),
+        steps_per_submit: int = 0,
+    ) -> StepLoop:
+        """Binds several runs, one after another on the device, for the current input shapes; prepare() comes first.
+
+        steps: the most steps of a run.
+        feedback: outputs, and the input that gets the value of each after a step.
+        step_inputs: inputs with a value for each step.
+        step_outputs: outputs whose value after each step is returned.
+        end_output, end_values: an integer output that ends the loop when each of its elements has been one of these values.
+            The device compares; the remaining steps do nothing.
+        steps_per_submit: between submits run_steps() reports progress; 0: as many as are predicted to take a second.
+        """
+        with self._lock:
+            options = c_step_options(
+                steps, feedback or {}, step_inputs, step_outputs, end_output, end_values, steps_per_submit
+            )
+            loop = StepLoop(step_inputs, step_outputs, self.device._callback)
+            loop._make(library.vellum_step_loop_create, self, ctypes.byref(options))
+            return loop
+
+    def run_steps(self, loop: StepLoop, inputs: Inputs | None = None, *, progress: StepProgress | None = None) -> StepResults:
+        """Runs the steps of a loop and returns their results.
+
+        inputs: inputs of the first step; those of step_inputs have the steps as their first dimension. Inputs that are not
+            given keep their values.
+        progress: called between submits with the number of steps done. If it returns False, the run stops after the steps
+            that are submitted. It must not call the session.
+
+        Ctrl-C, and an exception in `progress`, end it in the same way, and are raised.
+        """
+        with self._lock, Callbacks() as callbacks:
+            stops: list[bool] = []
+
+            def ask(steps: int) -> None:
+                if progress is not None and progress(steps) is False:
+                    stops.append(True)
+
+            arrays = {}
+            for name, value in (inputs or {}).items():
+                info = find_info(self._inputs, name, "input")
+                arrays[info.name] = as_array(value, info)
+            results = loop._run(self, arrays, lambda steps: callbacks.run(ask, steps) or int(bool(stops)))
+            self._read_infos()  # the session may have switched to the loop's shapes
+            return results
 
     def _state_info(self, name: str) -> TensorInfo:
         for index in range(library.vellum_session_state_count(self)):

@@ -16,6 +16,7 @@
 #include "vellum/model.hpp"
 #include "vellum/profile.hpp"
 #include "vellum/session_options.hpp"
+#include "vellum/steps.hpp"
 #include "vellum/tensor.hpp"
 
 struct VkCommandBuffer_T;  // VkCommandBuffer points to it
@@ -206,11 +207,14 @@ class VELLUM_API Session {
   // except inputs that decide shapes, which have the values that the session is prepared for. Outputs that
   // are not bound cannot be read. To change bindings, record again: earlier Recordings stay valid.
   //
+  // States need not be bound, and cannot be: each execution of the commands continues them. A command buffer
+  // may contain several steps of a network with state, recorded with Recording::record().
+  //
   // Throws Error(unsupported), which states the reason, if the host does part of the work (operators without
-  // a kernel, data-dependent shapes, a weights_budget, check_finite), with repeat_every, and for a constant
-  // output. Throws Error(not_found) for an unknown name. Throws Error(invalid_argument) before the session is
-  // prepared, and for an input that is not bound, a null handle, an offset that is not aligned, and a range
-  // that is too short or overlaps an output's.
+  // a kernel, data-dependent shapes, a weights_budget, check_finite), with repeat_every, with state_capacity
+  // (use bind_steps()), and for a constant output. Throws Error(not_found) for an unknown name. Throws
+  // Error(invalid_argument) before the session is prepared, and for an input that is not bound, a null
+  // handle, an offset that is not aligned, and a range that is too short or overlaps an output's.
   Recording record(VkCommandBuffer_T* commands, std::span<const BufferBinding> inputs,
                    std::span<const BufferBinding> outputs);
   // Binds without recording, for Recording::record(), submit() and run(). Also works on a device of
@@ -248,6 +252,18 @@ class VELLUM_API Session {
   // states have the same types and shapes. Each session goes on with states of its own. Throws
   // Error(invalid_argument) for states of any other session.
   void restore_state(const SavedState& saved);
+
+  // Binds several runs, one after another on the device (vellum/steps.hpp), for the current input shapes. The
+  // session must be prepared. Throws the errors of bind(); Error(invalid_argument) for names, types and
+  // values that StepOptions does not allow.
+  StepLoop bind_steps(const StepOptions& options);
+  // Runs the steps, and returns when they are done. `inputs`: inputs of the first step, and the values of
+  // step_inputs; inputs that are not listed keep their values. Afterwards inputs of StepOptions::feedback
+  // have the values of the last step, so that another call continues. The session switches to the loop's
+  // input shapes if it is prepared for others; Error(invalid_argument) if it has dropped the loop's shapes
+  // (SessionOptions::cached_shapes): bind again. With growing caches the steps must fit their capacity.
+  StepResults run_steps(const StepLoop& loop, const std::map<std::string, Tensor>& inputs = {},
+                        const StepProgress& progress = {});
 
   // Returns the memory for the input shapes of the last run; weights are counted for all shapes. Empty before
   // the session is prepared.

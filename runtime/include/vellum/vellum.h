@@ -39,6 +39,7 @@
 #include "vellum/vellum_report.h"
 #include "vellum/vellum_run.h"
 #include "vellum/vellum_session.h"
+#include "vellum/vellum_steps.h"
 #include "vellum/vellum_tune.h"
 
 #endif /* VELLUM_H */
