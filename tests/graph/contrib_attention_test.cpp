@@ -194,6 +194,17 @@ TEST(ContribAttention, MasksOfPadding) {
                  ErrorCode::unsupported);
 }
 
+// Keys and values with heads apart are computed once, with their bias: ONNX Runtime adds only that of the
+// query.
+TEST(ContribAttention, ToKeysThatWereComputedBeforeAddsTheBiasOfTheQuery) {
+  const Spec spec{"com.microsoft.MultiHeadAttention", 1, {{"num_heads", int64_t{2}}}};
+  const HostTensor q = eighths({2, 3, 32}, 1), k = eighths({2, 2, 4, 16}, 2), v = eighths({2, 2, 4, 16}, 3),
+                   bias = eighths({96}, 4);
+  std::vector<float> sum = q.to_floats();
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] += bias.as<float>()[i % 32];
+  EXPECT_EQ(run(spec, {q, k, v, bias}).to_floats(), run(spec, {floats({2, 3, 32}, sum), k, v}).to_floats());
+}
+
 TEST(ContribAttention, OfEarlierTokensAlone) {
   const HostTensor x = eighths({2, 3, 32}, 1);
   expect_fingerprint(run({"com.microsoft.MultiHeadAttention",

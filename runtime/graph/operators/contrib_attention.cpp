@@ -109,11 +109,14 @@ class MultiHeadBody {
   }
 
  private:
-  // Adds to each its part of the bias.
+  // Adds to each its part of the bias. Keys and values with heads apart are those of cross attention, which
+  // have had their bias added when they were computed.
   void add_bias(std::vector<ValueId>& qkv) {
+    const bool has_computed_keys = body_.has_input(1) && body_.shape(body_.input(1, "key")).size() == 4;
     int64_t first = 0;
     for (ValueId& x : qkv) {
       const Shape shape = body_.shape(x);
+      if (has_computed_keys && first > 0) break;
       if (shape.size() != 3) refuse_unsupported("MultiHeadAttention with a bias of heads that are apart");
       x = body_.add("Add", {x, body_.slice(body_.input(inputs_.bias, "bias"), 0, first, first + shape[2])});
       first += shape[2];
