@@ -16,13 +16,15 @@ namespace {
 constexpr double kBusGigabytesPerSecond = 12, kSubmitMs = 0.02;
 
 // Returns the milliseconds to copy weights. The host reads and writes in memory that it shares with the
-// device, or writes over the bus. At the same time it reads weights that are not in its memory from the disk.
+// device, or writes over the bus, also to a discrete GPU whose whole memory is mapped (resizable BAR). At the
+// same time it reads weights that are not in its memory from the disk.
 // The slowest of these limits the copy.
 double copy_ms(uint64_t bytes, const DeviceCaps& caps, const StreamRates& given) {
   double rate = device_rates(caps).gigabytes_per_s / 2;
+  const bool has_bus = !caps.unified_memory || caps.type == DeviceType::discrete_gpu;
   if (given.bus > 0)
     rate = std::min(rate, given.bus);
-  else if (!caps.unified_memory)
+  else if (has_bus)
     rate = std::min(rate, kBusGigabytesPerSecond);
   if (given.disk > 0) rate = std::min(rate, given.disk);
   return static_cast<double>(bytes) / (1e6 * rate);
