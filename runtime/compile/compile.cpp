@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "compile/float_boundaries.hpp"
 #include "compile/joined_storages.hpp"
 #include "compile/tiles.hpp"
 #include "compile/tuned_storages.hpp"
@@ -271,7 +272,7 @@ CompiledModel compile_program(Program program, const PlanMemoryOptions& options,
 std::string to_text(const CompiledModel& model, Stage stage) {
   switch (stage) {
     case Stage::graph:
-      return to_text(model.graph);
+      return to_text(model.graph) + to_text(model.graph, float_boundaries(model.graph));
     case Stage::program:
       return to_text(model.program);
     case Stage::plan:

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "compile/float_boundaries.hpp"
 #include "platform/json_value.hpp"
 
 namespace vellum {
@@ -51,6 +52,19 @@ Object graph_json(const Graph& graph) {
                 {"nodes", std::move(nodes)},
                 {"outputs", values_json(graph, graph.outputs)}};
   if (graph.tail) object.emplace_back("then_on_the_host", graph_json(graph.tail->graph));
+  return object;
+}
+
+// Returns the graph with the tensors at which a quantised network goes on in floats, if there are any.
+Object graph_with_boundaries(const Graph& graph) {
+  Object object = graph_json(graph);
+  Array boundaries;
+  for (const FloatBoundary& boundary : float_boundaries(graph))
+    boundaries.push_back(Object{{"tensor", graph.values[boundary.value].name},
+                                {"op", text(graph.nodes[boundary.node].op->type())},
+                                {"node", graph.nodes[boundary.node].name},
+                                {"reason", boundary.reason}});
+  if (!boundaries.empty()) object.emplace_back("floats_among_integers", std::move(boundaries));
   return object;
 }
 
@@ -149,7 +163,7 @@ Object barriers_json(const std::vector<TaskSync>& barriers, const Program& progr
 Object stage_json(const CompiledModel& model, Stage stage) {
   switch (stage) {
     case Stage::graph:
-      return graph_json(model.graph);
+      return graph_with_boundaries(model.graph);
     case Stage::program:
       return program_json(model.program);
     case Stage::plan:

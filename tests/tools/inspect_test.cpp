@@ -39,6 +39,18 @@ TEST_F(Inspect, CountsParametersAndMultiplyAccumulates) {
             json::parse(R"([{"name": "y", "dtype": "float32", "shape": [1, 2, 4, 5]}])"));
 }
 
+TEST_F(Inspect, ShowsWhereIntegersBecomeFloats) {
+  const std::string model = save(small_model());
+  const json graph = run_json({"inspect", model, "--stage", "graph", "--precision", "int8"});
+  ASSERT_FALSE(graph["floats_among_integers"].empty());
+  for (const json& boundary : graph["floats_among_integers"])
+    for (const char* member : {"tensor", "op", "node", "reason"}) EXPECT_TRUE(boundary[member].is_string());
+  EXPECT_NE(run_tool({"inspect", model, "--stage", "graph", "--precision", "int8"})
+                .out.find("floats among integers:"),
+            std::string::npos);
+  EXPECT_FALSE(run_json({"inspect", model, "--stage", "graph"}).contains("floats_among_integers"));
+}
+
 // The tool's arguments are UTF-8 on every system, and so are its messages.
 TEST_F(Inspect, TakesFilesOfAnyName) {
   const std::string name = "größe 文字 🙂.onnx";

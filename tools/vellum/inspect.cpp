@@ -194,6 +194,7 @@ Command add_inspect(CLI::App& app) {
       "--code", arguments->code,
       "for --stage kernels: a folder for the compiler's representations of each pipeline, with its assembly");
   add_options(*command, arguments->options, "the strategy of --stage plan, see docs/planner.md");
+  allow_int8(*command, arguments->options);
   command->footer(
       "Examples:\n  vellum inspect model.onnx\n  vellum inspect model.onnx --shape image=1x3x224x224 "
       "--stage program\n  vellum inspect model.onnx --stage kernels --device 0");

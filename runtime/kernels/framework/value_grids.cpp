@@ -50,6 +50,8 @@ const Activation* activation_in(const Operator& op) {
   return found == nullptr ? nullptr : &found->activation;
 }
 
+}  // namespace
+
 const Activation* activation_of(const Operator& op) {
   if (const auto* unary = dynamic_cast<const Unary*>(&op))
     return unary->kind == UnaryKind::activation ? &unary->activation : nullptr;
@@ -61,6 +63,8 @@ const Activation* activation_of(const Operator& op) {
     if (found != nullptr) return found;
   return nullptr;
 }
+
+namespace {
 
 // Returns the range of a DequantizeLinear of 8-bit integers with one scale and one zero point.
 std::optional<StepRange> dequantised_range(const Graph& graph, const Node& node) {

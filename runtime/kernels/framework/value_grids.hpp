@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "graph/operators/elementwise/activation.hpp"
 #include "kernels/framework/lowering.hpp"
 
 namespace vellum {
@@ -12,6 +13,9 @@ namespace vellum {
 // Returns whether the options allow values to be stored in bytes. Kernels with fp16 arithmetic do not read
 // bytes.
 bool stores_bytes(const LoweringOptions& options);
+
+// Returns the activation that an operator applies to its results; null if it has none.
+const Activation* activation_of(const Operator& op);
 
 // Returns the grid of each value of the graph, by ValueId. Values that are not rounded, and constants, have
 // none. A value is on the grid that its operator rounds to (Activation::step, DequantizeLinear). If its
