@@ -120,6 +120,26 @@ TEST_F(PackedShaders, HoldsTheShadersOfPictures) {
                       "palette");
 }
 
+// A loop of steps that the device ends has a dispatch of its own.
+TEST_F(PackedShaders, HoldsTheShaderThatEndsStepsOfNetworksWithState) {
+  OnnxModel model;
+  model.input("x", {3}).input("sum", {3}).node("Add", {"sum", "x"}, {"sum.next"}).output("sum.next");
+  const auto file = save(model);
+  const Caps caps = Caps::android_baseline_2022();
+  for (const bool has_state : {false, true}) {
+    SessionOptions options;
+    if (has_state) options.state = "auto";
+    pack(file, folder / "packed", caps, options);
+    const Model packed = Model::load(folder / "packed");
+    const Program program =
+        compile(impl(packed)->graph, impl(caps)->caps, compile_options(options), Stage::program).program;
+    const std::vector<gpu::PipelineKey> keys = step_pipeline_keys(impl(caps)->caps, program);
+    EXPECT_EQ(keys.size(), has_state ? 1u : 0u);
+    for (const gpu::PipelineKey& key : keys)
+      EXPECT_FALSE(impl(packed)->packed->find(gpu::shader_digest(gpu::shader_request(key))).empty());
+  }
+}
+
 TEST_F(PackedShaders, HoldsTheShadersOfImages) {
   const auto file = save(small_model());
   const Caps caps = Caps::android_baseline_2022();
