@@ -8,8 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "graph/operators/conv/scaled_conv.hpp"
-#include "graph/operators/elementwise/dynamic_steps.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/matmul/attention.hpp"
 #include "graph/operators/matmul/block_product.hpp"
@@ -22,6 +20,7 @@
 #include "kernels/fused/pool.hpp"
 #include "kernels/fused/separable.hpp"
 #include "kernels/fused/squeeze_excite.hpp"
+#include "selfcheck/quantised_cases.hpp"
 
 namespace vellum {
 namespace {
@@ -297,43 +296,6 @@ void add_integers(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Cast to booleans", "Cast", {steps(shape)}, {{"to", int64_t{9}}}));
 }
 
-// A function of a quantised tensor by a table.
-void add_byte_table(std::vector<SmallOperator>& list) {
-  std::vector<float> entries;
-  for (int i = 0; i < 256; ++i) entries.push_back(static_cast<float>(i));
-  list.push_back(small_operator("ByteTable", "ByteTable",
-                                {steps({1, 10, 9, 7}), as_constant({HostTensor::f32({256}, entries), false})},
-                                {{"first", int64_t{-100}}}));
-}
-
-// The operators that the pass fuse_dynamic_quantization makes, and the one that it starts from.
-void add_dynamic_quantization(std::vector<SmallOperator>& list) {
-  const auto floats = [](Operand operand) {
-    operand.tensor = cast(operand.tensor, DType::f32);
-    return operand;
-  };
-  const Operand scale{HostTensor::from<int64_t>(DType::i32, {1}, std::array{int64_t{0x3d000000}}), false};
-  list.push_back(small_operator("DynamicQuantizeLinear", "DynamicQuantizeLinear", {steps({1, 10, 9, 7})}));
-  list.push_back(small_operator("DynamicSteps", "DynamicSteps", {steps({1, 10, 9, 7})}));
-  for (const int64_t kernel : {1, 3}) {
-    auto op = std::make_shared<ScaledConv>();
-    list.push_back(small_operator("ScaledConv of " + std::to_string(kernel) + "x" + std::to_string(kernel),
-                                  "ScaledConv",
-                                  {floats(small_integers({1, 10, 9, 7})),
-                                   as_constant(floats(small_integers({6, 10, kernel, kernel}, 2))),
-                                   weights({6}, 3), scale, weights({6}, 4)},
-                                  op));
-    // The convolution finds the range of its results.
-    SmallOperator ranged = list.back();
-    ranged.name += ", then DynamicSteps";
-    const ValueId steps_of_results = ranged.graph.add_value("steps");
-    ranged.graph.nodes.push_back(
-        {"DynamicSteps", std::make_shared<DynamicSteps>(), ranged.graph.outputs, {steps_of_results}});
-    ranged.graph.outputs = {steps_of_results};
-    list.push_back(std::move(ranged));
-  }
-}
-
 // The operator that the pass fuse_squeeze_excite makes.
 void add_squeeze_excite(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("SqueezeExcite", "SqueezeExcite",
@@ -455,8 +417,7 @@ std::vector<SmallOperator> small_operators() {
   add_elementwise(list);
   add_integers(list);
   add_squeeze_excite(list);
-  add_byte_table(list);
-  add_dynamic_quantization(list);
+  add_quantised_operators(list);
   add_movement(list);
   add_byte_weights(list);
   return list;

@@ -1,5 +1,5 @@
-// A function of one quantised tensor, by a table of its 256 values: entry i is the value of an element (first + i) * x_step.
-// The table is a row of 64 texels.
+// A function of one quantised tensor, by a table of its values: entry i is the value of an element (first + i) * x_step. Each row
+// of the table has 64 texels.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -11,9 +11,9 @@
 TEXELS_IN(table)
 
 vec4 entries_of(vec4 x) {
-  ivec4 i = clamp(ivec4(roundEven(x / x_step)) - first, ivec4(0), ivec4(255));
+  ivec4 i = clamp(ivec4(roundEven(x / x_step)) - first, ivec4(0), ivec4(last));
   vec4 y;
-  for (int c = 0; c < 4; ++c) y[c] = load_table(i[c] >> 2, 0, 64)[i[c] & 3];
+  for (int c = 0; c < 4; ++c) y[c] = load_table((i[c] >> 2) & 63, i[c] >> 8, 64)[i[c] & 3];
   return y;
 }
 

@@ -51,5 +51,37 @@ TEST(TfliteQuantised, ConvPerChannel) {
             (std::vector<int64_t>{-1, 9}));
 }
 
+// x = (100, -200) in hundredths; w = (1, 2), (-100, 100); b = (7, 0): y = (-2.93, -300), in steps of 1/128.
+TEST(TfliteQuantised, SixteenBits) {
+  TfliteModel m;
+  m.quantise_next({0.01f}, {0});
+  const auto x = m.tensor("x", {1, 1, 1, 2}, tfl::TensorType::int16);
+  m.quantise_next({1.0f}, {0});
+  const auto w = m.constant<int8_t>("w", {2, 1, 1, 2}, {1, 2, -100, 100}, tfl::TensorType::int8);
+  m.quantise_next({0.01f}, {0});
+  const auto b = m.constant<int64_t>("b", {2}, {7, 0}, tfl::TensorType::int64);
+  m.quantise_next({1.0f / 128.0f}, {0});
+  const auto y = m.tensor("y", {1, 1, 1, 2}, tfl::TensorType::int16);
+  m.op(3, {x, w, b}, {y}, tfl::BuiltinOptions::Conv2DOptions,
+       tfl::CreateConv2DOptions(m.builder(), tfl::Padding::same, 1, 1).Union());
+  const std::vector<int64_t> given{100, -200};
+  const std::string file = m.finish({x}, {y});
+  EXPECT_EQ(import_model(as_bytes(file)).values[0].type.dtype, DType::i16);
+  // -2.93 is -375 steps; -300 would be -38400 and saturates.
+  EXPECT_EQ(run(file, HostTensor::from<int64_t>(DType::i16, {1, 1, 1, 2}, given)),
+            (std::vector<int64_t>{-375, -32768}));
+}
+
+TEST(TfliteQuantised, ZeroPointsAreOfTheType) {
+  TfliteModel m;
+  m.quantise_next({1.0f}, {200});
+  const auto x = m.tensor("x", {1}, tfl::TensorType::int8);
+  m.quantise_next({1.0f}, {0});
+  const auto y = m.tensor("y", {1}, tfl::TensorType::int8);
+  m.op(114, {x}, {y});
+  const std::string file = m.finish({x}, {y});
+  EXPECT_THROW(import_model(as_bytes(file)), Error);
+}
+
 }  // namespace
 }  // namespace vellum::test

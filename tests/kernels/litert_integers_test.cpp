@@ -25,15 +25,21 @@ std::string read_file(const std::string& name) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// The file's tensors, inputs before outputs, one byte an element.
+// The file's tensors, inputs before outputs, each element with the least significant byte first.
 class StoredTensors {
  public:
   explicit StoredTensors(std::string bytes) : bytes_(std::move(bytes)) {}
   HostTensor next(const TensorType& type) {
     std::vector<int64_t> values;
-    for (int64_t i = 0; i < element_count(type.shape) && next_ < bytes_.size(); ++i) {
-      const auto byte = static_cast<uint8_t>(bytes_[next_++]);
-      values.push_back(type.dtype == DType::i8 ? static_cast<int8_t>(byte) : byte);
+    const size_t size = size_of(type.dtype);
+    for (int64_t i = 0; i < element_count(type.shape) && next_ + size <= bytes_.size(); ++i) {
+      uint64_t bits = 0;
+      for (size_t k = 0; k < size; ++k)
+        bits |= uint64_t{static_cast<uint8_t>(bytes_[next_++])} << (64 - 8 * size + 8 * k);
+      const bool is_unsigned = type.dtype == DType::u8 || type.dtype == DType::boolean;
+      const auto shift = static_cast<int>(64 - 8 * size);
+      values.push_back(is_unsigned ? static_cast<int64_t>(bits >> shift)
+                                   : static_cast<int64_t>(bits) >> shift);
     }
     return HostTensor::from<int64_t>(type.dtype, type.shape, values);
   }

@@ -15,7 +15,8 @@ from flatbuffers import flexbuffers
 CUSTOM = schema.BuiltinOperator.CUSTOM
 TYPES = {np.dtype(np.float32): schema.TensorType.FLOAT32, np.dtype(np.int32): schema.TensorType.INT32,
          np.dtype(np.int8): schema.TensorType.INT8, np.dtype(np.uint8): schema.TensorType.UINT8,
-         np.dtype(np.int16): schema.TensorType.INT16, np.dtype(np.complex64): schema.TensorType.COMPLEX64}
+         np.dtype(np.int16): schema.TensorType.INT16, np.dtype(np.int64): schema.TensorType.INT64,
+         np.dtype(bool): schema.TensorType.BOOL, np.dtype(np.complex64): schema.TensorType.COMPLEX64}
 
 
 class Model:

@@ -1,20 +1,27 @@
 #include "import/tflite/byte_tables.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
 #include "graph/narrow_types.hpp"
 #include "graph/operators/elementwise/byte_table.hpp"
+#include "graph/operators/elementwise/fixed_functions.hpp"
 #include "graph/operators/elementwise/fixed_multiplier.hpp"
+#include "import/tflite/short_functions.hpp"
 
 namespace vellum::tflite {
 
 std::optional<ByteScale> byte_scale(const Call& call, int32_t tensor) {
-  const auto scale = call.writer.byte_scale(tensor);
+  const auto scale = grid_scale(call, tensor);
+  return scale && !scale->has_16_bits() ? scale : std::nullopt;
+}
+
+std::optional<ByteScale> grid_scale(const Call& call, int32_t tensor) {
+  const auto scale = call.writer.grid_scale(tensor);
   if (!scale) return std::nullopt;
-  const IntegerRange range = integer_range(call.writer.stored_type(tensor), 8);
+  const DType stored = call.writer.stored_type(tensor);
+  const IntegerRange range = integer_range(stored, static_cast<int>(8 * size_of(stored)));
   return ByteScale{*scale, static_cast<int32_t>(call.writer.zero_point_of(tensor)),
                    static_cast<int32_t>(range.low), static_cast<int32_t>(range.high)};
 }
@@ -26,12 +33,13 @@ TableNode make_table(const Call& call, const ByteScale& x, const ByteScale& y, c
   op->first = x.low - x.zero;
   op->y_least = y.low - y.zero;
   op->y_most = y.high - y.zero;
-  std::array<float, ByteTable::kEntries> table;
-  for (int32_t i = 0; i < ByteTable::kEntries; ++i)
-    table[static_cast<size_t>(i)] =
-        static_cast<float>(std::clamp(function(x.low + i), y.low, y.high) - y.zero) * y.scale;
+  std::vector<float> table;
+  for (int32_t i = x.low; i <= x.high; ++i)
+    table.push_back(static_cast<float>(std::clamp(function(i), y.low, y.high) - y.zero) * y.scale);
+  call.writer.file().count(table.size(), sizeof(float));
+  const Shape shape{static_cast<int64_t>(table.size())};
   return {std::move(op), call.writer.add_constant(call.writer.name_of(call.output()) + "_table",
-                                                  HostTensor::f32({ByteTable::kEntries}, table))};
+                                                  HostTensor::f32(shape, table))};
 }
 
 namespace {
@@ -135,6 +143,28 @@ ByteFunction square_root(const ByteScale& x, const ByteScale& y) {
   };
 }
 
+// RsqrtEvalQuantizedInt8() in tflite/kernels/elementwise.cc. LiteRT refuses to run with negative numbers.
+ByteFunction inverse_root(const ByteScale& x, const ByteScale& y) {
+  constexpr int32_t kFraction = 20;
+  const double scale = 1.0 / static_cast<double>(std::sqrt(x.scale) * y.scale);
+  const FixedMultiplier multiplier = fixed_multiplier(scale);
+  const FixedMultiplier to_y{multiplier.multiplier, multiplier.shift - kFraction};
+  if (to_y.shift < -31 || to_y.shift > 0) return {};
+  return [=](int32_t integer) {
+    const int32_t value = integer - x.zero;
+    if (value <= 0) return y.high;
+    const FixedMultiplier root = inverse_square_root(value);
+    return multiply(multiply(1, {root.multiplier, root.shift + kFraction}), to_y) + y.zero;
+  };
+}
+
+// GeluTransform() and GeluTransformApproximate() in tflite/kernels/internal/reference/gelu.h.
+float gelu(float x) { return 0.5f * x * std::erfc(x * -0.70710678118654752440f); }
+float gelu_by_tanh(float x) {
+  constexpr float kRootOf2OverPi = 0.79788456080286535588f;
+  return 0.5f * x * (1.0f + std::tanh(kRootOf2OverPi * (x + 0.044715f * x * x * x)));
+}
+
 float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
 float tangent(float x) { return std::tanh(x); }
 float elu(float x) { return x < 0.0f ? std::expm1(x) : x; }
@@ -163,6 +193,13 @@ std::optional<ByteFunction> byte_function(const Call& call, const ByteScale& x, 
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   if (!(x.scale / y.scale < kMostRatio)) return std::nullopt;
   if (call.type == "QUANTIZE") return requantise(x, y);
+  if (x.has_16_bits()) {
+    if (call.type == "LOGISTIC") return logistic_of_16_bits(x.scale);
+    if (call.type == "TANH") return tanh_of_16_bits(x.scale);
+    const bool has_integers =
+        call.type == "ABS" || call.type == "LEAKY_RELU" || call.type.starts_with("RELU");
+    if (!has_integers) return std::nullopt;
+  }
   if (call.type == "LOGISTIC") return looked_up(x, y, sigmoid);
   if (call.type == "TANH") return looked_up(x, y, tangent);
   if (call.type == "ELU") return looked_up(x, y, elu);
@@ -170,6 +207,14 @@ std::optional<ByteFunction> byte_function(const Call& call, const ByteScale& x, 
   if (call.type == "ABS") return absolute(x, y);
   if (call.type == "LOG") return logarithm(x, y);
   if (call.type == "SQRT") return square_root(x, y);
+  if (call.type == "RSQRT") {
+    const ByteFunction function = inverse_root(x, y);
+    return function ? std::optional(function) : std::nullopt;
+  }
+  if (call.type == "GELU") {
+    const auto* options = call.options<schema::GeluOptions>();
+    return looked_up(x, y, options != nullptr && options->approximate() ? gelu_by_tanh : gelu);
+  }
   if (call.type == "RELU") return bounded(x, y, 0.0f, kInfinity);
   if (call.type == "RELU6") return bounded(x, y, 0.0f, 6.0f);
   if (call.type == "RELU_N1_TO_1") return bounded(x, y, -1.0f, 1.0f);

@@ -1,5 +1,5 @@
-// Tables of 256 results for operators with one 8-bit input, whose results LiteRT's reference kernels look up
-// or compute from integers alone.
+// Tables of all results for operators with one input of 8 or 16 bits, whose results LiteRT's reference
+// kernels look up or compute from integers alone.
 #pragma once
 
 #include <functional>
@@ -9,12 +9,15 @@
 
 namespace vellum::tflite {
 
-// The integers of an 8-bit tensor with one scale and zero point.
+// The integers of a tensor with one scale and zero point.
 struct ByteScale {
   float scale = 0.0f;
   int32_t zero = 0, low = 0, high = 255;  // zero point, smallest and largest of the stored integers
+  bool has_16_bits() const { return high - low > 255; }
 };
+// Return nothing for other tensors. byte_scale(): of 8 bits; grid_scale(): of 8 or 16 bits.
 std::optional<ByteScale> byte_scale(const Call& call, int32_t tensor);
+std::optional<ByteScale> grid_scale(const Call& call, int32_t tensor);
 
 // Returns the stored integer of y for the stored integer of x.
 using ByteFunction = std::function<int32_t(int32_t)>;
@@ -26,6 +29,7 @@ struct TableNode {
 TableNode make_table(const Call& call, const ByteScale& x, const ByteScale& y, const ByteFunction& function);
 
 // Returns the function of an operator with one input. Returns nothing if LiteRT computes it in floats.
+// byte_function() includes functions of 16 bits (short_functions.hpp).
 std::optional<ByteFunction> byte_function(const Call& call, const ByteScale& x, const ByteScale& y);
 // Return the function that converts integers of the scale x to integers of the scale y: for QUANTIZE, and for
 // an input of CONCATENATION.

@@ -107,7 +107,7 @@ std::shared_ptr<Unary> make_unary(UnaryKind kind) {
 
 // Emits a function of quantised integers as a table, where LiteRT computes it from integers.
 bool emit_table(const Call& call, bool image) {
-  const auto x = byte_scale(call, call.input(0)), y = byte_scale(call, call.output());
+  const auto x = grid_scale(call, call.input(0)), y = grid_scale(call, call.output());
   const auto function = x && y ? byte_function(call, *x, *y) : std::nullopt;
   if (!function) return false;
   const TableNode table = make_table(call, *x, *y, *function);
@@ -187,6 +187,7 @@ void convert_add_n(const Call& call) {
 
 void convert_rsqrt(const Call& call) {
   const bool image = call.prefers_image();
+  if (emit_table(call, image)) return;
   const ValueId root = call.emit_inner(make_unary(UnaryKind::sqrt), {call.broadcast_input(0, image)});
   call.emit(make_unary(UnaryKind::reciprocal), {root}, image);
 }

@@ -1,5 +1,6 @@
 // Converters of operators that sum, or select, along axes.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "graph/operators/conv/conv.hpp"
@@ -8,6 +9,7 @@
 #include "graph/operators/matmul/matmul.hpp"
 #include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/movement/transpose.hpp"
+#include "graph/operators/reduction/fixed_rows.hpp"
 #include "graph/operators/reduction/normalization.hpp"
 #include "graph/operators/reduction/reduce.hpp"
 #include "graph/operators/reduction/softmax.hpp"
@@ -37,6 +39,41 @@ FixedMean read_fixed_mean(const Call& call, ReduceKind kind, const Ints& axes, b
   }
   return kind == ReduceKind::sum ? fixed_total(x->scale, y->scale, count)
                                  : fixed_mean(x->scale, y->scale, count);
+}
+
+// Emits a function of rows in integers, along the channels.
+void emit_fixed_rows(const Call& call, bool image, FixedRowsKind kind, const ByteScale& x, const ByteScale& y,
+                     float beta = 1.0f) {
+  auto op = std::make_shared<FixedRows>();
+  op->kind = kind;
+  op->axis = image ? 1 : -1;
+  op->x_step = x.scale;
+  op->y_step = y.scale;
+  op->y_least = y.low - y.zero;
+  op->y_most = y.high - y.zero;
+  op->beta = beta;
+  call.emit(std::move(op), {call.writer.in_order(call.input(0), image)}, image);
+}
+
+// LiteRT has fixed steps of the results, as the sum of a row is one.
+bool emit_fixed_softmax(const Call& call, bool image, float beta) {
+  const auto x = grid_scale(call, call.input(0)), y = grid_scale(call, call.output());
+  if (!x || !y || x->has_16_bits() != y->has_16_bits() || !FixedRows::is_scale(beta * x->scale)) return false;
+  const bool is_short = x->has_16_bits();
+  const float step = is_short ? 0x1p-15f : 0x1p-8f;
+  if (std::abs(y->scale - step) > 0.001f * step || y->zero != (is_short ? 0 : y->low)) return false;
+  emit_fixed_rows(call, image, is_short ? FixedRowsKind::softmax_16 : FixedRowsKind::softmax, *x, *y, beta);
+  return true;
+}
+
+bool emit_fixed_unit_length(const Call& call, bool image) {
+  const auto x = byte_scale(call, call.input(0)), y = byte_scale(call, call.output());
+  if (!x || !y || y->scale != 0x1p-7f) return false;
+  const bool is_unsigned = x->low == 0;
+  if (y->low != x->low || y->zero != (is_unsigned ? 128 : 0)) return false;
+  emit_fixed_rows(call, image, is_unsigned ? FixedRowsKind::unit_length_u8 : FixedRowsKind::unit_length, *x,
+                  *y);
+  return true;
 }
 
 }  // namespace
@@ -92,8 +129,10 @@ void convert_arg(const Call& call) {
 // Works along the last dimension of the file's order: the channels of an image.
 void convert_softmax(const Call& call) {
   const bool image = call.prefers_image();
-  ValueId x = call.writer.in_order(call.input(0), image);
   const auto* options = call.options<schema::SoftmaxOptions>();
+  if (call.type == "SOFTMAX" && emit_fixed_softmax(call, image, options == nullptr ? 1.0f : options->beta()))
+    return;
+  ValueId x = call.writer.in_order(call.input(0), image);
   if (options != nullptr && options->beta() != 1.0f) {
     x = call.emit_inner(binary(BinaryKind::mul), {x, call.scalar(options->beta())});
   }
@@ -106,8 +145,10 @@ void convert_softmax(const Call& call) {
 // x / max(|x|, 1e-3): TFLite bounds the sum of squares by 1e-6.
 void convert_l2_normalization(const Call& call) {
   const bool image = call.prefers_image();
-  const ValueId x = call.writer.in_order(call.input(0), image);
   const auto* options = call.options<schema::L2NormOptions>();
+  const bool activates = options != nullptr && options->activation() != schema::FusedActivation::none;
+  if (!activates && emit_fixed_unit_length(call, image)) return;
+  const ValueId x = call.writer.in_order(call.input(0), image);
   auto norm = std::make_shared<Reduce>();
   norm->kind = ReduceKind::l2;
   norm->axes = Ints{image ? 1 : -1};

@@ -38,15 +38,34 @@ const HostTensor& constant_weights(const Call& call, size_t index) {
   return *weights;
 }
 
-ValueId add_weights(const Call& call, size_t index, const Ints& order) {
+// Multiplies the elements of each index of dimension `axis` by its ratio, if there are ratios.
+HostTensor times_ratios(HostTensor tensor, const std::vector<float>& ratios, size_t axis) {
+  if (ratios.empty()) return tensor;
+  std::vector<float> values = tensor.to_floats();
+  const auto inner = static_cast<size_t>(product(tensor.shape(), axis + 1, tensor.shape().size()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] *= ratios[i / inner % ratios.size()];
+  return HostTensor::f32(tensor.shape(), values);
+}
+
+// channels: dimension of the weights in the file that `ratios` are for.
+ValueId add_weights(const Call& call, size_t index, const Ints& order, const std::vector<float>& ratios = {},
+                    size_t channels = 0) {
+  HostTensor weights = times_ratios(constant_weights(call, index), ratios, channels);
   return call.writer.add_constant(call.writer.name_of(call.input(index)) + "_weights",
-                                  permuted(constant_weights(call, index), order));
+                                  permuted(weights, order));
+}
+
+ValueId bias_value(const Call& call, size_t index, const std::vector<float>& ratios) {
+  const HostTensor* bias = call.writer.constant(call.input(index));
+  if (ratios.empty() || bias == nullptr) return call.writer.in_file_order(call.input(index));
+  return call.writer.add_constant(call.writer.name_of(call.input(index)) + "_bias",
+                                  times_ratios(*bias, ratios, 0));
 }
 
 // The inputs of a convolution: x, weights, and an optional bias.
-std::vector<ValueId> conv_values(const Call& call, ValueId weights) {
+std::vector<ValueId> conv_values(const Call& call, ValueId weights, const std::vector<float>& ratios = {}) {
   std::vector<ValueId> values{call.writer.as_image(call.input(0)), weights};
-  if (call.has_input(2)) values.push_back(call.writer.in_file_order(call.input(2)));
+  if (call.has_input(2)) values.push_back(bias_value(call, 2, ratios));
   return values;
 }
 
@@ -110,8 +129,9 @@ void convert_conv(const Call& call) {
   conv->fixed_point = fixed_point_of(call, constant_weights(call, 1).shape()[0]);
   const Ints order{0, 3, 1, 2};  // OHWI -> OIHW
   if (emit_hybrid_conv(call, *conv, order, options.activation())) return;
-  const ValueId weights = add_weights(call, 1, order);
-  call.emit(std::move(conv), conv_values(call, weights), true, options.activation());
+  const std::vector<float> ratios = short_multiplier_ratios(call, constant_weights(call, 1).shape()[0]);
+  const ValueId weights = add_weights(call, 1, order, ratios);
+  call.emit(std::move(conv), conv_values(call, weights, ratios), true, options.activation());
 }
 
 void convert_depthwise_conv(const Call& call) {
@@ -127,8 +147,9 @@ void convert_depthwise_conv(const Call& call) {
   if (call.writer.quantised(call.input(1)) && has_scales_of_channels(call) &&
       emit_hybrid_conv(call, *conv, order, options.activation()))
     return;
-  const ValueId weights = add_weights(call, 1, order);
-  call.emit(std::move(conv), conv_values(call, weights), true, options.activation());
+  const std::vector<float> ratios = short_multiplier_ratios(call, shape[3]);
+  const ValueId weights = add_weights(call, 1, order, ratios, 3);
+  call.emit(std::move(conv), conv_values(call, weights, ratios), true, options.activation());
 }
 
 // Inputs output_shape, weights, x, bias (optional).
@@ -158,8 +179,10 @@ void convert_transpose_conv(const Call& call) {
   }
   conv->window.pads = {begin[0], begin[1], end[0], end[1]};
   conv->fixed_point = fixed_point_of(call, kernel[0], 2, 3);
-  std::vector<ValueId> values{call.writer.as_image(call.input(2)), add_weights(call, 1, {3, 0, 1, 2})};
-  if (call.has_input(3)) values.push_back(call.writer.in_file_order(call.input(3)));
+  const std::vector<float> ratios = short_multiplier_ratios(call, kernel[0], 2, 3);
+  std::vector<ValueId> values{call.writer.as_image(call.input(2)),
+                              add_weights(call, 1, {3, 0, 1, 2}, ratios)};
+  if (call.has_input(3)) values.push_back(bias_value(call, 3, ratios));
   call.emit(std::move(conv), std::move(values), true, options.activation());
 }
 
@@ -188,9 +211,12 @@ void convert_transpose_conv_bias(const Call& call) {
 
 namespace {
 
-// LiteRT averages the integers; both tensors have the same scale and zero point.
-FixedAverage read_fixed_average(const Call& call) {
-  const auto x = byte_scale(call, call.input(0)), y = byte_scale(call, call.output());
+// LiteRT averages the integers; both tensors have the same scale and zero point. Sums of at most 2^24 are
+// exact in floats.
+FixedAverage read_fixed_average(const Call& call, int64_t most_elements_of_16_bits = 0) {
+  const auto scale_of =
+      most_elements_of_16_bits > 0 && most_elements_of_16_bits <= 512 ? grid_scale : byte_scale;
+  const auto x = scale_of(call, call.input(0)), y = scale_of(call, call.output());
   if (!x || !y || x->scale != y->scale || x->zero != y->zero) return {};
   return {x->scale, x->zero};
 }
@@ -204,7 +230,9 @@ void convert_pool(const Call& call) {
   read_window(options, pool->window);
   pool->window.kernel = {positive(options.filter_height(), "filter"),
                          positive(options.filter_width(), "filter")};
-  if (pool->kind == PoolKind::average) pool->fixed_average = read_fixed_average(call);
+  if (pool->kind == PoolKind::average)
+    pool->fixed_average =
+        read_fixed_average(call, checked_multiply(pool->window.kernel[0], pool->window.kernel[1]));
   call.emit(std::move(pool), {call.writer.as_image(call.input(0))}, true, options.activation());
 }
 

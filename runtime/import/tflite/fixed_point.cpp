@@ -56,4 +56,29 @@ std::shared_ptr<const FixedPoint> read_fixed_point(const Call& call, int64_t cha
   return fixed->fits_int32(products) ? fixed : nullptr;
 }
 
+std::vector<float> short_multiplier_ratios(const Call& call, int64_t channels, size_t x_index,
+                                           size_t bias_index) {
+  const Writer& writer = call.writer;
+  const auto is_stored_as = [&](int32_t tensor, DType stored) {
+    return writer.quantised(tensor) && writer.stored_type(tensor) == stored;
+  };
+  const int32_t x = call.input(x_index), weights = call.input(1), y = call.output(0);
+  if (!is_stored_as(x, DType::i16) || !is_stored_as(weights, DType::i8) || !is_stored_as(y, DType::i16))
+    return {};
+  if (call.has_input(bias_index) && !is_stored_as(call.input(bias_index), DType::i64)) return {};
+  const std::vector<float> scales = scales_of(call, weights, static_cast<size_t>(channels));
+  std::vector<float> ratios;
+  for (const float w : scales) {
+    const double exact = static_cast<double>(writer.scales_of(x)[0]) * static_cast<double>(w) /
+                         static_cast<double>(writer.scales_of(y)[0]);
+    const FixedMultiplier multiplier = fixed_multiplier(exact);
+    const int32_t bits =
+        multiplier.multiplier < 0x7fff0000 ? (multiplier.multiplier + (1 << 15)) >> 16 : 0x7fff;
+    ratios.push_back(
+        static_cast<float>(std::ldexp(static_cast<double>(bits), multiplier.shift - 15) / exact));
+    if (!(ratios.back() > 0.5f && ratios.back() < 2.0f)) return {};
+  }
+  return ratios.size() == static_cast<size_t>(channels) ? ratios : std::vector<float>{};
+}
+
 }  // namespace vellum::tflite

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "graph/operators/conv/fixed_point.hpp"
 #include "import/tflite/call.hpp"
@@ -15,5 +16,11 @@ namespace vellum::tflite {
 // the inputs.
 std::shared_ptr<const FixedPoint> read_fixed_point(const Call& call, int64_t channels, bool multiplies_floats,
                                                    size_t x_index = 0, size_t bias_index = 2);
+
+// Returns for each output channel of a 16-bit convolution the ratio of LiteRT's multiplier, which has 15
+// bits, to the exact one. Returns nothing for other layers. MultiplyByQuantizedMultiplier() of 64-bit sums in
+// tflite/kernels/internal/common.cc.
+std::vector<float> short_multiplier_ratios(const Call& call, int64_t channels, size_t x_index = 0,
+                                           size_t bias_index = 2);
 
 }  // namespace vellum::tflite

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/narrow_types.hpp"
 #include "graph/operators/elementwise/quantize.hpp"
 #include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/movement/transpose.hpp"
@@ -68,10 +69,9 @@ Writer::Quantisation Writer::read_quantisation(const schema::Tensor& entry, cons
   if (zero.size() != scale.size()) refuse_model("its scales and zero points differ in number");
   for (size_t i = 0; i < scale.size(); ++i) {
     if (!(scale[i] > 0.0f && scale[i] <= 3e38f)) refuse_model("a scale is not a finite positive number");
-    const bool is_signed = type.dtype != DType::u8;
-    if (zero[i] < (is_signed ? -128 : 0) || zero[i] > (is_signed ? 127 : 255)) {
-      refuse_model("zero point " + std::to_string(zero[i]));
-    }
+    const DType bounds = is_byte(type.dtype) || type.dtype == DType::i16 ? type.dtype : DType::i8;
+    const IntegerRange range = integer_range(bounds, static_cast<int>(8 * size_of(bounds)));
+    if (zero[i] < range.low || zero[i] > range.high) refuse_model("zero point " + std::to_string(zero[i]));
     if (zero[i] != 0 && entry.sparsity() != nullptr) refuse_unsupported("sparse, with a zero point");
   }
   const int64_t axis = count == 1 ? 0 : given.quantized_dimension();
@@ -86,10 +86,9 @@ Writer::Quantisation Writer::read_quantisation(const schema::Tensor& entry, cons
 // Converts constants to real numbers; computed tensors are computed as real numbers.
 void Writer::make_real(Tensor& tensor, const schema::Tensor& entry) {
   const DType stored = tensor.type.dtype;
-  const bool is_wide_state = tensor.is_state && stored == DType::i16;  // computed as real numbers, too
-  if (!is_byte(stored) && stored != DType::i32 && !is_wide_state) {
-    refuse_unsupported("it is quantised to " + to_string(tensor.type) + "; 8 bits are supported");
-  }
+  const bool is_bias = stored == DType::i32 || (stored == DType::i64 && tensor.constant);
+  if (!is_stored_grid(stored) && !is_bias)
+    refuse_unsupported("it is quantised to " + to_string(tensor.type) + "; 8 and 16 bits are supported");
   Quantisation q = read_quantisation(entry, tensor.type);
   tensor.type.dtype = DType::f32;
   if (tensor.constant) {
@@ -102,10 +101,16 @@ void Writer::make_real(Tensor& tensor, const schema::Tensor& entry) {
   tensor.quantisation = std::move(q);
 }
 
+// A bias of 16-bit layers has 64 bits, of which few are in use.
 HostTensor Writer::to_real(const HostTensor& stored, const Quantisation& quantisation) {
   file_.count(static_cast<uint64_t>(stored.elements()), sizeof(float));
   DequantizeLinear dequantise;
   dequantise.axis = quantisation.axis;
+  if (stored.dtype() == DType::i64) {
+    const HostTensor wide = cast(stored, DType::f64);
+    const HostTensor* inputs[] = {&wide, &quantisation.scale};
+    return dequantise.evaluate(inputs)[0];
+  }
   const HostTensor* inputs[] = {&stored, &quantisation.scale, &quantisation.zero_point};
   return dequantise.evaluate(inputs)[0];
 }
@@ -117,7 +122,7 @@ ValueId Writer::read_input(Tensor& input) {
   const ValueId given = graph_.add_value(input.name, type, true);
   graph_.inputs.push_back(given);
   if (!is_stored) {
-    if (input.quantisation && is_byte(input.quantisation->stored))
+    if (input.quantisation && is_stored_grid(input.quantisation->stored))
       grids_[given] = grid_of(*input.quantisation);
     return given;
   }
@@ -126,7 +131,7 @@ ValueId Writer::read_input(Tensor& input) {
            {given, add_constant(input.name + "_scale", input.quantisation->scale),
             add_constant(input.name + "_zero_point", input.quantisation->zero_point)},
            {real});
-  if (is_byte(input.quantisation->stored)) grids_[real] = grid_of(*input.quantisation);
+  if (is_stored_grid(input.quantisation->stored)) grids_[real] = grid_of(*input.quantisation);
   return real;
 }
 
@@ -148,8 +153,8 @@ ValueId Writer::copied(ValueId value, const std::string& name) {
 }
 
 ValueId Writer::quantised_value(ValueId real, const Tensor& tensor, const std::string& name) {
-  if (!is_byte(tensor.quantisation->stored)) {
-    refuse_unsupported("graph output " + quoted_name(tensor.name) + " is quantised to more than 8 bits");
+  if (!is_stored_grid(tensor.quantisation->stored)) {
+    refuse_unsupported("graph output " + quoted_name(tensor.name) + " is quantised to more than 16 bits");
   }
   const ValueId stored = graph_.add_value(name);
   add_node(std::make_shared<QuantizeLinear>(),

@@ -44,8 +44,10 @@ class Writer {
   int64_t zero_point_of(int32_t tensor) const { return at(tensor).quantisation->zero_point.to_ints()[0]; }
   bool has_zero_points(int32_t tensor) const;  // other than 0
   DType stored_type(int32_t tensor) const { return at(tensor).quantisation->stored; }
-  // Returns the scale of a tensor of 8-bit integers with one scale; nothing for other tensors.
+  // Return the scale of a tensor with one scale; nothing for other tensors. byte_scale(): of 8-bit integers;
+  // grid_scale(): of integers of 8 or 16 bits.
   std::optional<float> byte_scale(int32_t tensor) const;
+  std::optional<float> grid_scale(int32_t tensor) const;
   void set_constant(int32_t tensor, HostTensor value);
   // Call it once for each converted operator that reads the tensor. After the last reader the constant is
   // freed, so that float16 weights, or weights in the file's order, are not in memory twice.

@@ -9,6 +9,7 @@
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/moves_elements.hpp"
+#include "graph/operators/reduction/fixed_rows.hpp"
 #include "graph/operators/reduction/softmax.hpp"
 #include "import/tflite/stored_grid.hpp"
 #include "import/tflite/writer.hpp"
@@ -22,7 +23,12 @@ StoredGrid Writer::grid_of(const Quantisation& quantisation) {
 
 std::optional<float> Writer::byte_scale(int32_t tensor) const {
   const auto& quantisation = at(tensor).quantisation;
-  if (!quantisation || !is_byte(quantisation->stored) || quantisation->scale.elements() != 1)
+  return quantisation && is_byte(quantisation->stored) ? grid_scale(tensor) : std::nullopt;
+}
+
+std::optional<float> Writer::grid_scale(int32_t tensor) const {
+  const auto& quantisation = at(tensor).quantisation;
+  if (!quantisation || !is_stored_grid(quantisation->stored) || quantisation->scale.elements() != 1)
     return std::nullopt;
   const float scale = quantisation->scale.to_floats()[0];
   return scale > 0.0f && std::isfinite(scale) ? std::optional(scale) : std::nullopt;
@@ -35,9 +41,13 @@ bool Writer::has_zero_points(int32_t tensor) const {
 
 void Writer::note_grid(const Node& node) {
   if (!is_quantised_ || node.inputs.empty()) return;
+  const auto note = [&](float step, int64_t least, int64_t most) {
+    grids_[node.outputs[0]] = {step, static_cast<float>(least), static_cast<float>(most)};
+  };
   if (const auto* table = dynamic_cast<const ByteTable*>(node.op.get()))
-    grids_[node.outputs[0]] = {table->y_step, static_cast<float>(table->y_least),
-                               static_cast<float>(table->y_most)};
+    note(table->y_step, table->y_least, table->y_most);
+  if (const auto* rows = dynamic_cast<const FixedRows*>(node.op.get()))
+    note(rows->y_step, rows->y_least, rows->y_most);
   const bool joins = dynamic_cast<const Concat*>(node.op.get()) != nullptr;
   if (!joins && !moves_elements(node)) return;
   const auto first = grids_.find(node.inputs[0]);
@@ -53,7 +63,7 @@ void Writer::note_grid(const Node& node) {
 
 void Writer::round_to_grid(int32_t tensor) {
   Tensor& entry = at(tensor);
-  if (!entry.quantisation || !is_byte(entry.quantisation->stored)) return;
+  if (!entry.quantisation || !is_stored_grid(entry.quantisation->stored)) return;
   if (entry.constant) entry.constant = stored_and_real(*entry.constant, *entry.quantisation);
   if (entry.is_constant) return;
   // QuantizeLinear rounds a graph output, but an operator in integers does it as a part of its own result.

@@ -1,4 +1,4 @@
-// Lowers ByteTable: functions of 8-bit tensors by a table of 256 results.
+// Lowers ByteTable: functions of quantised tensors by a table of their results, 256 in each row of texels.
 #include "graph/operators/elementwise/byte_table.hpp"
 
 #include "kernels/framework/elements.hpp"
@@ -15,7 +15,8 @@ void lower_byte_table(Lowering& lowering) {
   const Layout layout = is_in_channels4(lowering, 0) ? Layout::channels4 : Layout::linear;
   const bool linear = layout == Layout::linear;
   const TensorId x = lowering.read(0, layout), y = lowering.write(0, layout);
-  TensorDesc desc = lowering.texel_grid(ByteTable::kEntries / 4, 1);
+  const int64_t count = entries->elements();
+  TensorDesc desc = lowering.texel_grid(64, static_cast<uint32_t>(count / 256));
   desc.element = ElementType::f32;
   const TensorId table = lowering.weight(lowering.node().name + "/table", desc,
                                          [entries = *entries] { return entries.to_floats(); });
@@ -25,6 +26,7 @@ void lower_byte_table(Lowering& lowering) {
       {reads_in_place("x", x), reads("table", table), writes("y", y)},
       ByteTableParameters{.y_shape = linear ? ivec4{0, 0, 0, 0} : texel_shape(shape),
                           .count4 = count4,
+                          .last = count - 1,
                           .first = op.first,
                           .x_step = op.x_step});
   if (linear) define(dispatch, "LINEAR_LAYOUT");

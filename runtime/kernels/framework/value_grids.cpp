@@ -19,6 +19,7 @@
 #include "graph/operators/movement/moves_elements.hpp"
 #include "graph/operators/movement/resize.hpp"
 #include "graph/operators/movement/transpose.hpp"
+#include "graph/operators/reduction/fixed_rows.hpp"
 #include "graph/operators/reduction/normalization.hpp"
 #include "graph/operators/reduction/pool.hpp"
 #include "graph/operators/reduction/reduce.hpp"
@@ -197,6 +198,9 @@ Ranges ranges_of(const Graph& graph, Ranges ranges) {
     else if (const auto* table = dynamic_cast<const ByteTable*>(node.op.get()))
       range = range_of_steps(table->y_step, static_cast<float>(table->y_least),
                              static_cast<float>(table->y_most));
+    else if (const auto* rows = dynamic_cast<const FixedRows*>(node.op.get()))
+      range =
+          range_of_steps(rows->y_step, static_cast<float>(rows->y_least), static_cast<float>(rows->y_most));
     else if (moves_elements(node))
       range = ranges[node.inputs[0]];
     else if (dynamic_cast<const Concat*>(node.op.get()) != nullptr)

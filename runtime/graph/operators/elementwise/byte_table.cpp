@@ -8,8 +8,9 @@ namespace vellum {
 std::vector<TensorType> ByteTable::infer(Inputs inputs) const {
   const TensorType& x = float_input_type(inputs, 0, "X");
   const TensorType& table = float_input_type(inputs, 1, "table");
-  if (element_count(table.shape) != kEntries)
-    refuse_model("a table of shape " + to_string(table.shape) + ", expected 256 elements");
+  const int64_t count = element_count(table.shape);
+  if (count != kEntries && count != kEntriesOf16Bits)
+    refuse_model("a table of shape " + to_string(table.shape) + ", expected 256 or 65536 elements");
   return {x};
 }
 
@@ -19,7 +20,7 @@ std::vector<HostTensor> ByteTable::evaluate(HostInputs inputs) const {
   std::vector<float> values = inputs[0]->to_floats();
   for (float& value : values) {
     const float steps = std::nearbyint(value / x_step) - static_cast<float>(first);
-    const float last = kEntries - 1;
+    const auto last = static_cast<float>(table.size() - 1);
     value = table[static_cast<size_t>(std::isnan(steps) ? 0.0f : std::clamp(steps, 0.0f, last))];
   }
   return {HostTensor::from<float>(type.dtype, type.shape, values)};

@@ -1,0 +1,82 @@
+#include "selfcheck/quantised_cases.hpp"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "graph/operators/conv/scaled_conv.hpp"
+#include "graph/operators/elementwise/dynamic_steps.hpp"
+#include "graph/operators/reduction/fixed_rows.hpp"
+
+namespace vellum {
+namespace {
+
+using namespace selfcheck;
+
+// A function of a quantised tensor by a table.
+void add_byte_table(std::vector<SmallOperator>& list) {
+  std::vector<float> entries;
+  for (int i = 0; i < 256; ++i) entries.push_back(static_cast<float>(i));
+  list.push_back(small_operator("ByteTable", "ByteTable",
+                                {steps({1, 10, 9, 7}), as_constant({HostTensor::f32({256}, entries), false})},
+                                {{"first", int64_t{-100}}}));
+}
+
+// The operators that the pass fuse_dynamic_quantization makes, and the one that it starts from.
+void add_dynamic_quantization(std::vector<SmallOperator>& list) {
+  const auto floats = [](Operand operand) {
+    operand.tensor = cast(operand.tensor, DType::f32);
+    return operand;
+  };
+  const Operand scale{HostTensor::from<int64_t>(DType::i32, {1}, std::array{int64_t{0x3d000000}}), false};
+  list.push_back(small_operator("DynamicQuantizeLinear", "DynamicQuantizeLinear", {steps({1, 10, 9, 7})}));
+  list.push_back(small_operator("DynamicSteps", "DynamicSteps", {steps({1, 10, 9, 7})}));
+  for (const int64_t kernel : {1, 3}) {
+    auto op = std::make_shared<ScaledConv>();
+    list.push_back(small_operator("ScaledConv of " + std::to_string(kernel) + "x" + std::to_string(kernel),
+                                  "ScaledConv",
+                                  {floats(small_integers({1, 10, 9, 7})),
+                                   as_constant(floats(small_integers({6, 10, kernel, kernel}, 2))),
+                                   weights({6}, 3), scale, weights({6}, 4)},
+                                  op));
+    // The convolution finds the range of its results.
+    SmallOperator ranged = list.back();
+    ranged.name += ", then DynamicSteps";
+    const ValueId steps_of_results = ranged.graph.add_value("steps");
+    ranged.graph.nodes.push_back(
+        {"DynamicSteps", std::make_shared<DynamicSteps>(), ranged.graph.outputs, {steps_of_results}});
+    ranged.graph.outputs = {steps_of_results};
+    list.push_back(std::move(ranged));
+  }
+}
+
+// Functions of rows in integers, along the channels and along the last dimension.
+void add_fixed_rows(std::vector<SmallOperator>& list) {
+  constexpr std::pair<const char*, FixedRowsKind> kKinds[] = {
+      {"FixedRows, softmax", FixedRowsKind::softmax},
+      {"FixedRows, softmax of 16 bits", FixedRowsKind::softmax_16},
+      {"FixedRows, unit length", FixedRowsKind::unit_length},
+      {"FixedRows, unit length of uint8", FixedRowsKind::unit_length_u8}};
+  for (const auto& [name, kind] : kKinds)
+    for (const int64_t axis : {1, 3}) {
+      auto op = std::make_shared<FixedRows>();
+      op->kind = kind;
+      op->axis = axis;
+      op->x_step = 1.0f / 16.0f;
+      op->y_step = kind == FixedRowsKind::softmax_16 ? 0x1p-15f : 0x1p-8f;
+      op->y_most = kind == FixedRowsKind::softmax_16 ? 32767 : 255;
+      list.push_back(small_operator(name + std::string(axis == 1 ? ", of channels" : ""), "FixedRows",
+                                    {steps({1, 10, 9, 7})}, std::move(op)));
+    }
+}
+
+}  // namespace
+
+void add_quantised_operators(std::vector<SmallOperator>& list) {
+  add_byte_table(list);
+  add_fixed_rows(list);
+  add_dynamic_quantization(list);
+}
+
+}  // namespace vellum
