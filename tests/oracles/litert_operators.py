@@ -170,6 +170,38 @@ def lstm():
             show(f"  run {i}", result)
 
 
+def integers(shape, factor, seed):
+    """Bytes, as tests make them."""
+    return ((np.arange(int(np.prod(shape))) * factor + seed * 29) % 251 - 125).astype(np.int8).reshape(shape)
+
+
+def integer_lstm():
+    """Inputs and states of int8, cells of int16."""
+    steps, batches, width, cells = 4, 2, 3, 2
+    for coupled in (False, True):
+        model = Model()
+        state_scale, state_zero = 0.0078125, 3
+        x = model.tensor([steps, batches, width], np.int8, scale=0.03, zero=-7)
+        inputs = [x] + [model.constant(integers([cells, width], 37, g), np.int8, 0.01 + 0.001 * g) for g in range(4)]
+        inputs += [model.constant(integers([cells, cells], 53, g), np.int8, 0.02 - 0.001 * g) for g in range(4)]
+        inputs += [-1] * 3
+        inputs += [model.constant([100 * g, -50 * g], np.int32, np.float32(0.03) * np.float32(0.01 + 0.001 * g)) for g in range(4)]
+        if coupled:
+            inputs[1] = inputs[5] = inputs[12] = -1
+        inputs += [-1, -1, model.tensor([batches, cells], np.int8, scale=state_scale, zero=state_zero, variable=True),
+                   model.tensor([batches, cells], np.int16, scale=2.0 ** -11, variable=True)] + [-1] * 4
+        y = model.tensor([steps, batches, cells], np.int8, scale=state_scale, zero=state_zero)
+        options = schema.UnidirectionalSequenceLSTMOptionsT()
+        options.fusedActivationFunction, options.timeMajor = 4, True
+        options.cellClip = 0.75 if coupled else 0.0
+        model.op(44, inputs, [y], 71, options, version=3)
+        between = [model.tensor([], np.int16, scale=2.0 ** -12) for _ in range(4)]
+        between.append(model.tensor([], np.int8, scale=state_scale, zero=state_zero))
+        model.graph.operators[-1].intermediates = between
+        for run, result in enumerate(model.run({x: integers([steps, batches, width], 71, 1)}, [y], runs=2)):
+            show(f"integer lstm coupled={coupled} run {run}", result)
+
+
 def hybrid():
     """Floats and int8 weights, with one scale or one for each channel."""
     scales = [0.0625, 0.03125, 0.125]
@@ -200,7 +232,7 @@ def hybrid():
         show(f"hybrid {name}", model.run({x: values([1, 2, 3, 3], 2) + 0.25}, [y])[0])
 
 
-CASES = {"detection": detection, "fourier": fourier, "hybrid": hybrid, "lstm": lstm}
+CASES = {"detection": detection, "fourier": fourier, "hybrid": hybrid, "integer_lstm": integer_lstm, "lstm": lstm}
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or CASES:

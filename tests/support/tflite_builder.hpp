@@ -26,9 +26,10 @@ class TfliteModel {
   }
 
   // A tensor that an operator keeps from one run to the next.
-  int32_t variable_tensor(const std::string& name, const std::vector<int32_t>& shape) {
-    tensors_.push_back(
-        tfl::CreateTensorDirect(builder_, &shape, tfl::TensorType::float32, 0, name.c_str(), 0, true));
+  int32_t variable_tensor(const std::string& name, const std::vector<int32_t>& shape,
+                          tfl::TensorType type = tfl::TensorType::float32) {
+    tensors_.push_back(tfl::CreateTensorDirect(builder_, &shape, type, 0, name.c_str(), quantization_, true));
+    quantization_ = 0;
     return static_cast<int32_t>(tensors_.size() - 1);
   }
 
@@ -54,9 +55,13 @@ class TfliteModel {
           int32_t version = 1) {
     codes_.push_back(tfl::CreateOperatorCodeDirect(builder_, static_cast<int8_t>(number < 127 ? number : 127),
                                                    custom, version, number));
-    operators_.push_back(tfl::CreateOperatorDirect(builder_, static_cast<uint32_t>(codes_.size() - 1),
-                                                   &inputs, &outputs, type, options, &custom_options));
+    operators_.push_back(tfl::CreateOperatorDirect(
+        builder_, static_cast<uint32_t>(codes_.size() - 1), &inputs, &outputs, type, options, &custom_options,
+        0, nullptr, intermediates_.empty() ? nullptr : &intermediates_));
+    intermediates_.clear();
   }
+  // Sets the tensors of results between the parts of the next operator.
+  void intermediates_next(std::vector<int32_t> tensors) { intermediates_ = std::move(tensors); }
 
   // Repeat the last tensor, or operator, as further entries that refer to the same object in the file.
   void repeat_tensor(size_t times) { tensors_.insert(tensors_.end(), times, tensors_.back()); }
@@ -112,6 +117,7 @@ class TfliteModel {
 
   flatbuffers::FlatBufferBuilder builder_;
   flatbuffers::Offset<tfl::Quantization> quantization_ = 0;
+  std::vector<int32_t> intermediates_;
   std::vector<flatbuffers::Offset<tfl::Buffer>> buffers_;
   std::vector<flatbuffers::Offset<tfl::Tensor>> tensors_;
   std::vector<flatbuffers::Offset<tfl::OperatorCode>> codes_;

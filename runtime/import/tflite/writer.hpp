@@ -27,6 +27,9 @@ class Writer {
 
   File& file() const { return file_; }
 
+  bool has_tensor(int32_t tensor) const {
+    return tensor >= 0 && static_cast<size_t>(tensor) < tensors_.size();
+  }
   size_t rank(int32_t tensor) const { return type(tensor).shape.size(); }
   // Returns the type in the file.
   const TensorType& type(int32_t tensor) const;
