@@ -1,6 +1,6 @@
 // Concatenates two to eight tensors (all channels4) along one axis: x0, x1, ... follow each other in y.
 //
-// PARTS: how many there are.
+// INPUTS: how many there are.
 // AXIS: the axis in (w, h, c, n); 0 to 3.
 // UNALIGNED: of channels, a part begins within a texel.
 // KEEP: y has channels before x0 in the first texel, which stay.
@@ -38,7 +38,7 @@
 #define FOR_6(f) FOR_5(f) f(x5, further_ends.x, further_ends.y)
 #define FOR_7(f) FOR_6(f) f(x6, further_ends.y, further_ends.z)
 #define FOR_8(f) FOR_7(f) f(x7, further_ends.z, further_ends.w)
-#define FOR_PARTS(f) CAT(FOR_, PARTS)(f)
+#define FOR_PARTS(f) CAT(FOR_, INPUTS)(f)
 
 #define DECLARE_PART(x, first, end) TENSOR_IN(x)
 FOR_PARTS(DECLARE_PART)

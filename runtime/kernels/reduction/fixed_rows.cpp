@@ -13,7 +13,6 @@ namespace {
 void define_kind(Dispatch& dispatch, FixedRowsKind kind) {
   if (kind <= FixedRowsKind::softmax_16) define(dispatch, "SOFTMAX");
   if (kind == FixedRowsKind::softmax_16) define(dispatch, "SHORT");
-  if (kind == FixedRowsKind::unit_length_u8) define(dispatch, "UNSIGNED");
 }
 
 TensorId integers(Lowering& lowering, const char* name, const std::vector<int32_t>& values) {
@@ -64,6 +63,7 @@ void lower_fixed_rows(Lowering& lowering) {
                                         .x_step = op.x_step,
                                         .y_step = op.y_step});
   define_kind(of_elements, op.kind);
+  if (op.kind == FixedRowsKind::unit_length_u8) define(of_elements, "UNSIGNED");
   lowering.dispatch(std::move(of_elements));
 }
 
