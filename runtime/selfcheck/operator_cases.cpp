@@ -20,6 +20,7 @@
 #include "kernels/fused/pool.hpp"
 #include "kernels/fused/separable.hpp"
 #include "kernels/fused/squeeze_excite.hpp"
+#include "selfcheck/movement_cases.hpp"
 #include "selfcheck/quantised_cases.hpp"
 
 namespace vellum {
@@ -304,58 +305,6 @@ void add_squeeze_excite(std::vector<SmallOperator>& list) {
                                 squeeze_excite()));
 }
 
-void add_movement(std::vector<SmallOperator>& list) {
-  const HostTensor doubled = HostTensor::f32({4}, std::vector<float>{1, 1, 2, 2});
-  for (const char* mode : {"nearest", "linear"}) {
-    const Operand nothing{HostTensor::f32({0}, std::vector<float>{}), true};
-    list.push_back(small_operator(std::string("Resize, ") + mode, "Resize",
-                                  {computed({1, 6, 7, 5}), nothing, {doubled, true}},
-                                  {{"mode", std::string(mode)}}));
-  }
-  list.push_back(small_operator("Concat", "Concat", {computed({1, 6, 7, 5}), computed({1, 3, 7, 5}, 2)},
-                                {{"axis", int64_t{1}}}));
-  list.push_back(
-      small_operator("Concat of texels", "Concat",
-                     {computed({1, 4, 7, 5}), computed({1, 8, 7, 5}, 2), computed({1, 6, 7, 5}, 3)},
-                     {{"axis", int64_t{1}}}));
-  list.push_back(small_operator("Concat of rows", "Concat",
-                                {computed({1, 6, 7, 5}), computed({1, 6, 7, 3}, 2)}, {{"axis", int64_t{3}}}));
-  list.push_back(small_operator("Concat of rank 5", "Concat",
-                                {computed({1, 2, 3, 7, 5}), computed({1, 2, 2, 7, 5}, 2)},
-                                {{"axis", int64_t{2}}}));
-  list.push_back(small_operator("Transpose of rank 5", "Transpose", {computed({1, 2, 3, 5, 7})},
-                                {{"perm", Ints{0, 2, 1, 4, 3}}}));
-  list.push_back(small_operator("Gather of channels", "Gather",
-                                {computed({1, 10, 5, 7}), integers({3, 0, 8})}, {{"axis", int64_t{1}}}));
-  list.push_back(small_operator("Tile", "Tile", {computed({1, 5, 4, 3}), integers({1, 2, 1, 3})}));
-  list.push_back(small_operator("Trilu", "Trilu", {computed({2, 6, 7})}));
-  list.push_back(
-      small_operator("SpaceToDepth", "SpaceToDepth", {computed({1, 5, 6, 8})}, {{"blocksize", int64_t{2}}}));
-  list.push_back(small_operator("Pad", "Pad", {computed({1, 6, 7, 5}), integers({0, 1, 1, 2, 0, 0, 2, 1})}));
-  list.push_back(small_operator(
-      "Slice", "Slice",
-      {computed({1, 10, 9, 7}), integers({1, 2}), integers({9, 8}), integers({1, 2}), integers({2, 1})}));
-  list.push_back(
-      small_operator("Transpose", "Transpose", {computed({2, 9, 10, 3})}, {{"perm", Ints{0, 2, 1, 3}}}));
-  list.push_back(small_operator("Transpose to NCHW", "Transpose", {computed({2, 5, 7, 6})},
-                                {{"perm", Ints{0, 3, 1, 2}}}));
-  list.push_back(small_operator("Transpose to NHWC", "Transpose", {computed({2, 6, 5, 7})},
-                                {{"perm", Ints{0, 2, 3, 1}}}));
-  list.push_back(small_operator("Pad, reflect", "Pad",
-                                {computed({1, 6, 7, 5}), integers({0, 0, 1, 2, 0, 0, 2, 1})},
-                                {{"mode", std::string("reflect")}}));
-  list.push_back(small_operator("Gather", "Gather", {computed({9, 10}), integers({3, 0, 8, 3})}));
-  list.push_back(
-      small_operator("DepthToSpace", "DepthToSpace", {computed({1, 12, 5, 7})}, {{"blocksize", int64_t{2}}}));
-  list.push_back(small_operator("Expand", "Expand", {computed({1, 6, 1, 5}), integers({2, 6, 4, 5})}));
-  list.push_back(small_operator("GridSample of volumes", "GridSample",
-                                {computed({1, 3, 4, 5, 6}), computed({1, 3, 4, 5, 3}, 2)}));
-  list.push_back(small_operator("AveragePool of volumes", "AveragePool", {computed({1, 3, 5, 6, 7})},
-                                {{"kernel_shape", Ints{2, 3, 3}}, {"strides", Ints{1, 2, 2}}}));
-  list.push_back(
-      small_operator("GridSample", "GridSample", {computed({1, 5, 8, 9}), computed({1, 6, 7, 2}, 2)}));
-}
-
 // Returns the operator with its input rounded to bytes and its weights on a grid of bytes: multiples of 1/64.
 SmallOperator in_bytes(SmallOperator made) {
   constexpr float kStep = 1.0f / 64;
@@ -418,7 +367,7 @@ std::vector<SmallOperator> small_operators() {
   add_integers(list);
   add_squeeze_excite(list);
   add_quantised_operators(list);
-  add_movement(list);
+  add_movement_operators(list);
   add_byte_weights(list);
   return list;
 }
