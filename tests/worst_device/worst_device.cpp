@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/framework/grid.hpp"
 #include "platform/dynamic_library.hpp"
 #include "vulkan/loader.hpp"
 #include "worst_device/bar_heap.hpp"
@@ -154,7 +155,10 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance instan
 DeviceCaps with_subgroups(DeviceCaps caps, uint32_t size) {
   constexpr uint32_t kEmulation = 16, kLeastShared = 16384;
   caps.subgroup_size = size;
-  caps.subgroup_arithmetic = caps.subgroup_broadcast = caps.full_subgroups = true;
+  caps.subgroup_arithmetic = caps.full_subgroups = true;
+  // In the last workgroup of kernels that broadcast, some subgroups end while others go on. The emulation has
+  // barriers there, at which lavapipe ends the whole workgroup: such kernels need subgroups of its size.
+  caps.subgroup_broadcast = size >= kRowWorkgroup;
   caps.cooperative_matrices.clear();
   const uint32_t taken = kEmulation * caps.max_workgroup_invocations;
   if (caps.max_shared_memory_bytes >= kLeastShared + taken) caps.max_shared_memory_bytes -= taken;
