@@ -438,7 +438,10 @@ TEST_F(Steps, AreThereForC) {
       << error.message;
   EXPECT_EQ(results.steps, 4u);
   EXPECT_EQ(results.ended, 1);
-  EXPECT_EQ(reported.front(), 1u);
+  // Of two submits under way the second may have ended before the first was asked for.
+  ASSERT_FALSE(reported.empty());
+  EXPECT_GE(reported.front(), 1u);
+  EXPECT_TRUE(std::ranges::is_sorted(reported));
   vellum_tensor* tokens = nullptr;
   ASSERT_EQ(vellum_step_loop_output(loop, "next", &tokens, &error), VELLUM_OK) << error.message;
   const auto* values = static_cast<const int64_t*>(vellum_tensor_values(tokens));
