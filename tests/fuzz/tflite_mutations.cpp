@@ -9,6 +9,7 @@
 #include <iostream>
 #include <iterator>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,10 @@ int main(int argc, char** argv) {
     return 1;
   }
   std::vector<std::string> parents;
-  for (const auto& entry : std::filesystem::directory_iterator(argv[1])) {
-    std::ifstream file(entry.path(), std::ios::binary);
+  // In the order of their names, so that a seed gives the same models everywhere.
+  const std::set<std::filesystem::path> paths(std::filesystem::directory_iterator(argv[1]), {});
+  for (const std::filesystem::path& path : paths) {
+    std::ifstream file(path, std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(file), {}};
     if (!vellum::mutated_tflite(bytes, 0).empty()) parents.push_back(std::move(bytes));
   }
