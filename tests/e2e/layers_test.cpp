@@ -10,21 +10,10 @@
 #include "passes/passes.hpp"
 #include "support/fetched_model.hpp"
 #include "support/gpu_test.hpp"
+#include "support/tensors.hpp"
 
 namespace vellum::test {
 namespace {
-
-// |difference| relative to the largest magnitude of the tensor, since sums may cancel.
-double difference(const HostTensor& got, const HostTensor& want) {
-  double worst = 0, largest = 1;
-  const std::vector<float> a = got.to_floats(), b = want.to_floats();
-  for (size_t i = 0; i < b.size(); ++i) largest = std::max(largest, std::abs(double{b[i]}));
-  for (size_t i = 0; i < b.size(); ++i) {
-    const double element = std::abs(double{a[i]} - b[i]) / largest;
-    worst = std::isnan(element) ? INFINITY : std::max(worst, element);
-  }
-  return worst;
-}
 
 class Layers : public testing::TestWithParam<std::tuple<FetchedModel, StorageChoice>> {};
 
@@ -51,7 +40,7 @@ TEST_P(Layers, AgreeWithTheHostReference) {
   executor.set_input(0, inputs[0]);
   executor.run();
   for (size_t i = 0; i < want.size(); ++i)
-    ASSERT_LE(difference(executor.output(i), want[i]), 1e-4)
+    ASSERT_LE(distance_of_sums(executor.output(i), want[i]), 1e-4)
         << producers[i] << " -> '" << graph.values[graph.outputs[i]].name << "' "
         << to_string(want[i].shape());
 }

@@ -49,6 +49,17 @@ double distance(const HostTensor& actual, const HostTensor& expected) {
   return worst_element(actual.to_floats(), expected.to_floats()).error;
 }
 
+double distance_of_sums(const HostTensor& actual, const HostTensor& expected, double least) {
+  const std::vector<float> a = actual.to_floats(), b = expected.to_floats();
+  double worst = 0, largest = least;
+  for (const float value : b) largest = std::max(largest, std::abs(double{value}));
+  for (size_t i = 0; i < b.size(); ++i) {
+    const double element = std::abs(double{a[i]} - b[i]) / largest;
+    worst = std::isnan(element) ? INFINITY : std::max(worst, element);
+  }
+  return worst;
+}
+
 testing::AssertionResult close(const HostTensor& actual, const HostTensor& expected, double tolerance) {
   if (actual.type() != expected.type()) {
     return testing::AssertionFailure()

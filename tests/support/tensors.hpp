@@ -21,6 +21,10 @@ HostTensor counting(const Shape& shape);
 // is NaN.
 double distance(const HostTensor& actual, const HostTensor& expected);
 
+// Largest |difference| / max(least, largest |expected|) over the elements of two tensors of one shape: for
+// sums, which may cancel. Infinite where an element is NaN.
+double distance_of_sums(const HostTensor& actual, const HostTensor& expected, double least = 1.0);
+
 // Succeeds if the types are equal and every element is within tolerance * max(1, |expected|). A failure names
 // the worst element.
 testing::AssertionResult close(const HostTensor& actual, const HostTensor& expected, double tolerance = 1e-4);
