@@ -69,7 +69,7 @@ class RecordedSteps {
 
   // Runs the steps. progress: called between submits with the number of steps done; false stops the run.
   void run(const std::function<bool(uint32_t)>& progress);
-  // Of the last run.
+  // How many steps the last run took, and whether an end value ended it.
   uint32_t steps_done() const;
   bool has_ended() const { return end_ && end_->has_ended(); }
   // Returns the values of ports().outputs[i] after each of these steps.

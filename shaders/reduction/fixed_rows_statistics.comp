@@ -1,4 +1,5 @@
-// What each row of a quantised tensor has in common for fixed_rows.comp. A row is `length` elements, `inner` apart.
+// Computes four numbers for each row of a quantised tensor, which fixed_rows.comp reads for every element of the row. The
+// `length` elements of a row are `inner` apart in memory. The four numbers:
 //   SOFTMAX        (m, f, s, 0) with the largest integer m; the result is exp(x - m) * f * 2^-s
 //   SOFTMAX, SHORT the same of integers of 16 bits
 //   else           (f, s, 0, 0); the result is x * f * 2^-s

@@ -438,7 +438,7 @@ TEST_F(Steps, AreThereForC) {
       << error.message;
   EXPECT_EQ(results.steps, 4u);
   EXPECT_EQ(results.ended, 1);
-  // Of two submits under way the second may have ended before the first was asked for.
+  // The count includes the second submit, if that has ended when the progress of the first is reported.
   ASSERT_FALSE(reported.empty());
   EXPECT_GE(reported.front(), 1u);
   EXPECT_TRUE(std::ranges::is_sorted(reported));

@@ -80,9 +80,6 @@ size_t most_parts(const Lowering& lowering, std::span<const Part> parts, TensorI
   return std::min(kMostConcatParts, most);
 }
 
-// The axis of shaders, (w, h, c, n), for a slot of (n, c, h, w).
-int64_t shader_axis(size_t slot) { return slot == 0 ? 3 : slot == 1 ? 2 : slot == 2 ? 1 : 0; }
-
 // Adds a dispatch that copies parts that follow each other.
 void join_parts(Lowering& lowering, std::span<const Part> parts, TensorId y, size_t slot) {
   const Shape& shape = lowering.tensor(y).desc.shape;
@@ -114,7 +111,7 @@ void join_parts(Lowering& lowering, std::span<const Part> parts, TensorId y, siz
                                            .further_ends = {ends[4], ends[5], ends[6], ends[7]},
                                            .begin = parts.front().begin});
   define(dispatch, "INPUTS", std::to_string(parts.size()));
-  define(dispatch, "AXIS", std::to_string(shader_axis(slot)));
+  define(dispatch, "AXIS", std::to_string(3 - slot));  // shaders have (w, h, c, n)
   if (unaligned) define(dispatch, "UNALIGNED");
   if (keeps) define(dispatch, "KEEP");
   lowering.dispatch(std::move(dispatch));
