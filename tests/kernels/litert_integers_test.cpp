@@ -55,9 +55,17 @@ struct Sample {
   std::vector<HostTensor> inputs, outputs;
 };
 
-Sample read_sample() {
-  const std::string model = read_file("quantised_operators.tflite");
-  Sample sample{optimise(import_model(as_bytes(model)), {}), {}, {}};
+enum class Passes : bool { none, all };
+
+Graph read_graph(Passes passes) {
+  Graph graph = import_model(as_bytes(read_file("quantised_operators.tflite")));
+  if (passes == Passes::all) return optimise(std::move(graph), {});
+  infer_shapes_and_fold(graph, {});
+  return graph;
+}
+
+Sample read_sample(Passes passes = Passes::all) {
+  Sample sample{read_graph(passes), {}, {}};
   StoredTensors stored(read_file("quantised_operators.bytes"));
   const auto types = [&](const std::vector<ValueId>& values, std::vector<HostTensor>& tensors) {
     for (const ValueId value : values) tensors.push_back(stored.next(sample.graph.values[value].type));
@@ -84,11 +92,15 @@ void expect_integers(const Sample& sample, size_t output, const HostTensor& got)
                                                  << " element " << i << ": " << have[i] << " for " << want[i];
 }
 
-TEST(LiteRtIntegers, OnTheHost) {
-  const Sample sample = read_sample();
+void expect_integers_on_host(const Sample& sample) {
   const std::vector<HostTensor> got = evaluate(sample.graph, sample.inputs);
   for (size_t i = 0; i < got.size(); ++i) expect_integers(sample, i, got[i]);
 }
+
+TEST(LiteRtIntegers, OnTheHost) { expect_integers_on_host(read_sample()); }
+
+// A pass must not be what makes integers of floats: each can be switched off.
+TEST(LiteRtIntegers, OnTheHostWithoutPasses) { expect_integers_on_host(read_sample(Passes::none)); }
 
 TEST(LiteRtIntegers, InEveryStorage) {
   const Sample sample = read_sample();

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "import/tflite/integer_results.hpp"
+
 namespace vellum::tflite {
 
 int32_t Call::input(size_t index) const {
@@ -40,7 +42,7 @@ Ints Call::constant_of_rank(size_t index, size_t rank, const char* what) const {
 namespace {
 
 // Returns the activation; nothing for FusedActivation::none.
-std::shared_ptr<const Operator> fused_operator(schema::FusedActivation activation) {
+std::shared_ptr<const Unary> fused_operator(schema::FusedActivation activation) {
   using schema::FusedActivation;
   auto unary = std::make_shared<Unary>();
   switch (activation) {
@@ -69,8 +71,12 @@ std::shared_ptr<const Operator> fused_operator(schema::FusedActivation activatio
 void Call::emit(std::shared_ptr<const Operator> made, std::vector<ValueId> values, bool image,
                 schema::FusedActivation activation) const {
   if (auto fused = fused_operator(activation)) {
-    values = {emit_inner(std::move(made), std::move(values))};
-    made = std::move(fused);
+    if (auto both = with_result_in_integers(*made, fused->activation)) {
+      made = std::move(both);
+    } else {
+      values = {emit_inner(std::move(made), std::move(values))};
+      made = std::move(fused);
+    }
   }
   writer.add_node(std::move(made), std::move(values), {writer.define(output(), image)});
 }

@@ -11,6 +11,7 @@
 #include "graph/operators/movement/moves_elements.hpp"
 #include "graph/operators/reduction/fixed_rows.hpp"
 #include "graph/operators/reduction/softmax.hpp"
+#include "import/tflite/integer_results.hpp"
 #include "import/tflite/stored_grid.hpp"
 #include "import/tflite/writer.hpp"
 
@@ -97,6 +98,11 @@ ValueId Writer::rounded(ValueId value, const StoredGrid& grid) {
       grids_[value] = grid;
       return value;
     }
+  }
+  if (auto exact = producer == nullptr ? nullptr : with_result_in_integers(*producer->op, rounding)) {
+    producer->op = std::move(exact);
+    grids_[value] = grid;
+    return value;
   }
   const std::string name = graph_.values[value].name;
   const std::string before = unique(name + "_unrounded");

@@ -25,7 +25,7 @@ bool can_add_residual(const GraphEditor& editor, const Match<Gemm>& gemm) {
 
 // Whether the kernel of a Conv adds a residual: over a line or a plane, with constant weights.
 bool can_add_residual(const GraphEditor& editor, const Match<Conv>& conv) {
-  return !conv->activation && conv.node->inputs.size() <= 3 && editor.type(conv.input(0)).shape.size() <= 4 &&
+  return conv.node->inputs.size() <= 3 && editor.type(conv.input(0)).shape.size() <= 4 &&
          editor.constant(conv.input(1)) != nullptr;
 }
 
@@ -49,11 +49,17 @@ struct Sum {
   Activation clip;
 };
 
+// The activation of a Conv or Gemm that computes `value`, or none.
+Activation activation_of(const GraphEditor& editor, ValueId value) {
+  if (const auto gemm = match_producer<Gemm>(editor, value)) return gemm->activation;
+  if (const auto conv = match_producer<Conv>(editor, value)) return conv->activation;
+  return {};
+}
+
 std::optional<Sum> sum_of(const GraphEditor& editor, size_t add, ValueId operand) {
   if (editor.only_reader(operand) != add) return std::nullopt;
-  // matmul_to_gemm has made a rounding a part of the product.
-  if (const auto gemm = match_producer<Gemm>(editor, operand); gemm && gemm->activation.only_rounds()) {
-    const Activation& rounding = gemm->activation;
+  // matmul_to_gemm and the TFLite importer make a rounding a part of the product.
+  if (const Activation rounding = activation_of(editor, operand); rounding.only_rounds()) {
     const bool plain = !rounding.is_scaled() && !rounding.bounds_sum() && rounding.least < rounding.most;
     return plain ? std::optional(Sum{operand, rounding}) : std::nullopt;
   }
@@ -69,15 +75,24 @@ std::optional<Sum> sum_of(const GraphEditor& editor, size_t add, ValueId operand
   return Sum{applied->input, clip};
 }
 
+template <typename Product>
+std::shared_ptr<const Operator> without_activation(const Product& product) {
+  auto sums = std::make_shared<Product>(product);
+  sums->activation = {};
+  return sums;
+}
+
+std::shared_ptr<const Operator> sums_of(std::shared_ptr<const Operator> op) {
+  if (const auto* gemm = dynamic_cast<const Gemm*>(op.get())) return without_activation(*gemm);
+  if (const auto* conv = dynamic_cast<const Conv*>(op.get())) return without_activation(*conv);
+  return op;
+}
+
 // `fixed_point`: of the Add, whose operand `slot` is the sum.
 std::shared_ptr<const Operator> with_bounds(std::shared_ptr<const Operator> op, const Activation& clip,
                                             const FixedPair& fixed_point, size_t slot) {
   if (!clip) return op;
-  if (const auto* gemm = dynamic_cast<const Gemm*>(op.get()); gemm != nullptr && gemm->activation) {
-    auto sums = std::make_shared<Gemm>(*gemm);
-    sums->activation = {};
-    op = std::move(sums);
-  }
+  op = sums_of(std::move(op));
   Activation bounds;
   bounds.fixed_sum = slot == 0 ? fixed_point : fixed_point.swapped();
   bounds.sum_step = clip.step;
@@ -110,8 +125,9 @@ bool fuse_operand(GraphEditor& editor, size_t index, size_t slot) {
   const auto conv = match_producer<Conv>(editor, result);
   if (!gemm && !conv) return false;
   if (gemm ? !can_add_residual(editor, gemm) : !can_add_residual(editor, conv)) return false;
-  if (gemm && gemm->activation && (result != operand || !sum->clip)) return false;
-  const FixedPair& fixed_point = match_node<Binary>(editor, index)->fixed_point;
+  if (activation_of(editor, result) && (result != operand || !sum->clip)) return false;
+  const auto add = match_node<Binary>(editor, index);
+  const FixedPair& fixed_point = add->fixed_point;
   if (fixed_point && (gemm || !sum->clip.is_rounded())) return false;  // only a Conv adds integers
   if (editor.type(result) != editor.type(output)) return false;
   ValueId added = other;
@@ -122,11 +138,14 @@ bool fuse_operand(GraphEditor& editor, size_t index, size_t slot) {
     added = *row;
   }
   const size_t source = gemm ? gemm.index : conv.index;
+  auto fused = with_bounds(editor.node(source).op, sum->clip, fixed_point, slot);
+  if (add->activation) fused = fused->with_activation(add->activation);
+  if (!fused) return false;
   auto inputs = editor.node(source).inputs;
   inputs.resize(3, kNoValue);
   inputs.push_back(conv ? without_padded_channels(editor, added) : added);
   const auto clipped = operand != result ? editor.producer(operand) : std::nullopt;
-  editor.replace(index, with_bounds(editor.node(source).op, sum->clip, fixed_point, slot), std::move(inputs));
+  editor.replace(index, std::move(fused), std::move(inputs));
   editor.remove(source);
   if (clipped) editor.remove(*clipped);
   return true;
@@ -138,7 +157,7 @@ void fuse_residual(Graph& graph) {
   GraphEditor editor(graph);
   for (const size_t index : editor.nodes()) {
     const auto add = match_node<Binary>(editor, index);
-    if (!add || add->kind != BinaryKind::add || add->activation) continue;
+    if (!add || add->kind != BinaryKind::add || (add->activation && !add->combines_integers())) continue;
     if (!is_float_value(editor, editor.node(index).outputs[0])) continue;
     if (!fuse_operand(editor, index, 0)) fuse_operand(editor, index, 1);
   }
