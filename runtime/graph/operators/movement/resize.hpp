@@ -45,6 +45,7 @@ struct ResizeTaps {
 
 // A strip: some rows of a larger output, computed from some rows of a larger input (passes/tile).
 struct ResizeStrip {
+  static constexpr size_t kAxis = 2;     // of the rows
   int64_t input_rows = 0;                // of the whole input
   int64_t first_row = 0, row_count = 0;  // of the output
   int64_t first_input_row = 0;           // the whole input's row that is X's first
@@ -88,6 +89,8 @@ struct Resize : Operator {
   float source(const ResizeGeometry& geometry, size_t axis, int64_t i) const;
   // Returns the index that mode nearest reads for a source coordinate, within [0, input size).
   int64_t nearest_index(const ResizeGeometry& geometry, size_t axis, float coordinate) const;
+  // Returns whether each output index of `axis` reads the input's element of that index.
+  bool keeps(const ResizeGeometry& geometry, size_t axis) const;
   // Returns the taps of each output index of `axis`. For a strip, indices count the strip's rows. The weights
   // of several axes are multiplied.
   std::vector<ResizeTaps> taps(const ResizeGeometry& geometry, size_t axis) const;
