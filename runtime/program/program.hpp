@@ -196,6 +196,8 @@ struct Dispatch {
   std::array<uint32_t, 3> workgroup_size{64, 1,
                                          1};  // the shader sees it as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z
   std::array<uint32_t, 3> workgroup_count{1, 1, 1};
+  // Each invocation has a place in a box, which workgroups of any shape would cover.
+  bool covers_box = false;
   std::vector<Binding> bindings;  // binding number = position
   Parameters push_constants;
   // Fields that ProgramBuilder::add_dispatch() moves to the push constants, or to macros if the push

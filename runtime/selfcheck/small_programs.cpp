@@ -60,23 +60,12 @@ std::optional<std::array<uint32_t, 2>> workgroup_of(const KernelId& kernel) {
   return std::nullopt;
 }
 
-// Returns whether the rows of workgroups are rows of texels, which have 64 invocations. Elsewhere they are
-// parts of a sum.
-bool has_rows_of_texels(const Dispatch& dispatch) {
-  constexpr uint32_t kInvocations = 64;
-  const auto& [x, y, z] = dispatch.workgroup_size;
-  return y > 1 && z == 1 && x * y == kInvocations &&
-         std::ranges::none_of(dispatch.defines, [](const auto& define) {
-           return define.first == "PARTS" || define.first == "SPLIT_K";
-         });
-}
-
-// Runs dispatches whose workgroups have rows of texels in workgroups of another shape. Their invocations are
-// one for each texel, and those beyond the last one end at once.
+// Runs dispatches that cover a box by workgroups of several rows in workgroups of another shape. Invocations
+// beyond the box end at once.
 bool change_workgroups(Program& program, const std::array<uint32_t, 2>& size) {
   bool is_changed = false;
   for (Task& task : program.tasks) {
-    if (!task.dispatch || !has_rows_of_texels(*task.dispatch)) continue;
+    if (!task.dispatch || !task.dispatch->covers_box || task.dispatch->workgroup_size[1] == 1) continue;
     for (size_t axis = 0; axis < size.size(); ++axis) {
       const uint32_t invocations = task.dispatch->workgroup_size[axis] * task.dispatch->workgroup_count[axis];
       is_changed |= task.dispatch->workgroup_size[axis] != size[axis];

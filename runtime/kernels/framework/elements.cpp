@@ -57,6 +57,7 @@ Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding
   dispatch.shader = std::move(shader);
   dispatch.workgroup_size = grid.workgroup_size;
   dispatch.workgroup_count = grid.workgroup_count;
+  dispatch.covers_box = grid.is_box;
   dispatch.bindings = std::move(bindings);
   dispatch.push_constants = std::move(parameters);
   return dispatch;

@@ -45,6 +45,7 @@ Grid grid_3d(const DeviceCaps&, int64_t width, int64_t height, int64_t depth) {
   // Narrow images take 8 along x (the least that fills the lanes of CPU drivers) and more rows. Two rows of
   // 32 are a fifth faster on lavapipe than four of 16.
   const uint32_t x = width > 16 ? 32 : width > 8 ? 16 : 8;
+  grid.is_box = true;
   grid.workgroup_size = {x, kRowWorkgroup / x, 1};
   grid.workgroup_count = {groups(width, x), groups(height, kRowWorkgroup / x), groups(depth, 1)};
   return grid;

@@ -15,6 +15,7 @@ inline constexpr uint32_t kRowWorkgroup = 64;
 struct Grid {
   std::array<uint32_t, 3> workgroup_size{1, 1, 1};
   std::array<uint32_t, 3> workgroup_count{1, 1, 1};
+  bool is_box = false;  // each invocation has a place in a box, which workgroups of any shape would cover
 };
 
 // Returns a grid of `count` invocations along x, wrapped over y if x would exceed the device's limit. The
@@ -31,7 +32,7 @@ std::optional<Grid> grid_of_rows(const DeviceCaps& caps, int64_t columns, int64_
 // Returns whether the device supports full subgroups of a size that divides these workgroups.
 bool subgroups_fill_rows(const DeviceCaps& caps);
 
-// Returns a grid of width x height x depth invocations. Workgroups are widest along x, the axis that is
+// Returns a box of width x height x depth invocations. Workgroups are widest along x, the axis that is
 // contiguous in memory.
 Grid grid_3d(const DeviceCaps& caps, int64_t width, int64_t height, int64_t depth);
 
