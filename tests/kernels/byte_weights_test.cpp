@@ -82,8 +82,8 @@ TEST(ByteWeights, AreReadByEveryKernel) {
             EXPECT_TRUE(tensor.role != TensorRole::weight || !is_float(tensor.desc.element))
                 << tensor.name << "\n"
                 << to_text(program);
-          // Every fourth program runs, all of them in full tests; SwiftShader compiles slowly.
-          const size_t every = in_full() ? 1 : on_swiftshader() ? 8 : 4;
+          // Every eighth program runs, all of them in full tests.
+          const size_t every = in_full() ? 1 : 8;
           if ((device + number + (storage == StorageChoice::buffer)) % every == 0)
             expect_values_of_host(small, std::move(program));
         }

@@ -67,8 +67,9 @@ TEST(Iterations, NoKernelRunsMoreThanItDeclares) {
   Counter counter;
   size_t number = 0;
   for (const SmallOperator& small : small_operators()) {
-    const Graph graph = optimise(small.graph, {});
     const size_t only = number++ % 4;  // loops are the same in most storages and precisions
+    if (number / 4 % 3 != 0 && !in_full()) continue;
+    const Graph graph = optimise(small.graph, {});
     size_t configuration = 0;
     for (const StorageChoice storage : {StorageChoice::buffer, StorageChoice::image2d})
       for (const Precision precision : {Precision::fp32, Precision::fp16}) {
@@ -79,7 +80,7 @@ TEST(Iterations, NoKernelRunsMoreThanItDeclares) {
         counter.count(small.name, graph, small.inputs, options);
       }
   }
-  EXPECT_GT(counter.kernels(), 100u);
+  EXPECT_GT(counter.kernels(), in_full() ? 100u : 30u);
 }
 
 struct LargeCase {

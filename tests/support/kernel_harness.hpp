@@ -32,9 +32,8 @@ struct CandidateOptions {
 // Runs the case once for each candidate of each choice that lowering makes, selected by a tuning table in
 // which it is the fastest, and compares with the host reference. Inputs are in channels4 if the sweep has
 // that layout. The sweep's other flags for layouts, precisions and arithmetic do not apply. Returns the names
-// of the candidates, for all choices together. In the first case of an operator in a test half of them run,
-// in each further case another quarter; on SwiftShader one does in the first case of a suite (all with
-// VELLUM_TEST_FULL).
+// of the candidates, for all choices together. In each case of an operator in a test another eighth of them
+// runs, and at least one; on SwiftShader one does in the first case of a suite (all with VELLUM_TEST_FULL).
 std::vector<std::string> check_candidates(const OperatorCase& test, const CandidateOptions& options = {});
 
 // The names of a choice's candidates, the least predicted cost first.
