@@ -175,6 +175,11 @@ void add_products(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Attention, rounded", "Attention",
                                 {steps({1, 4, 20, 16}), steps({1, 4, 20, 16}), computed({1, 4, 20, 16}, 3)},
                                 rounded));
+  auto operands = std::make_shared<Attention>(*rounded);
+  operands->q_rounding = operands->k_rounding = {0.5f, {.step = 1.0f / 16, .least = -128, .most = 127}};
+  list.push_back(small_operator("Attention of rounded operands", "Attention",
+                                {steps({1, 4, 20, 16}), steps({1, 4, 20, 16}), computed({1, 4, 20, 16}, 3)},
+                                operands));
 }
 
 // Bytes of any value, as packed weights have.

@@ -1,15 +1,24 @@
 // Gathers Q, K or V into a grid of texels for attention.comp: column = image * tokens + token, row =
 // first_row + head * slices + slice of four channels. If one tensor contains several of them at regular
 // distances (because one product computed Q, K and V), a dispatch gathers `operands` of them.
+//
+// With ROUND_OPERANDS `roundings` has a texel (step, least, most, factor) for each of the operands: elements are multiplied by
+// the factor and rounded, unless the step is 0.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
 #include "attention_pack.h"
 #include "tensor.glsl"
 #include "divide.glsl"
+#ifdef ROUND_OPERANDS
+#include "round_to_steps.glsl"
+#endif
 
 LINEAR_IN(x)
 TENSOR_OUT(y)
+#ifdef ROUND_OPERANDS
+TEXELS_IN(roundings)
+#endif
 
 void main() {
   int width = tokens * images, slices_each = slices(channels);
@@ -24,5 +33,10 @@ void main() {
   vec4 v = vec4(0);
   for (int j = 0; j < 4; ++j)
     if (channel + j < channels) v[j] = load_x(at + j * channel_stride);
+#ifdef ROUND_OPERANDS
+  vec4 rounding = load_roundings(by_head.x, 0, operands);
+  precise vec4 scaled = v * rounding.w;
+  if (rounding.x != 0.0) v = round_to_steps(scaled, rounding.x, rounding.y, rounding.z);
+#endif
   store_y(ivec4(by_column.y, first_row + by_column.x, 0, 0), v);
 }

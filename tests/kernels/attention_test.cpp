@@ -340,6 +340,31 @@ TEST(Attention, RoundedScoresAndWeights) {
       rounded(tokens_in_rows({.images_inside = true}), {.step = 0.001f, .least = -9000, .most = 9000}));
 }
 
+// Q and K are rounded while they are gathered, from one matrix and from three tensors.
+TEST(Attention, RoundedOperands) {
+  const auto rounds_operands = [](OperatorCase test, OperandRounding q, OperandRounding k) {
+    test = rounded(std::move(test));
+    auto op = std::make_shared<Attention>(dynamic_cast<const Attention&>(*test.op));
+    op->q_rounding = q;
+    op->k_rounding = k;
+    test.op = op;
+    return test;
+  };
+  const OperandRounding fine{0.5f, {.step = 0.125f, .least = -9, .most = 11}},
+      coarse{-1.0f, {.step = 0.25f, .least = -5, .most = 7}}, none;
+  const OperandRounding wide{1.0f, {.step = 0.0625f, .least = -9000, .most = 9000}};
+  check_operator(rounds_operands(tokens_in_rows({}), fine, coarse));
+  check_operator(rounds_operands(tokens_in_rows({}), fine, none));
+  check_operator(rounds_operands(tokens_in_rows({}), none, wide));
+  check_operator(
+      rounds_operands(tokens_in_rows({.queries = 5, .keys = 11, .one_matrix = false}), none, coarse));
+  check_operator(rounds_operands(attention({2, 3, 9, 6}, {2, 3, 37, 6}, {2, 3, 37, 9}), fine, coarse));
+  const OperatorCase one_product = rounds_operands(tokens_in_rows({.channels = 4}), fine, coarse);
+  check_operator(one_product);
+  EXPECT_EQ(shaders_on(large_gpu(), one_product),
+            (std::vector<std::string>{"attention_pack", "attention_rounded"}));
+}
+
 // Few queries on a large GPU: the keys are not split, because all weights are needed before one is rounded.
 TEST(Attention, RoundedWeightsOfManyKeys) {
   const OperatorCase test = rounded(attention({1, 2, 3, 4}, {1, 2, 257, 4}, {1, 2, 257, 4}));

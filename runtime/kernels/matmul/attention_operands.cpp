@@ -1,8 +1,12 @@
 #include "kernels/matmul/attention_operands.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
 
 #include "kernels/conv/weights.hpp"
+#include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "program/divide.hpp"
 #include "shaders/matmul/attention.h"
@@ -21,11 +25,33 @@ struct OperandGrid {
 
 int64_t rows_of(const StridedView& view) { return view.shape[1] * slices(view.shape[3]); }
 
+// Binds what attention_pack.comp rounds the operands from `first` on to, if it rounds one of them.
+void bind_operand_roundings(Lowering& lowering, Dispatch& dispatch, size_t first, int64_t operands) {
+  const Attention& op = lowering.op<Attention>();
+  const std::array all{op.q_rounding, op.k_rounding, OperandRounding()};
+  const std::vector<OperandRounding> roundings(all.begin() + static_cast<std::ptrdiff_t>(first),
+                                               all.begin() + static_cast<std::ptrdiff_t>(first) + operands);
+  if (std::ranges::none_of(roundings, [](const OperandRounding& r) { return bool{r}; })) return;
+  TensorDesc desc = lowering.texel_grid(static_cast<uint32_t>(operands), 1);
+  desc.element = ElementType::f32;
+  const auto values = [roundings] {
+    std::vector<float> texels;
+    for (const auto& [factor, rounding] : roundings)
+      texels.insert(texels.end(), {rounding.step, rounding.least, rounding.most, factor});
+    return texels;
+  };
+  const std::string name = lowering.node().name + "/operand_roundings_" + std::to_string(first);
+  dispatch.bindings.push_back(reads("roundings", lowering.weight(name, desc, values)));
+  define(dispatch, "ROUND_OPERANDS");
+  if (std::ranges::any_of(roundings, [](const OperandRounding& r) { return are_wide_steps(r.rounding); }))
+    define(dispatch, "WIDE_STEPS");
+}
+
 // Gathers `operands` operands, `operand_stride` elements apart in the input, into the grid from `row` on.
 void pack_into(Lowering& lowering, const OperandGrid& grid, size_t input, const StridedView& view,
                int64_t row, int64_t operands, int64_t operand_stride) {
   const int64_t texels = operands * rows_of(view) * view.shape[0] * view.shape[2];
-  lowering.dispatch(
+  Dispatch dispatch =
       make_dispatch("attention_pack", grid_1d(lowering.caps(), texels),
                     {reads("x", lowering.read(input, Layout::linear)), writes("y", grid.tensor)},
                     AttentionPackParameters{.y_shape = texel_shape(lowering.tensor(grid.tensor).desc.shape),
@@ -40,13 +66,25 @@ void pack_into(Lowering& lowering, const OperandGrid& grid, size_t input, const 
                                             .base = view.offset,
                                             .operands = operands,
                                             .operand_stride = operand_stride,
-                                            .first_row = row}));
+                                            .first_row = row});
+  bind_operand_roundings(lowering, dispatch, input, operands);
+  lowering.dispatch(std::move(dispatch));
+}
+
+// The view's strides, 0 along axes of one element, whose strides mean nothing.
+std::vector<int64_t> strides_of(const StridedView& view) {
+  std::vector<int64_t> strides = view.strides;
+  for (size_t axis = 0; axis < strides.size(); ++axis)
+    if (view.shape[axis] == 1) strides[axis] = 0;
+  return strides;
 }
 
 // Returns whether one dispatch can gather Q, K and V: they are views of one tensor with equal shapes and
 // strides, at equal distances.
 bool evenly_apart(const Node& node, const Attention::Operands& o) {
-  const auto alike = [&](const StridedView& a) { return a.shape == o.q.shape && a.strides == o.q.strides; };
+  const auto alike = [&](const StridedView& a) {
+    return a.shape == o.q.shape && strides_of(a) == strides_of(o.q);
+  };
   return node.inputs[0] == node.inputs[1] && node.inputs[1] == node.inputs[2] && alike(o.k) && alike(o.v) &&
          o.k.offset - o.q.offset == o.v.offset - o.k.offset;
 }
@@ -120,6 +158,9 @@ bool reads_caches(const Lowering& lowering, const Attention::Operands& o) {
 }
 
 std::optional<MatrixOperands> in_matrices(const Lowering& lowering, const Attention::Operands& o) {
+  // The kernel reads each key for many queries, so the gathering rounds them.
+  const Attention& op = lowering.op<Attention>();
+  if (op.q_rounding || op.k_rounding) return std::nullopt;
   const auto q = in_matrix(lowering, 0, o.q), k = in_matrix(lowering, 1, o.k),
              v = in_matrix(lowering, 2, o.v);
   if (!q || !k || !v || k->image != v->image || k->token != v->token) return std::nullopt;

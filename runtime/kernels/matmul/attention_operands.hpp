@@ -34,8 +34,8 @@ struct MatrixOperands {
 // Returns whether the kernel reads K and V in place because they are caches. A cache is long, and the kernel
 // reads only a part of it.
 bool reads_caches(const Lowering& lowering, const Attention::Operands& o);
-// Returns Q, K and V in place. Returns nothing if they must be gathered, because of their layout or because
-// the device has too few bindings.
+// Returns Q, K and V in place. Returns nothing if they must be gathered, because of their layout, because
+// they are rounded or because the device has too few bindings.
 std::optional<MatrixOperands> in_matrices(const Lowering& lowering, const Attention::Operands& o);
 
 // Bind Q, K and V, and set the parameters of attention.comp or attention_rounded.comp. bind_gathered() first

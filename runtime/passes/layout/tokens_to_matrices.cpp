@@ -9,6 +9,7 @@
 #include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/reduction/normalization.hpp"
 #include "passes/passes.hpp"
+#include "passes/patterns/attention_scores.hpp"
 #include "passes/rewrite/build.hpp"
 #include "passes/rewrite/match.hpp"
 
@@ -157,17 +158,31 @@ class RowsAsMatrices {
   std::unordered_map<ValueId, ValueId> matrices_;  // values -> the matrix whose elements they have
 };
 
-// Heads that are merged into the rows of a matrix, for a Gemm: Attention computes that matrix.
+// Heads that are merged into the rows of a matrix, for a Gemm: Attention computes that matrix, also where it
+// is rounded before.
 void fuse_reshape_into_attention(GraphEditor& editor, size_t index) {
   const auto attention = match_node<Attention>(editor, index);
   if (!attention || !attention->views) return;
-  const auto reader = editor.only_reader(attention.node->outputs[0]);
+  auto reader = editor.only_reader(attention.node->outputs[0]);
+  const auto rounding =
+      reader ? match_rounding(editor, editor.node(*reader).outputs[0]) : std::optional<Match<Unary>>();
+  if (rounding) reader = editor.only_reader(rounding->node->outputs[0]);
   const auto reshape = reader ? match_node<ReshapeFamily>(editor, *reader) : Match<ReshapeFamily>{};
   if (!reshape) return;
   const ValueId reshaped = reshape.node->outputs[0];
-  if (editor.type(reshaped).shape.size() != 2) return;
+  const TensorType type = editor.type(reshaped);
+  if (type.shape.size() != 2) return;
   auto op = std::make_shared<Attention>(*attention.op);
-  op->output = editor.type(reshaped).shape;
+  op->output = type.shape;
+  if (rounding) {
+    const Node node = *attention.node;
+    const std::shared_ptr<const Operator> round = rounding->node->op;
+    const ValueId matrix = editor.compute_before(index, node.name, std::move(op), node.inputs, type);
+    editor.replace(*reader, round, {matrix});
+    editor.remove(rounding->index);
+    editor.remove(index);
+    return;
+  }
   editor.remove(*reader);
   editor.set_operator(index, std::move(op));
   editor.set_outputs(index, {reshaped});

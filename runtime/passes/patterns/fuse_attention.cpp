@@ -145,12 +145,28 @@ void transpose_matrices(StridedView& view) {
 // The order of a head's values: a matrix of (token, channel) or of (channel, token).
 enum class ValueOrder : uint8_t { tokens_first, channels_first };
 
+// What the product of queries and keys is of: the elements of `value`, rounded.
+struct ProductOperand {
+  ValueId value = kNoValue;
+  OperandRounding rounding;
+
+  // The kernel multiplies the scores by factors that the view passes, which is after the rounding.
+  Scalings scalings() const { return rounding ? Scalings::end : Scalings::passed; }
+};
+
+// Leaves the rounding of `value` to attention, if attention rounds weights and gathers the value anyway.
+ProductOperand product_operand(const GraphEditor& editor, ValueId value, bool rounds_weights) {
+  const auto rounded = rounds_weights ? match_rounded_operand(editor, value) : std::nullopt;
+  return rounded ? ProductOperand{rounded->moved, rounded->rounding} : ProductOperand{value, {}};
+}
+
 // The views of Q, K and V as matrices of each head; nothing where the kernel cannot read them.
 std::optional<std::array<ViewedValue, 3>> match_heads(const GraphEditor& editor,
-                                                      const AttentionScores& scores, ValueId values,
+                                                      const ProductOperand& queries,
+                                                      const ProductOperand& keys, ValueId values,
                                                       ValueOrder order, DType dtype) {
-  const auto q = as_heads(editor, scores.q, Scalings::passed);
-  auto k = as_heads(editor, scores.k_transposed, Scalings::passed);
+  const auto q = as_heads(editor, queries.value, queries.scalings());
+  auto k = as_heads(editor, keys.value, keys.scalings());
   auto v = as_heads(editor, values, Scalings::end);
   if (!q || !k || !v) return std::nullopt;
   auto own_k = without_repeated_heads(editor, *k), own_v = without_repeated_heads(editor, *v);
@@ -198,7 +214,9 @@ std::optional<MatchedAttention> match_attention(GraphEditor& editor, size_t inde
   }
   if (scores->head_factors) scale_heads(editor, index, *scores);
   const DType dtype = editor.type(editor.node(index).outputs[0]).dtype;
-  const auto heads = match_heads(editor, *scores, values, order, dtype);
+  const ProductOperand q = product_operand(editor, scores->q, rounds),
+                       k = product_operand(editor, scores->k_transposed, rounds);
+  const auto heads = match_heads(editor, q, k, values, order, dtype);
   const double scale = heads ? scores->scale * (*heads)[0].scale * (*heads)[1].scale : 0.0;
   const auto mask = heads && std::isfinite(scale) ? add_mask(editor, index, *scores, dtype) : std::nullopt;
   if (!mask) return std::nullopt;
@@ -207,6 +225,8 @@ std::optional<MatchedAttention> match_attention(GraphEditor& editor, size_t inde
   found.op->scale = static_cast<float>(scale);
   found.op->score_rounding = scores->rounding;
   found.op->weight_rounding = softmax->rounding;
+  found.op->q_rounding = q.rounding;
+  found.op->k_rounding = k.rounding;
   found.op->views = {(*heads)[0].view, (*heads)[1].view, (*heads)[2].view};
   if (*mask != kNoValue) found.inputs.push_back(*mask);
   return found;

@@ -1,6 +1,7 @@
 #include "passes/patterns/rounded_moves.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -53,7 +54,47 @@ std::optional<RoundedMoves> match_rounded_moves(const GraphEditor& editor, Value
   return producer && found.source != found.moved ? std::optional(found) : std::nullopt;
 }
 
+// value = factor * input, if the product is the same float for each input. A quotient is such a product if
+// the divisor is a power of two.
+struct ExactProduct {
+  float factor = 1.0f;
+  ValueId input = kNoValue;
+};
+
+std::optional<ExactProduct> match_exact_product(const GraphEditor& editor, ValueId value) {
+  const auto source = editor.producer(value);
+  const auto product = source ? match_binary_constant(editor, *source) : std::nullopt;
+  if (!product || product->constant->elements() != 1 || product->op->activation || product->op->fixed_point)
+    return std::nullopt;
+  const float constant = product->constant->to_floats()[0];
+  if (!std::isfinite(constant) || constant == 0.0f) return std::nullopt;
+  const ValueId input = editor.node(*source).inputs[product->data_slot];
+  if (product->op->kind == BinaryKind::mul) return ExactProduct{constant, input};
+  int exponent = 0;
+  const bool is_power_of_two = std::abs(std::frexp(constant, &exponent)) == 0.5f && std::abs(exponent) < 100;
+  if (product->op->kind != BinaryKind::div || product->data_slot != 0 || !is_power_of_two)
+    return std::nullopt;
+  return ExactProduct{1.0f / constant, input};
+}
+
 }  // namespace
+
+std::optional<RoundedOperand> match_rounded_operand(const GraphEditor& editor, ValueId value) {
+  const auto rounding = match_rounding(editor, value);
+  if (!rounding || !editor.only_reader(value)) return std::nullopt;
+  RoundedOperand found{{1.0f, (*rounding)->activation}, rounding->input()};
+  if (const auto product = match_exact_product(editor, found.moved)) {
+    if (!editor.only_reader(found.moved)) return std::nullopt;
+    found.rounding.factor = product->factor;
+    found.moved = product->input;
+  }
+  const auto mover = editor.producer(found.moved);
+  if (!mover || !rearranges_elements(editor.node(*mover))) return std::nullopt;
+  if (editor.type(found.moved).dtype != DType::f32 ||
+      editor.type(found.moved).shape != editor.type(value).shape)
+    return std::nullopt;
+  return found;
+}
 
 void round_before_moves(GraphEditor& editor, ValueId value) {
   const auto found = match_rounded_moves(editor, value);

@@ -69,6 +69,8 @@ Attention::Operands Attention::operands(Inputs inputs) const {
 std::vector<TensorType> Attention::infer(Inputs inputs) const {
   const Operands o = operands(inputs);
   if (score_rounding && !weight_rounding) throw Error(ErrorCode::internal, "only the scores are rounded");
+  if ((q_rounding || k_rounding) && !weight_rounding)
+    throw Error(ErrorCode::internal, "only the operands are rounded");
   if (weight_rounding && has_input(inputs, 4)) throw Error(ErrorCode::internal, "caches are not rounded");
   const DType dtype = inputs[0].type.dtype;
   if (inputs[1].type.dtype != dtype || inputs[2].type.dtype != dtype)
@@ -95,6 +97,11 @@ namespace {
 
 double rounded(const Activation& rounding, double x) {
   return rounding ? static_cast<double>(apply(rounding, static_cast<float>(x))) : x;
+}
+
+void round_operand(HostTensor& operand, const OperandRounding& rounding) {
+  if (!rounding) return;
+  for (float& x : operand.mutable_as<float>()) x = apply(rounding.rounding, x * rounding.factor);
 }
 
 // Converts the scores of one token of Q to the weights of the values: a softmax. A token that may attend to
@@ -125,7 +132,10 @@ std::vector<HostTensor> Attention::evaluate(HostInputs inputs) const {
   const auto gathered = [&](size_t i, const StridedView& view) {
     return cast(gather_strided(*inputs[i], view.shape, view.strides, view.offset), DType::f32);
   };
-  const HostTensor q = gathered(0, o.q), k = gathered(1, o.k), v = gathered(2, o.v);
+  HostTensor q = gathered(0, o.q), k = gathered(1, o.k);
+  const HostTensor v = gathered(2, o.v);
+  round_operand(q, q_rounding);
+  round_operand(k, k_rounding);
   const int64_t heads = o.q.shape[1], queries = o.q.shape[2], keys = o.k.shape[2], depth = o.q.shape[3],
                 width = o.v.shape[3], per_kv_head = heads / o.k.shape[1];
   const auto mask = addends(inputs.size() > 3 ? inputs[3] : nullptr, {o.q.shape[0], heads, queries, keys});
@@ -174,6 +184,8 @@ Attributes Attention::attributes() const {
   if (window > 0) result.set("window", window);
   if (score_rounding) result.set("score_step", score_rounding.step);
   if (weight_rounding) result.set("weight_step", weight_rounding.step);
+  if (q_rounding) result.set("q_factor", q_rounding.factor), result.set("q_step", q_rounding.rounding.step);
+  if (k_rounding) result.set("k_factor", k_rounding.factor), result.set("k_step", k_rounding.rounding.step);
   if (q_heads) result.set("q_num_heads", q_heads);
   if (kv_heads) result.set("kv_num_heads", kv_heads);
   if (views) {

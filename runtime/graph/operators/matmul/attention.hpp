@@ -14,6 +14,15 @@ struct StridedView {
   bool operator==(const StridedView&) const = default;
 };
 
+// Each element of an operand becomes the rounding of `factor` times itself. Nothing happens without a
+// rounding.
+struct OperandRounding {
+  float factor = 1.0f;
+  Activation rounding;  // it only rounds
+  bool operator==(const OperandRounding&) const = default;
+  explicit operator bool() const { return rounding.is_rounded(); }
+};
+
 // Throws Error(corrupt_model) unless the view has four dimensions and stays within a tensor of shape `input`.
 void check_view(const StridedView& view, const Shape& input);
 
@@ -47,6 +56,8 @@ struct Attention : Operator {
   // activation does not round; the others only round (Activation::only_rounds()). Attention that rounds
   // scores rounds weights, too, and has no lengths.
   Activation score_rounding, weight_rounding;
+  // They may also scale and round Q and K before the product of both, only if they round the weights.
+  OperandRounding q_rounding, k_rounding;
 
   struct Operands {
     StridedView q, k, v;  // (batch, head, token, channel)
