@@ -8,6 +8,7 @@
 #include "graph/operators/fused/fused_nodes.hpp"
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/slice.hpp"
+#include "kernels/conv/result_table.hpp"
 #include "kernels/conv/window.hpp"
 
 namespace vellum {
@@ -102,7 +103,7 @@ namespace {
 enum class Reader { product, one_pixel, residual, other };
 
 Reader reader_of(const Graph& graph, const Node& node, size_t slot) {
-  const auto* conv = dynamic_cast<const Conv*>(node.op.get());
+  const auto* conv = dynamic_cast<const Conv*>(&layer_of(*node.op));
   if (const FusedNodes* mean = as_fused(node, FusedKernelId::mean)) conv = &mean->op<Conv>(0);
   if (!conv) return Reader::other;
   if (slot == 3) return Reader::residual;

@@ -347,6 +347,10 @@ void add_byte_weights(std::vector<SmallOperator>& list) {
                                          "Conv 1x1 and 3x3",
                                          "PoolConv 3x3",
                                          "ConvMean",
+                                         "ConvTable 1x1",
+                                         "ConvTable 3x3",
+                                         "ConvTable 3x3 depthwise",
+                                         "ConvTable of a product",
                                          "SqueezeExcite"};
   std::vector<SmallOperator> added;
   for (const SmallOperator& made : list)

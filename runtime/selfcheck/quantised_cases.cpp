@@ -1,13 +1,18 @@
 #include "selfcheck/quantised_cases.hpp"
 
 #include <array>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "graph/operators/conv/scaled_conv.hpp"
+#include "graph/operators/elementwise/byte_table.hpp"
 #include "graph/operators/elementwise/dynamic_steps.hpp"
+#include "graph/operators/matmul/matmul.hpp"
 #include "graph/operators/reduction/fixed_rows.hpp"
+#include "kernels/conv/result_table.hpp"
+#include "kernels/fused/table.hpp"
 
 namespace vellum {
 namespace {
@@ -21,6 +26,36 @@ void add_byte_table(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("ByteTable", "ByteTable",
                                 {steps({1, 10, 9, 7}), as_constant({HostTensor::f32({256}, entries), false})},
                                 {{"first", int64_t{-100}}}));
+}
+
+// Layers whose rounded results a table maps to others. The sums are multiples of 1/1024, which no order of
+// additions rounds, and adjacent numbers of the table are close to each other.
+void add_result_tables(std::vector<SmallOperator>& list) {
+  const auto add = [&](const char* name, Shape x, Shape w, std::shared_ptr<const Operator> layer) {
+    Operand filters = weights(std::move(w));
+    for (float& weight : filters.tensor.mutable_as<float>()) weight = std::nearbyint(64 * weight) / 64;
+    auto table = std::make_shared<ByteTable>();
+    table->x_step = 1.0f / 16;
+    table->first = -128;
+    table->y_step = 0x1p-9f;
+    table->y_most = 2048 + 255;
+    std::vector<float> entries;
+    for (int i = 0; i < ByteTable::kEntries; ++i) entries.push_back(static_cast<float>(2048 + i) * 0x1p-9f);
+    SmallOperator made = small_operator(
+        name, "ConvTable",
+        {steps(std::move(x)), filters, as_constant({HostTensor::f32({ByteTable::kEntries}, entries), false})},
+        table_nodes(layer->with_activation({.step = 1.0f / 16, .least = -100, .most = 127}), table));
+    std::vector<ValueId>& inputs = made.graph.nodes[0].inputs;
+    inputs.insert(inputs.begin() + 2, kResultTable - 2, kNoValue);
+    list.push_back(std::move(made));
+  };
+  auto window = std::make_shared<Conv>(), depthwise = std::make_shared<Conv>();
+  window->window.pads = depthwise->window.pads = {1, 1, 1, 1};
+  depthwise->group = 20;
+  add("ConvTable 1x1", {1, 20, 9, 7}, {24, 20, 1, 1}, std::make_shared<Conv>());
+  add("ConvTable 3x3", {1, 12, 9, 7}, {16, 12, 3, 3}, window);
+  add("ConvTable 3x3 depthwise", {1, 20, 13, 11}, {20, 1, 3, 3}, depthwise);
+  add("ConvTable of a product", {7, 40}, {40, 24}, std::make_shared<Gemm>());
 }
 
 // The operators that the pass fuse_dynamic_quantization makes, and the one that it starts from.
@@ -75,6 +110,7 @@ void add_fixed_rows(std::vector<SmallOperator>& list) {
 
 void add_quantised_operators(std::vector<SmallOperator>& list) {
   add_byte_table(list);
+  add_result_tables(list);
   add_fixed_rows(list);
   add_dynamic_quantization(list);
 }

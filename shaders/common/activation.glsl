@@ -1,5 +1,6 @@
 // Defines vec4 activate(vec4 v), the activation function that the macro ACTIVATION names
-// (graph/operators/elementwise/activation.hpp).
+// (graph/operators/elementwise/activation.hpp). With TABLE it then looks the rounded result up in a table
+// (kernels/conv/result_table.hpp).
 //
 // Include it after parameters with the field `vec4 activation_params`. It holds (alpha, beta, gamma, 0); with
 // ACTIVATION_SCALED (alpha, beta, scale, shift); for rounded_... functions (alpha, least, most, step); with
@@ -90,7 +91,17 @@ ROUNDED_FN_(erf)
 ROUNDED_FN_(gelu)
 ROUNDED_FN_(gelu_tanh)
 
-#ifdef ACTIVATION_SCALED
+#ifdef TABLE
+// The rounded result, as a number of steps from the least one on, is an index of `table`, which has 256 elements.
+TEXELS_IN(table)
+vec4 activate(vec4 x) {
+  vec4 steps = CAT(activation_, ACTIVATION)(x) / activation_constants.w - activation_constants.y;
+  ivec4 i = clamp(ivec4(roundEven(steps)), ivec4(0), ivec4(255));
+  vec4 y;
+  for (int c = 0; c < 4; ++c) y[c] = load_table(i[c] >> 2, 0, 64)[i[c] & 3];
+  return y;
+}
+#elif defined(ACTIVATION_SCALED)
 vec4 activate(vec4 x) { return activation_constants.z * CAT(activation_, ACTIVATION)(x) + activation_constants.w; }
 #else
 vec4 activate(vec4 x) { return CAT(activation_, ACTIVATION)(x); }

@@ -1,5 +1,5 @@
 // Weights of quantised layers are bytes on the device in every kernel that a device may prefer, fused ones
-// included, and give the results of the host.
+// included, and give the results of the host. Tables of results are floats.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -79,7 +79,8 @@ TEST(ByteWeights, AreReadByEveryKernel) {
           Program program = lower(small.graph, all[device], {.storage = storage, .tuning = &table});
           ASSERT_TRUE(program.warnings.empty()) << program.warnings.front();
           for (const VirtualTensor& tensor : program.tensors)
-            EXPECT_TRUE(tensor.role != TensorRole::weight || !is_float(tensor.desc.element))
+            EXPECT_TRUE(tensor.role != TensorRole::weight || tensor.name.ends_with("/table") ||
+                        !is_float(tensor.desc.element))
                 << tensor.name << "\n"
                 << to_text(program);
           // Every eighth program runs, all of them in full tests.

@@ -4,7 +4,11 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "passes/passes.hpp"
+#include "program/program.hpp"
+#include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
+#include "support/onnx_builder.hpp"
 
 namespace vellum::test {
 namespace quantize_test {
@@ -175,6 +179,26 @@ TEST(IntegerProducts, QuantisedConvAndMatMul) {
                                   scalar(0.4f), bytes(DType::u8, {}, 5)}};
   product.sweep.fp16_absolute = 1;
   check_operator(product);
+}
+
+// A rounded output of one pixel is stored as the floats that the application reads; a larger one in bytes,
+// which a dispatch converts.
+TEST(Quantize, OutputsOfOnePixelAreFloats) {
+  const auto last_operator = [](const Shape& shape, Precision precision) {
+    OnnxModel model;
+    model.input("x", shape)
+        .initializer("w", random_tensor({8, shape[1], 1, 1}, 1))
+        .initializer("scale", scalar(0.125f))
+        .initializer("zero", HostTensor::from<int64_t>(DType::i8, {}, std::array{int64_t{0}}));
+    model.node("Conv", {"x", "w"}, {"c"}).node("QuantizeLinear", {"c", "scale", "zero"}, {"q"});
+    model.node("DequantizeLinear", {"q", "scale", "zero"}, {"y"}).output("y");
+    const Program program = lower(optimise(model.graph(), {}), test_context()->caps(),
+                                  {.precision = precision, .storage = StorageChoice::buffer});
+    return operator_type(program.tasks.back());
+  };
+  EXPECT_EQ(last_operator({1, 8, 1, 1}, Precision::fp32), "Conv");
+  EXPECT_EQ(last_operator({1, 8, 2, 3}, Precision::fp32), "Convert");
+  EXPECT_EQ(last_operator({1, 8, 1, 1}, Precision::fp16), "Convert");
 }
 
 TEST(NarrowTypes, CastRoundsFloatsAndKeepsTheLowestBitsOfIntegers) {

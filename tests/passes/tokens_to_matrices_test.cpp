@@ -49,6 +49,27 @@ TEST(TokensToMatrices, ElementwiseOperators) {
   EXPECT_EQ(types(as_matrices(m)), "Reshape Gemm Mul Sub Sqrt Reshape");
 }
 
+// The rounded GELU of a quantised model.
+TEST(TokensToMatrices, FunctionsByATable) {
+  OnnxModel m = with_product();
+  m.initializer("step", HostTensor::f32({}, std::vector<float>{0.125f}));
+  m.initializer("zero", HostTensor::from<int64_t>(DType::u8, {}, std::array{int64_t{128}}));
+  const auto round = [&](const std::string& from, const std::string& to) {
+    m.node("QuantizeLinear", {from, "step", "zero"}, {to + "_q"});
+    m.node("DequantizeLinear", {to + "_q", "step", "zero"}, {to});
+  };
+  round("p", "rounded");
+  m.node("Sigmoid", {"rounded"}, {"gate"}).node("Mul", {"rounded", "gate"}, {"silu"});
+  round("silu", "y");
+  m.node("Neg", {"y"}, {"z"}).output("z");
+  const auto passes = [](Graph& graph) {
+    fuse_quantization(graph);
+    matmul_to_gemm(graph);
+    tokens_to_matrices(graph);
+  };
+  EXPECT_EQ(types(after(passes, m)), "Reshape Gemm ByteTable Neg Reshape");
+}
+
 TEST(TokensToMatrices, WhatVariesOtherwiseStays) {
   OnnxModel m = with_product();
   m.initializer("token", random_tensor({3, 1}, 2)).node("Mul", {"p", "token"}, {"y"}).output("y");

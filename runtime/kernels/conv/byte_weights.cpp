@@ -9,6 +9,7 @@
 #include "graph/operators/conv/conv_transpose.hpp"
 #include "graph/operators/conv/scaled_conv.hpp"
 #include "graph/operators/movement/transpose.hpp"
+#include "kernels/conv/result_table.hpp"
 #include "kernels/conv/weights.hpp"
 
 namespace vellum {
@@ -119,7 +120,7 @@ ByteWeightsPointer fixed_point_weights(const std::vector<float>& weights,
 
 // Returns the weights of a convolution in fixed point; null unless its input has the scale that it expects.
 ByteWeightsPointer fixed_point_weights(const Lowering& lowering, size_t input, bool adds_integers) {
-  const auto* conv = dynamic_cast<const Conv*>(lowering.node().op.get());
+  const auto* conv = dynamic_cast<const Conv*>(&layer_of(*lowering.node().op));
   if (!conv || !conv->fixed_point || !conv->fixed_point->fits(conv->activation, lowering.has_input(3)))
     return nullptr;
   if (lowering.has_input(4) || lowering.desc_of_input(0).grid.step != conv->fixed_point->x_scale)

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "kernels/conv/contraction.hpp"
+#include "kernels/conv/conv.hpp"
 #include "kernels/conv/depthwise.hpp"
 #include "kernels/conv/direct.hpp"
 #include "kernels/conv/groups.hpp"
@@ -61,7 +62,11 @@ void lower_scaled_conv(Lowering& lowering) {
 
 void lower_conv(Lowering& lowering) {
   if (lowering.input_type(0).shape.size() > 4) return lower_volume(lowering);
-  const Window2d window = window_of<Conv>(lowering);
+  lower_planes(lowering);
+}
+
+void lower_planes(Lowering& lowering) {
+  const Window2d window = to_2d(place_window(*lowering.node().op, operator_inputs(lowering)));
   if (!fits_32_bits(window)) return lowering.run_on_host("its window is too large");
   const ConvProblem problem = conv_problem(lowering, window);
   if (problem.has_scale && !problem.is_pointwise())

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/conv/dispatch.hpp"
+#include "kernels/conv/result_table.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
@@ -146,7 +147,7 @@ void dispatch_depthwise(Lowering& lowering, const ConvProblem& problem, const Fi
                  {tiles, planes, problem.images}, tiles * planes * problem.images);
   define_halves(dispatch, filters.run);
   add_byte_weights(lowering, dispatch, filters.bytes);
-  define_activation_or_bounds(dispatch, problem.activation);
+  define_results(lowering, dispatch, problem.activation);
   add_extras(dispatch, {.residual = tensors.residual}, problem.images);
   lowering.dispatch(std::move(dispatch));
 }

@@ -3,6 +3,7 @@
 #include "cost/device_traits.hpp"
 #include "cost/subgroups.hpp"
 #include "graph/operators/conv/scaled_conv.hpp"
+#include "kernels/conv/result_table.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
@@ -116,7 +117,7 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
                {kernel.image_blocks, weights.blocks(), y_shape[0]}, kernel.tiles);
   define_halves(dispatch, weights.run);
   add_byte_weights(lowering, dispatch, weights.bytes);
-  define_activation_or_bounds(dispatch, activation);
+  define_results(lowering, dispatch, activation);
   add_extras(dispatch, {.residual = residual}, 1);
   dispatch.fused = kernel.fused;
   lowering.dispatch(std::move(dispatch));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/conv/result_table.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
@@ -84,7 +85,7 @@ void dispatch_matrix(Lowering& lowering, TensorId x, TensorId y, const ConvWeigh
       },
       tile);
   add_byte_weights(lowering, dispatch, weights.bytes);
-  define_activation_or_bounds(dispatch, activation);
+  define_results(lowering, dispatch, activation);
   add_extras(dispatch, extras, n);
   lowering.dispatch(std::move(dispatch));
 }

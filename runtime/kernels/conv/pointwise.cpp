@@ -6,6 +6,7 @@
 #include "cost/device_traits.hpp"
 #include "cost/registers.hpp"
 #include "cost/subgroups.hpp"
+#include "kernels/conv/result_table.hpp"
 #include "kernels/conv/split_k.hpp"
 #include "kernels/conv/subgroup_broadcast.hpp"
 #include "kernels/elementwise/elementwise.hpp"
@@ -132,7 +133,7 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   if (contiguous) define(dispatch, "CONTIGUOUS");
   define_halves(dispatch, weights.run);
   add_byte_weights(lowering, dispatch, weights.bytes);
-  define_activation_or_bounds(dispatch, activation);
+  define_results(lowering, dispatch, activation);
   add_extras(dispatch, extras, n);
   lowering.dispatch(std::move(dispatch));
 }

@@ -3,6 +3,7 @@
 #include "cost/device_traits.hpp"
 #include "graph/operators/conv/scaled_conv.hpp"
 #include "graph/operators/fused/fused_nodes.hpp"
+#include "kernels/conv/result_table.hpp"
 #include "kernels/conv/weights.hpp"
 
 namespace vellum {
@@ -57,7 +58,7 @@ ByteWeightsPointer integer_weights(const Lowering& lowering) {
 
 const Conv* conv_of(const Operator& op) {
   const auto* scaled = dynamic_cast<const ScaledConv*>(&op);
-  return scaled ? &scaled->conv : dynamic_cast<const Conv*>(&op);
+  return scaled ? &scaled->conv : dynamic_cast<const Conv*>(&layer_of(op));
 }
 
 WindowPlacement place_window(const Operator& op, const std::vector<OperatorInput>& inputs) {

@@ -50,12 +50,12 @@ struct ConvProblem {
   TileDemand rows() const { return {width, whole_lines(), slices(outputs), macs()}; }
 };
 
-// Returns the convolution of a Conv or a ScaledConv; null for other operators.
+// Returns the convolution of a Conv, a ScaledConv or FusedNodes with a table; null for other operators.
 const Conv* conv_of(const Operator& op);
-// Returns the window of a Conv or a ScaledConv over these inputs.
+// Returns the window of such an operator over these inputs.
 WindowPlacement place_window(const Operator& op, const std::vector<OperatorInput>& inputs);
 
-// Returns the problem of the Conv or ScaledConv that is being lowered; `window` is its window.
+// Returns the problem of the convolution that is being lowered; `window` is its window.
 ConvProblem conv_problem(const Lowering& lowering, const Window2d& window);
 
 // Returns whether the network's convolutions with the common window along x have enough multiply-accumulates

@@ -10,6 +10,7 @@
 #include "cost/device_traits.hpp"
 #include "cost/registers.hpp"
 #include "kernels/conv/dispatch.hpp"
+#include "kernels/conv/result_table.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
@@ -141,7 +142,7 @@ void transform_output(Lowering& lowering, const Tiles& tiles, const ConvWeights&
                                .bias_row = weights.blocks() * weights.tile_slices * weights.taps,
                                .grid_width = weights.width()});
   define(dispatch, "SIDE", std::to_string(tiles.side));
-  define_activation_or_bounds(dispatch, activation);
+  define_results(lowering, dispatch, activation);
   if (residual != kNoTensor) add_residual(dispatch, residual);
   lowering.dispatch(std::move(dispatch));
 }

@@ -87,7 +87,7 @@ ProgramBuilder::ProgramBuilder(const Graph& graph, const DeviceCaps& caps, const
       is_read_by_node_(graph.values.size(), false),
       needs_range_(graph.values.size(), false),
       may_use_images_(storage_choice(kNoValue) != StorageChoice::buffer || !options.value_storages.empty()) {
-  if (stores_bytes(options)) grids_ = value_grids(graph);
+  if (stores_bytes(options)) grids_ = value_grids(graph, options.precision);
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     const auto is_state = [&](const StatePair& pair) { return pair.output == i; };
     is_read_[graph.outputs[i]] = true;

@@ -171,6 +171,20 @@ void add_dynamic_ranges(const Graph& graph, Ranges& ranges) {
       ranges[node.outputs[0]] = StepRange{1.0f, 0.0f, 255.0f};
 }
 
+// Returns whether a tensor has one pixel at most, so that floats of every layout are the same memory.
+bool is_one_pixel(const Shape& shape) { return shape.size() >= 2 && element_count(shape) == shape[1]; }
+
+// Removes the ranges of graph outputs that nothing else reads, if they have one pixel: the kernel stores the
+// floats that the application reads, and no dispatch converts bytes to them.
+void store_outputs_as_floats(const Graph& graph, Ranges& ranges) {
+  std::vector<bool> is_read(graph.values.size(), false);
+  for (const Node& node : graph.nodes)
+    for (const ValueId input : node.inputs)
+      if (input != kNoValue) is_read[input] = true;
+  for (const ValueId output : graph.outputs)
+    if (!is_read[output] && is_one_pixel(graph.values[output].type.shape)) ranges[output].reset();
+}
+
 Ranges ranges_of(const Graph& graph, Ranges ranges);
 
 // Adds the ranges of the outputs of FusedNodes, which follow from the ranges of the inputs.
@@ -219,10 +233,11 @@ bool stores_bytes(const LoweringOptions& options) {
   return options.arithmetic == Arithmetic::fp32 || options.precision != Precision::fp16;
 }
 
-std::vector<std::optional<ByteGrid>> value_grids(const Graph& graph) {
+std::vector<std::optional<ByteGrid>> value_grids(const Graph& graph, Precision precision) {
   Ranges ranges = ranges_of(graph, Ranges(graph.values.size()));
   round_in_stores(graph, ranges);
   add_dynamic_ranges(graph, ranges);
+  if (precision == Precision::fp32) store_outputs_as_floats(graph, ranges);  // halves would round steps
   std::vector<std::optional<ByteGrid>> grids(ranges.size());
   for (size_t i = 0; i < ranges.size(); ++i)
     if (ranges[i] && is_float(graph.values[i].type.dtype)) grids[i] = ranges[i]->grid();

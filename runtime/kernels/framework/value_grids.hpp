@@ -21,6 +21,7 @@ const Activation* activation_of(const Operator& op);
 // none. A value is on the grid that its operator rounds to (Activation::step, DequantizeLinear). If its
 // operator only moves elements, it is on the grid of its input. If its only reader rounds it, and its
 // operator's kernel can round as it stores, it is on the grid of that reader, which then needs no dispatch.
-std::vector<std::optional<ByteGrid>> value_grids(const Graph& graph);
+// In fp32 a graph output of one pixel that nothing else reads has none.
+std::vector<std::optional<ByteGrid>> value_grids(const Graph& graph, Precision precision = Precision::fp32);
 
 }  // namespace vellum

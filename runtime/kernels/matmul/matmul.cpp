@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "kernels/conv/pointwise.hpp"
+#include "kernels/conv/result_table.hpp"
 #include "kernels/conv/subgroup_broadcast.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
@@ -178,9 +179,10 @@ void lower_matmul(Lowering& lowering) {
   lower_linear_product(lowering, std::move(p));
 }
 
-void lower_gemm(Lowering& lowering) {
+void lower_gemm(Lowering& lowering) { lower_product(lowering, lowering.op<Gemm>()); }
+
+void lower_product(Lowering& lowering, const Gemm& gemm) {
   if (!floating(lowering)) return lowering.run_on_host("integers have no kernel");
-  const Gemm& gemm = lowering.op<Gemm>();
   const Shape &a = lowering.input_type(0).shape, &b = lowering.input_type(1).shape,
               &y = lowering.output_type().shape;
   Product p;
@@ -199,6 +201,8 @@ void lower_gemm(Lowering& lowering) {
     std::vector<float> bias = p.has_c ? lowering.constant(2)->to_floats() : std::vector<float>();
     return multiply_channels4(lowering, p, std::move(bias));
   }
+  if (lowering.has_input(kResultTable))
+    return lowering.run_on_host("a table of the results of such a product has no kernel");
   if (lowering.has_input(3))
     return lowering.run_on_host("a residual of a product of computed matrices has no kernel");
   if (p.has_c) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "graph/operators/matmul/matmul.hpp"
 #include "kernels/framework/lowering.hpp"
 
 namespace vellum {
@@ -23,5 +24,9 @@ struct Product {
 // Emits the product of inputs 0 and 1 plus input 2. The inputs are read as linear tensors and may be computed
 // at run time.
 void lower_linear_product(Lowering& lowering, Product product);
+
+// Emits the product of the node that is being lowered, which is `gemm` or, with a table of its results,
+// FusedNodes (kernels/conv/result_table.hpp).
+void lower_product(Lowering& lowering, const Gemm& gemm);
 
 }  // namespace vellum

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/operators/elementwise/byte_table.hpp"
 #include "graph/operators/matmul/attention.hpp"
 #include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/reduction/normalization.hpp"
@@ -77,8 +78,13 @@ class RowsAsMatrices {
     if (node.outputs.size() != 1 || node.inputs.empty()) return false;
     const TensorType& y = type(node.outputs[0]);
     if (y.shape.size() <= 2 || element_count(y.shape) == 0 || !is_float(y.dtype)) return false;
-    return match_node<LayerNormalization>(editor_, index) || match_node<Unary>(editor_, index) ||
+    return match_node<LayerNormalization>(editor_, index) || is_function(index) ||
            match_node<Binary>(editor_, index);
+  }
+
+  // Whether the node computes each element of its result from one element of input 0.
+  bool is_function(size_t index) const {
+    return match_node<Unary>(editor_, index) || match_node<ByteTable>(editor_, index);
   }
 
   void compute_as_matrix(size_t index) {
@@ -87,8 +93,8 @@ class RowsAsMatrices {
     std::optional<Rewritten> rewritten;
     if (const auto norm = match_node<LayerNormalization>(editor_, index))
       rewritten = normalize_rows(*norm.op, node);
-    else if (match_node<Unary>(editor_, index))
-      rewritten = unary_of_rows(node);
+    else if (is_function(index))
+      rewritten = function_of_rows(node);
     else
       rewritten = binary_of_rows(index, node);
     if (!rewritten) return;
@@ -112,10 +118,13 @@ class RowsAsMatrices {
     return Rewritten{std::move(op), std::move(inputs)};
   }
 
-  std::optional<Rewritten> unary_of_rows(const Node& node) const {
+  std::optional<Rewritten> function_of_rows(const Node& node) const {
     const auto matrix = matrix_of(node.inputs[0]);
-    if (!matrix || node.inputs.size() != 1) return std::nullopt;
-    return Rewritten{node.op, {*matrix}};
+    const bool has_table = dynamic_cast<const ByteTable*>(node.op.get()) != nullptr;
+    if (!matrix || (node.inputs.size() != 1 && !has_table)) return std::nullopt;
+    Rewritten rewritten{node.op, node.inputs};
+    rewritten.inputs[0] = *matrix;
+    return rewritten;
   }
 
   // At least one operand is a matrix already; another one of the same shape becomes one.
