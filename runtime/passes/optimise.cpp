@@ -52,6 +52,7 @@ constexpr Pass kPasses[] = {
     {"fold_scale", fold_scale, Repeat::until_unchanged},
     {"fuse_bias", fuse_bias, Repeat::until_unchanged},
     {"merge_convolutions", merge_convolutions, Repeat::until_unchanged},
+    {"merge_depthwise_banks", merge_depthwise_banks, Repeat::until_unchanged},  // each with its folded bias
     {"fuse_residual", fuse_residual},              // after folding: operators with a residual do not fold
     {"fuse_activations", fuse_activations},        // after fuse_residual: the residual is added before them
     {"fuse_squeeze_excite", fuse_squeeze_excite},  // after fuse_activations: its products have activations

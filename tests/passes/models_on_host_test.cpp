@@ -83,6 +83,7 @@ TEST_P(ModelsOnHost, EveryPassKeepsTheResult) {
       {"fold_scale", fold_scale},
       {"fuse_bias", fuse_bias},
       {"merge_convolutions", merge_convolutions},
+      {"merge_depthwise_banks", merge_depthwise_banks},
       {"fuse_residual", fuse_residual},
       {"fuse_activations", fuse_activations},
       {"share_constants", share_constants},

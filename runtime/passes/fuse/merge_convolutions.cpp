@@ -12,6 +12,7 @@
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/reduction/normalization.hpp"
 #include "passes/fuse/channel_affine.hpp"
+#include "passes/fuse/window_within.hpp"
 #include "passes/passes.hpp"
 
 namespace vellum {
@@ -69,21 +70,6 @@ std::optional<Summand> summand_of(const GraphEditor& editor, ValueId value, size
                  .shape = {}};
 }
 
-// Returns for each axis where the first tap of `inner` is among those of `outer`. Nothing if a tap is between
-// or beyond them.
-std::optional<std::array<int64_t, 3>> place_in(const WindowPlacement& inner, const WindowPlacement& outer) {
-  std::array<int64_t, 3> first{};
-  for (size_t axis = 0; axis < 3; ++axis) {
-    const int64_t step = outer.dilations[axis], shift = outer.pads_begin[axis] - inner.pads_begin[axis];
-    const bool same_steps = inner.kernel[axis] == 1 || inner.dilations[axis] == step;
-    if (inner.strides[axis] != outer.strides[axis] || !same_steps || shift < 0 || shift % step != 0)
-      return std::nullopt;
-    first[axis] = shift / step;
-    if (first[axis] + inner.kernel[axis] > outer.kernel[axis]) return std::nullopt;
-  }
-  return first;
-}
-
 // The window of one pixel at the pixel itself, as which a factor of each channel counts.
 WindowPlacement pixel_of(const WindowPlacement& window) {
   WindowPlacement pixel = window;
@@ -123,7 +109,7 @@ bool add_to(Summand& outer, const Summand& inner) {
   if (inner.conv && (inner.conv->group != outer.conv->group || inner.shape[1] != outer.shape[1]))
     return false;
   if (!inner.conv && outer.shape[0] != outer.shape[1] * outer.conv->group) return false;
-  const auto first = place_in(inner.conv ? inner.window : pixel_of(outer.window), outer.window);
+  const auto first = window_within(inner.conv ? inner.window : pixel_of(outer.window), outer.window);
   if (!first) return false;
   for_each_weight(inner, outer, *first,
                   [&](size_t to, size_t from) { outer.weights[to] += inner.weights[from]; });
