@@ -57,6 +57,7 @@ constexpr Pass kPasses[] = {
     {"fuse_activations", fuse_activations},        // after fuse_residual: the residual is added before them
     {"fuse_squeeze_excite", fuse_squeeze_excite},  // after fuse_activations: its products have activations
     {"fuse_channel_scale", fuse_channel_scale},
+    {"merge_moves", merge_moves},          // after the passes that know Transpose, Slice and Split
     {"share_constants", share_constants},  // after folding, which adds constants
     {"remove_dead_code", remove_dead_code},
 };

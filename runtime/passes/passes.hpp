@@ -62,6 +62,7 @@ void move_transposes(Graph& graph);     // operators on N, H, W, C between Trans
 void transpose_pictures(Graph& graph);  // Transpose between tokens and pictures becomes one of a picture
 void volumes_to_frames(Graph& graph);   // layers of volumes become layers of pictures, frame by frame
 void gather_rows(Graph& graph);         // rows of tokens that several operators rearrange become one Gather
+void merge_moves(Graph& graph);         // chains of Transpose, Slice and Split become one AsStrided
 void split_products(Graph& graph);      // MatMul whose columns are split becomes a MatMul for each part
 void matmul_to_gemm(Graph& graph);      // MatMul with a constant matrix, bias and activation become a Gemm
 void tokens_to_matrices(Graph& graph);  // operators on the rows of a Gemm read and compute matrices

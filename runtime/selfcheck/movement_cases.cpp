@@ -8,6 +8,22 @@ namespace {
 using namespace selfcheck;
 using Ints = std::vector<int64_t>;
 
+SmallOperator strided_view(const std::string& name, Shape x, int64_t offset, Ints shape, Ints strides) {
+  return small_operator("AsStrided, " + name, "AsStrided", {computed(std::move(x))},
+                        {{"offset", offset}, {"shape", std::move(shape)}, {"strides", std::move(strides)}});
+}
+
+// Views of matrices and pictures, whose elements are whole texels or are not.
+void add_strided_views(std::vector<SmallOperator>& list) {
+  list.push_back(strided_view("rows to a picture", {31, 24}, 24 + 8, {1, 8, 5, 6}, {0, 1, 6 * 24, 24}));
+  list.push_back(strided_view("columns to a picture", {31, 22}, 24, {1, 7, 5, 6}, {0, 1, 6 * 22, 22}));
+  list.push_back(strided_view("rows to heads", {31, 24}, 24, {1, 3, 30, 8}, {0, 8, 24, 1}));
+  list.push_back(strided_view("columns to heads", {31, 21}, 21, {1, 3, 30, 7}, {0, 7, 21, 1}));
+  list.push_back(strided_view("a picture to rows", {1, 12, 5, 6}, 0, {1, 30, 12}, {0, 1, 30}));
+  list.push_back(strided_view("a picture to heads", {1, 12, 5, 6}, 0, {1, 2, 30, 6}, {0, 6 * 30, 1, 30}));
+  list.push_back(strided_view("a picture to a picture", {1, 12, 5, 6}, 0, {1, 30, 3, 4}, {0, 1, 120, 30}));
+}
+
 }  // namespace
 
 void add_movement_operators(std::vector<SmallOperator>& list) {
@@ -60,6 +76,7 @@ void add_movement_operators(std::vector<SmallOperator>& list) {
                                 {{"kernel_shape", Ints{2, 3, 3}}, {"strides", Ints{1, 2, 2}}}));
   list.push_back(
       small_operator("GridSample", "GridSample", {computed({1, 5, 8, 9}), computed({1, 6, 7, 2}, 2)}));
+  add_strided_views(list);
 }
 
 }  // namespace vellum

@@ -172,6 +172,24 @@ TEST(PickChannels, OfOneTensorOrTwo) {
   expect_refused(pick({0}), {counting({3})}, "two to four dimensions");
 }
 
+TEST(AsStrided, CopiesAViewOfItsInput) {
+  const auto view = [](int64_t offset, Ints shape, Ints strides) {
+    return Spec{
+        "AsStrided", 1, {{"offset", offset}, {"shape", std::move(shape)}, {"strides", std::move(strides)}}};
+  };
+  expect_floats(run(view(1, {2, 3}, {1, 4}), {counting({3, 4})}), {2, 3}, {1, 5, 9, 2, 6, 10});
+  expect_floats(run(view(5, {2, 2}, {0, -5}), {counting({6})}), {2, 2}, {5, 0, 5, 0});
+  expect_floats(run(view(2, {}, {}), {counting({6})}), {}, {2});
+  EXPECT_EQ(run(view(9, {0, 2}, {1, 1}), {counting({6})}).shape(), (Shape{0, 2}));
+  expect_refused(view(1, {2, 3}, {1, 5}), {counting({3, 4})}, "leaves its tensor");
+  expect_refused(view(-1, {2}, {1}), {counting({4})}, "leaves its tensor");
+  expect_refused(view(1, {3}, {-1}), {counting({4})}, "leaves its tensor");
+  expect_refused(view(INT64_MAX, {2}, {INT64_MAX}), {counting({4})}, "leaves its tensor");
+  expect_refused(view(0, {2, 2}, {INT64_MIN, INT64_MAX}), {counting({4})}, "leaves its tensor");
+  expect_refused(view(0, {2}, {1, 1}), {counting({4})}, "1 sizes and 2 strides");
+  expect_refused(view(0, {-2}, {1}), {counting({4})}, "negative size");
+}
+
 TEST(StackFrames, PutsThePicturesOfAWindowSideBySide) {
   const auto stack = [](int64_t frames, int64_t output, int64_t kernel, int64_t stride, int64_t padding) {
     return Spec{"StackFrames",

@@ -1,5 +1,6 @@
 #include "graph/operators/movement/moves_elements.hpp"
 
+#include "graph/operators/movement/as_strided.hpp"
 #include "graph/operators/movement/depth_to_space.hpp"
 #include "graph/operators/movement/gather.hpp"
 #include "graph/operators/movement/pad.hpp"
@@ -28,8 +29,8 @@ bool moves_elements(const Node& node) {
     return pad->mode != PadMode::constant || (pad->value == 0.0f && node.inputs.size() < 3);
   if (const auto* pool = dynamic_cast<const Pool*>(&op))
     return pool->kind == PoolKind::max && !pool->with_indices && !pool->activation;
-  return is_one_of<ReshapeFamily, Transpose, Slice, Split, Gather, Tile, Expand, DepthToSpace, SpaceToDepth>(
-      op);
+  return is_one_of<ReshapeFamily, Transpose, Slice, Split, Gather, Tile, Expand, AsStrided, DepthToSpace,
+                   SpaceToDepth>(op);
 }
 
 }  // namespace vellum

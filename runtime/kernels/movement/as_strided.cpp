@@ -1,0 +1,116 @@
+// Lowers AsStrided.
+#include "graph/operators/movement/as_strided.hpp"
+
+#include <algorithm>
+
+#include "graph/operators/matmul/matmul.hpp"
+#include "kernels/framework/elements.hpp"
+#include "kernels/framework/strided.hpp"
+#include "shaders/movement/strided_texels.h"
+
+namespace vellum {
+
+namespace {
+
+// Of the linear result of strided_texels.comp.
+constexpr size_t kMostTexelLoops = decltype(StridedTexelsParameters::dims)::size();
+
+// Returns whether the only readers of the result multiply its rows by constant matrices.
+bool is_for_products(const Lowering& lowering) {
+  const ValueId y = lowering.node().outputs[0];
+  bool any = false;
+  for (const Node& node : lowering.graph().nodes) {
+    if (std::ranges::find(node.inputs, y) == node.inputs.end()) continue;
+    if (dynamic_cast<const Gemm*>(node.op.get()) == nullptr) return false;
+    any = true;
+  }
+  return any;
+}
+
+// Returns the layout of the result. Pictures whose channels are closest to each other in the source come from
+// tokens or from channels last, and operators on channels follow. Other results are rows of heads.
+Layout layout_of_result(const Lowering& lowering, const StridedView& view) {
+  const size_t rank = view.shape.size();
+  if (!all_float(lowering) || lowering.is_final(0)) return Layout::linear;
+  if (rank == 2) return is_for_products(lowering) ? Layout::channels4 : Layout::linear;
+  if (rank != 4 || view.shape[1] == 1) return Layout::linear;
+  const bool channels_last = view.strides[1] == 1 && (view.strides[3] != 1 || view.shape[3] == 1);
+  return channels_last ? Layout::channels4 : Layout::linear;
+}
+
+bool is_whole(int64_t number) { return number % 4 == 0; }
+
+// Returns whether four elements along `axis` are always one texel of x, which has `plane` pixels in each
+// image and `channels` channels; or contiguous from a multiple of four on, if x is linear (plane 1, channels
+// 4). Along the other axes a step leads to whole texels, or to another pixel of the same plane.
+bool reads_quads(const StridedView& view, size_t axis, int64_t plane, int64_t channels) {
+  if (view.strides[axis] != plane || !is_whole(view.shape[axis]) || !is_whole(channels)) return false;
+  if (!is_whole(view.offset / plane)) return false;
+  int64_t last_pixel = view.offset % plane;
+  for (size_t other = 0; other < view.shape.size(); ++other) {
+    const int64_t steps = view.shape[other] - 1, stride = view.strides[other];
+    if (other == axis || steps == 0 || stride % (4 * plane) == 0) continue;
+    if (stride < 0 || stride >= plane) return false;
+    last_pixel += steps * stride;
+  }
+  return last_pixel < plane;
+}
+
+// The strides along (w, h, c, n) of a tensor in channels4.
+ivec4 texel_strides(const StridedView& view) {
+  std::array<int64_t, 4> strides{0, 0, 0, 0};
+  const size_t rank = view.shape.size();
+  for (size_t axis = 0; axis < rank; ++axis)
+    if (view.shape[axis] > 1) strides[3 - channels4_slot(rank, axis)] = view.strides[axis];
+  return {strides[0], strides[1], strides[2], strides[3]};
+}
+
+// The same view with the dimensions that are contiguous in it merged.
+StridedView collapsed_view(const StridedView& view) {
+  LoopNest nest = collapse({view.shape, {view.strides}});
+  return {view.offset, nest.dims, nest.strides[0]};
+}
+
+// `view`: collapsed if the result is linear.
+void copy_texels(Lowering& lowering, const StridedView& view, Layout from, Layout to) {
+  const Shape &x_shape = lowering.input_type(0).shape, &y_shape = lowering.output_type().shape;
+  const bool x_linear = from == Layout::linear, y_linear = to == Layout::linear;
+  const auto [n, c, h, w] = x_linear ? std::array<int64_t, 4>{1, 4, 1, 1} : nchw(x_shape);
+  const ivec4 none{0, 0, 0, 0};
+  const ivec4 texel = y_linear ? none : texel_strides(view);
+  const bool rows = !x_linear && h * w == 1;
+  const bool quads = reads_quads(view, y_linear ? view.shape.size() - 1 : 1, h * w, c);
+  const TensorId x = lowering.read(0, from), y = lowering.write(0, to);
+  Dispatch dispatch = make_dispatch(
+      "strided_texels",
+      y_linear ? grid_1d(lowering.caps(), groups_of_four(y_shape)) : grid_of_texels(lowering.caps(), y_shape),
+      {reads("x", x), writes("y", y)},
+      StridedTexelsParameters{.x_shape = x_linear ? none : texel_shape(x_shape),
+                              .y_shape = y_linear ? none : texel_shape(y_shape),
+                              .y_strides = texel,
+                              .count = element_count(y_shape),
+                              .rank = view.shape.size(),
+                              .base = view.offset,
+                              .dims = y_linear ? view.shape : Shape{},
+                              .strides = y_linear ? view.strides : std::vector<int64_t>{}});
+  if (x_linear) define(dispatch, "X_LINEAR");
+  if (y_linear) define(dispatch, "Y_LINEAR");
+  if (rows) define(dispatch, "X_ROWS");
+  if (quads) define(dispatch, "QUADS");
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace
+
+void lower_as_strided(Lowering& lowering) {
+  const StridedView& view = lowering.op<AsStrided>().view;
+  const Layout from = is_in_channels4(lowering, 0) ? Layout::channels4 : Layout::linear;
+  const Layout to = layout_of_result(lowering, view);
+  if (to == Layout::channels4) return copy_texels(lowering, view, from, to);
+  const StridedView loops = collapsed_view(view);
+  if (from == Layout::channels4 && loops.shape.size() <= kMostTexelLoops)
+    return copy_texels(lowering, loops, from, to);
+  if (!strided_copy(lowering, 0, view.strides, view.offset)) lowering.run_on_host_for_rank();
+}
+
+}  // namespace vellum

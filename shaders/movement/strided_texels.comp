@@ -1,0 +1,93 @@
+// y[c0, c1, ...] = x[base + c0 * strides[0] + c1 * strides[1] + ...], where x, y or both are channels4 (X_LINEAR: x is
+// linear; Y_LINEAR: y is linear). Positions in x count elements in row-major order.
+//
+// X_ROWS: x is channels4 and has one pixel in each image (a matrix).
+// QUADS: four elements of y that an invocation stores are one texel of x, or contiguous from a multiple of four on where x is
+// linear.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#define FINITE_HALVES 1
+
+#include "strided_texels.h"
+#include "tensor.glsl"
+#include "divide.glsl"
+#include "texel.glsl"
+
+#ifdef X_LINEAR
+LINEAR_IN(x)
+#else
+TENSOR_IN(x)
+#endif
+
+#ifdef X_LINEAR
+float load_element(int at) { return load_x(at); }
+vec4 load_quad(int at) { return load4_x(at >> 2); }
+#else
+// Position (w, h, channel, n) of an element.
+ivec4 position(int at) {
+#ifdef X_ROWS
+  ivec2 by_channel = divide(at, x_shape.z);
+  return ivec4(0, 0, by_channel.y, by_channel.x);
+#else
+  ivec2 by_column = divide(at, x_shape.x);
+  ivec2 by_row = divide(by_column.x, x_shape.y);
+  ivec2 by_channel = divide(by_row.x, x_shape.z);
+  return ivec4(by_column.y, by_row.y, by_channel.y, by_channel.x);
+#endif
+}
+
+vec4 load_quad(int at) {
+  ivec4 p = position(at);
+  return load_x(ivec4(p.xy, p.z >> 2, p.w));
+}
+
+float load_element(int at) {
+  ivec4 p = position(at);
+  vec4 texel = load_x(ivec4(p.xy, p.z >> 2, p.w));
+  return texel[p.z & 3];
+}
+#endif
+
+#ifdef Y_LINEAR
+LINEAR_OUT(y)
+
+int source(int i) {
+  int at = base;
+  for (int d = rank - 1; d > 0; --d) {
+    ivec2 split = divide(i, dims[d]);
+    at += split.y * strides[d];
+    i = split.x;
+  }
+  return at + i * strides[0];
+}
+
+void main() {
+  int i4 = flat_index();
+  if (4 * i4 >= count) return;
+#ifdef QUADS
+  store_y(i4, load_quad(source(4 * i4)));
+#else
+  vec4 v;
+  for (int j = 0; j < 4; ++j) v[j] = load_element(source(min(4 * i4 + j, count - 1)));
+  store_y(i4, v);
+#endif
+}
+
+#else
+TENSOR_OUT(y)
+
+void main() {
+  ivec4 p;
+  if (!output_texel(y_shape, p)) return;
+  int at = base + p.x * y_strides.x + p.y * y_strides.y + 4 * p.z * y_strides.z + p.w * y_strides.w;
+#ifdef QUADS
+  store_y(p, load_quad(at));
+#else
+  vec4 v = vec4(0);
+  for (int j = 0; j < 4; ++j)
+    if (4 * p.z + j < y_shape.z) v[j] = load_element(at + j * y_strides.z);
+  store_y(p, v);
+#endif
+}
+
+#endif
