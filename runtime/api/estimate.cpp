@@ -9,10 +9,18 @@
 #include "api/target.hpp"
 #include "api/tensor_names.hpp"
 #include "estimate/estimate.hpp"
+#include "passes/caches/growing_caches.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
 namespace {
+
+// The shapes of growing caches do not follow from those of the other inputs.
+Graph with_fixed_caches(const Graph& graph, const SessionOptions& options) {
+  if (!has_cache_length(graph)) return graph;
+  return fix_cache_capacity(graph, state_pairs(graph, options.state), options.input_shapes,
+                            options.input_values);
+}
 
 MemoryEstimate estimate_memory(const Model& source, SessionOptions options, const Target& target,
                                const DeviceCaps& caps, const StreamRates& rates) {
@@ -32,8 +40,8 @@ MemoryEstimate estimate_memory(const Model& source, SessionOptions options, cons
   MemoryEstimate estimate =
       estimate_model({*compiled, graph, caps, target.memory_rules(), options.weights_budget,
                       options.in_flight, impl(model)->packed, rates});
-  estimate.shape_inference_bytes =
-      shape_inference_bytes(graph, options.input_shapes, options.input_values, options.precision);
+  estimate.shape_inference_bytes = shape_inference_bytes(
+      with_fixed_caches(graph, options), options.input_shapes, options.input_values, options.precision);
   return estimate;
 }
 

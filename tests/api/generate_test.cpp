@@ -114,6 +114,16 @@ TEST_F(GrowingCaches, PromptsInPiecesOfOneLength) {
   }
 }
 
+TEST_F(GrowingCaches, AreEstimated) {
+  const Device device = Device::open(device_options());
+  const Model model = load(decoder.model());
+  SessionOptions options = session_options();
+  options.input_shapes = {{"input_ids", {1, 1}}, {"attention_mask", {1, decoder.shape().capacity}}};
+  const MemoryEstimate estimate = estimate_memory(model, options, device);
+  EXPECT_EQ(estimate.vulkan.state, Session(device, model, options).memory().state_bytes);
+  EXPECT_GT(estimate.shape_inference_bytes, estimate.use.state);
+}
+
 TEST_F(GrowingCaches, RefuseMoreTokensThanTheyHaveRoomFor) {
   const Device device = Device::open(device_options());
   SessionOptions options = session_options();
