@@ -56,9 +56,9 @@ Decoder::Decoder(const DecoderShape& shape, DecoderForm form) : shape_(shape), f
 std::string Decoder::attention_nodes(OnnxModel& model, const std::string& layer, const std::string& x) const {
   for (const char* const part : {"q", "k", "v"})
     model.node("MatMul", {x, part + ("." + layer)}, {part + ("/" + layer)});
-  if (grows()) return growing_attention(model, layer);
+  if (grows() && !has_groups()) return growing_attention(model, layer);
   const std::string past = "past." + layer, present = "present." + layer, y = "attention/" + layer;
-  if (form_ == DecoderForm::group_query) {
+  if (has_groups()) {
     model.node(
         "com.microsoft.GroupQueryAttention",
         {"q/" + layer, "k/" + layer, "v/" + layer, past + ".key", past + ".value", "seqlens", "total",
@@ -80,13 +80,13 @@ std::string Decoder::attention_nodes(OnnxModel& model, const std::string& layer,
 }
 
 OnnxModel Decoder::model() const {
-  const bool groups = form_ == DecoderForm::group_query;
+  const bool groups = has_groups();
   OnnxModel model(24);
   model.input("input_ids", {1, kUnknownDim}, DType::i64);
   for (const auto& [name, tensor] : weights_)
     if (groups || grows() || (name != "cosines" && name != "sines")) model.initializer(name, tensor);
   if (groups) {
-    model.input("attention_mask", {1, shape_.capacity}, DType::i64)
+    model.input("attention_mask", {1, grows() ? kUnknownDim : shape_.capacity}, DType::i64)
         .initializer("one", HostTensor::i64({1}, std::vector<int64_t>{1}))
         .node("ReduceSum", {"attention_mask", "one"}, {"ones"}, attributes({{"keepdims", int64_t{0}}}))
         .node("Sub", {"ones", "one"}, {"last"})
@@ -97,7 +97,7 @@ OnnxModel Decoder::model() const {
   } else if (!grows()) {
     model.input("write_indices", {1}, DType::i64).input("lengths", {1}, DType::i64);
   }
-  if (grows()) add_shared_nodes(model);
+  if (grows() && !groups) add_shared_nodes(model);
   model.node("Gather", {"embedding", "input_ids"}, {"x0"});
   std::string x = "x0";
   const auto norm = [&](const std::string& name, const std::string& scale) {
@@ -107,9 +107,9 @@ OnnxModel Decoder::model() const {
   for (int64_t i = 0; i < shape_.layers; ++i) {
     const std::string layer = std::to_string(i);
     for (const char* const part : {".key", ".value"}) {
-      const Shape cache = groups    ? Shape{1, shape_.kv_heads, shape_.capacity, shape_.channels}
-                          : grows() ? Shape{1, shape_.kv_heads, kUnknownDim, shape_.channels}
-                                    : Shape{1, shape_.capacity, shape_.kv_width()};
+      const Shape cache = grows()  ? Shape{1, shape_.kv_heads, kUnknownDim, shape_.channels}
+                          : groups ? Shape{1, shape_.kv_heads, shape_.capacity, shape_.channels}
+                                   : Shape{1, shape_.capacity, shape_.kv_width()};
       model.input("past." + layer + part, cache);
     }
     const std::string y = attention_nodes(model, layer, norm("normal1/" + layer, "norm1." + layer));

@@ -17,9 +17,10 @@ struct DecoderShape {
   int64_t kv_width() const { return kv_heads * channels; }
 };
 
-// How the model attends. The second and the third have caches that grow.
+// How the model attends. All but the first and the last have caches that grow.
 enum class DecoderForm : uint8_t {
-  group_query,     // com.microsoft.GroupQueryAttention, with rotary embeddings and attention_mask
+  group_query,        // com.microsoft.GroupQueryAttention, with rotary embeddings and attention_mask
+  group_query_grows,  // the same, but past and present differ in length, as without a shared buffer
   concatenation,   // as torch exports it: past and new tokens are concatenated, positions follow from shapes
   attention,       // the same, but ONNX's Attention concatenates
   tensor_scatter,  // ONNX's TensorScatter and Attention with nonpad_kv_seqlen; without rotary embeddings
@@ -36,9 +37,12 @@ class Decoder {
   // The tokens that follow the prompt, each with the largest logit after all before it.
   std::vector<int64_t> generate(const std::vector<int64_t>& prompt, size_t count) const;
   const DecoderShape& shape() const { return shape_; }
-  bool grows() const { return form_ == DecoderForm::concatenation || form_ == DecoderForm::attention; }
+  bool grows() const { return form_ != DecoderForm::group_query && form_ != DecoderForm::tensor_scatter; }
 
  private:
+  bool has_groups() const {
+    return form_ == DecoderForm::group_query || form_ == DecoderForm::group_query_grows;
+  }
   using Row = std::vector<double>;
   const HostTensor& weight(const std::string& name) const { return weights_.at(name); }
   Row times(const Row& x, const std::string& matrix) const;

@@ -279,8 +279,9 @@ TEST_P(DecodingSteps, HaveTheTokensAndCachesOfSeparateRuns) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Forms, DecodingSteps,
-                         testing::Values(DecoderForm::group_query, DecoderForm::tensor_scatter,
-                                         DecoderForm::concatenation, DecoderForm::attention));
+                         testing::Values(DecoderForm::group_query, DecoderForm::group_query_grows,
+                                         DecoderForm::tensor_scatter, DecoderForm::concatenation,
+                                         DecoderForm::attention));
 
 TEST_F(Steps, BeyondTheCapacityOfCachesAreRefused) {
   const Decoder decoder({.capacity = 12}, DecoderForm::concatenation);

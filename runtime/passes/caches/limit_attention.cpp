@@ -22,12 +22,24 @@ struct FixedCache {
   int64_t capacity = 0, tokens = 0, batch = 0;
 };
 
+// Returns whether a value is computed from cache_length and constants alone.
+bool follows_length(const GraphEditor& editor, ValueId value) {
+  if (editor.graph().constant(value) != nullptr) return true;
+  if (value == editor.graph().find_value(kCacheLength)) return true;
+  const auto producer = editor.producer(value);
+  return producer && std::ranges::all_of(editor.node(*producer).inputs, [&](ValueId input) {
+           return input == kNoValue || follows_length(editor, input);
+         });
+}
+
 std::vector<FixedCache> fixed_caches(const GraphEditor& editor, std::span<const StatePair> states) {
   std::vector<FixedCache> caches;
   for (const StatePair& pair : states) {
     const ValueId value = editor.graph().outputs[pair.output];
     const auto scatter = match_producer<TensorScatter>(editor, value);
     if (!scatter || scatter.input(0) != editor.graph().inputs[pair.input]) continue;
+    // Where the model itself gives the position of the tokens, it also gives attention the length.
+    if (!follows_length(editor, scatter.input(2))) continue;
     const Shape& shape = editor.type(value).shape;
     const size_t axis = normalize_axis(scatter->axis, shape.size());
     caches.push_back({value, axis, shape[axis], editor.type(scatter.input(1)).shape[axis], shape[0]});
@@ -60,21 +72,11 @@ class AttentionLimiter {
     const bool is_attention =
         op != nullptr && node.inputs[0] != cache.value && find(node.inputs[1]) != nullptr &&
         find(node.inputs[2]) != nullptr &&
-        (node.inputs.size() < 5 || node.inputs[4] == kNoValue || follows_length(node.inputs[4]));
+        (node.inputs.size() < 5 || node.inputs[4] == kNoValue || follows_length(editor_, node.inputs[4]));
     if (is_attention && reads_tokens_in_order(*op, cache, node.inputs[1] == cache.value ? 1 : 2)) return;
     throw Error(ErrorCode::unsupported,
                 "the cache '" + editor_.graph().values[cache.value].name + "' is read by " + describe(node) +
                     ", which is no attention that can end at the length of the cache");
-  }
-
-  // Whether a value is computed from cache_length and constants alone.
-  bool follows_length(ValueId value) const {
-    if (editor_.graph().constant(value) != nullptr) return true;
-    if (value == editor_.graph().find_value(kCacheLength)) return true;
-    const auto producer = editor_.producer(value);
-    return producer && std::ranges::all_of(editor_.node(*producer).inputs, [&](ValueId input) {
-             return input == kNoValue || follows_length(input);
-           });
   }
 
   bool reads_tokens_in_order(const Attention& op, const FixedCache& cache, size_t slot) const {

@@ -8,6 +8,7 @@
 #include "graph/composed.hpp"
 #include "graph/operators/contrib_rows.hpp"
 #include "graph/operators/matmul/attention.hpp"
+#include "graph/operators/matmul/growing_attention.hpp"
 #include "graph/operators/matmul/heads.hpp"
 #include "graph/operators/matmul/rotate_channels.hpp"
 
@@ -25,6 +26,20 @@ struct GroupForm {
 // Attention of new tokens to the tokens in a cache, and to each other in causal order.
 class GroupQueryBody {
  public:
+  enum Input : size_t {
+    kQuery,
+    kKey,
+    kValue,
+    kPastKey,
+    kPastValue,
+    kLengths,  // the length of each batch with its new tokens, minus one
+    kTotal,    // the largest of these lengths, or the capacity of the cache
+    kCosines,
+    kSines,
+    kPositions,
+    kBias,
+  };
+
   GroupQueryBody(Body& body, const GroupForm& form) : body_(body), form_(form) {}
 
   void build() {
@@ -41,20 +56,6 @@ class GroupQueryBody {
   }
 
  private:
-  enum Input : size_t {
-    kQuery,
-    kKey,
-    kValue,
-    kPastKey,
-    kPastValue,
-    kLengths,  // the length of each batch with its new tokens, minus one
-    kTotal,    // the largest of these lengths, or the capacity of the cache
-    kCosines,
-    kSines,
-    kPositions,
-    kBias,
-  };
-
   void split() {
     ValueId q = body_.input(kQuery, "query"), k = body_.optional_input(kKey),
             v = body_.optional_input(kValue);
@@ -307,7 +308,18 @@ std::shared_ptr<const Operator> make_group_query_attention(const NodeSpec& spec)
     refuse_unsupported("GroupQueryAttention with its scores");
   for (const char* quantised : {"k_quant_type", "v_quant_type"})
     if (a.get_string(quantised, "NONE") != "NONE") refuse_unsupported("GroupQueryAttention with integers");
-  return composed(spec, [form](Body& body) { GroupQueryBody(body, form).build(); });
+  const Composed::Compose body = [form](Body& made) { GroupQueryBody(made, form).build(); };
+  if (!spec.has_input(GroupQueryBody::kPastKey) || !spec.has_input(GroupQueryBody::kPastValue) ||
+      spec.output_count < 3)
+    return composed(spec, body);
+  auto op = std::make_shared<GrowingAttention>(spec, body);
+  op->caches = {{{GroupQueryBody::kPastKey, 1}, {GroupQueryBody::kPastValue, 2}}};
+  op->tokens_input = GroupQueryBody::kQuery;
+  op->tokens_axis = 1;
+  // With a total that only a run determines the caches keep their length.
+  op->length_input = GroupQueryBody::kTotal;
+  op->fixed = composed(spec, body);
+  return op;
 }
 
 }  // namespace vellum

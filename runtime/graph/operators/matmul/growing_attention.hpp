@@ -13,7 +13,8 @@ namespace vellum {
 //   new tokens --------------------------+
 //
 // and the same for values. In the form of fixed capacity past and present have one shape, and the number of
-// tokens in them before the run is an input.
+// tokens in them before the run is an input. GroupQueryAttention has the lengths of the batches as an input
+// in both forms.
 struct GrowingAttention : Composed {
   struct Cache {
     size_t past = 0, present = 0;  // an input, and the output that continues it
