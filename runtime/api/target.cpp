@@ -86,6 +86,7 @@ bool add_avoided(const std::string& kernel, const WrongKernel& wrong, WrongKerne
 void check_choices(const SessionOptions& options) {
   check_choice(options.precision, Precision::fp16, "SessionOptions::precision");
   check_choice(options.arithmetic, Arithmetic::automatic, "SessionOptions::arithmetic");
+  check_choice(options.state_precision, StatePrecision::int8, "SessionOptions::state_precision");
   check_choice(options.storage, StorageChoice::buffer, "SessionOptions::storage");
   check_choice(options.memory, MemoryMode::offsets, "SessionOptions::memory");
   check_choice(options.winograd, Winograd::f4, "SessionOptions::winograd");
@@ -96,6 +97,7 @@ CompileOptions compile_options(const SessionOptions& options) {
   return {.input_shapes = options.input_shapes,
           .input_values = options.input_values,
           .state = options.state,
+          .state_precision = options.state_precision,
           .disabled_passes = options.debug.disabled_passes,
           .weights_budget = options.weights_budget,
           .precision = options.precision,

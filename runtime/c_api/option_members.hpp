@@ -28,6 +28,9 @@ inline constexpr int kLastChoice<Precision> = last_choice(Precision::fp16, VELLU
 template <>
 inline constexpr int kLastChoice<Arithmetic> = last_choice(Arithmetic::automatic, VELLUM_ARITHMETIC_AUTO);
 template <>
+inline constexpr int kLastChoice<StatePrecision> = last_choice(StatePrecision::int8,
+                                                               VELLUM_STATE_PRECISION_INT8);
+template <>
 inline constexpr int kLastChoice<StorageChoice> = last_choice(StorageChoice::buffer, VELLUM_STORAGE_BUFFER);
 template <>
 inline constexpr int kLastChoice<MemoryMode> = last_choice(MemoryMode::offsets, VELLUM_MEMORY_OFFSETS);

@@ -17,6 +17,7 @@
 #include "kernels/framework/lowering.hpp"
 #include "kernels/fused/fused_kernels.hpp"
 #include "passes/caches/growing_caches.hpp"
+#include "passes/caches/quantize_caches.hpp"
 #include "passes/split_large_layers.hpp"
 #include "plan/dispatch_model.hpp"
 #include "vellum/error.hpp"
@@ -173,6 +174,12 @@ void add_program(CompiledModel& model, const DeviceCaps& caps, const CompileOpti
     put_in_buffers(model, caps, options, lowering);
 }
 
+Graph with_byte_caches(Graph graph, const CompileOptions& options) {
+  if (options.state_precision == StatePrecision::int8)
+    quantize_caches(graph, state_pairs(graph, options.state));
+  return graph;
+}
+
 }  // namespace
 
 std::string_view name(Stage stage) { return kStageNames[static_cast<size_t>(stage)]; }
@@ -188,11 +195,12 @@ Graph prepare_graph(const Graph& imported, const DeviceCaps& caps, const Compile
   const auto optimised = [&](Graph graph) {
     return optimise(std::move(graph), options.input_shapes, options.disabled_passes, options.input_values);
   };
-  if (!has_cache_length(imported)) return split_for_budget(optimised(imported), caps, options);
+  if (!has_cache_length(imported))
+    return split_for_budget(with_byte_caches(optimised(imported), options), caps, options);
   Graph graph = optimised(fix_cache_capacity(imported, state_pairs(imported, options.state),
                                              options.input_shapes, options.input_values));
   limit_attention_to_length(graph, state_pairs(graph, options.state));
-  return split_for_budget(std::move(graph), caps, options);
+  return split_for_budget(with_byte_caches(std::move(graph), options), caps, options);
 }
 
 Graph split_for_budget(Graph prepared, const DeviceCaps& caps, const CompileOptions& options) {

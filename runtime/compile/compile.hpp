@@ -33,6 +33,7 @@ struct CompileOptions {
   InputShapes input_shapes;
   InputTensors input_values;  // of inputs that decide shapes
   std::string state;          // SessionOptions::state, with tensor names
+  StatePrecision state_precision = StatePrecision::automatic;
   std::vector<std::string> disabled_passes;
   // Bytes of weights on the device at one time: larger layers are split. 0: no limit.
   uint64_t weights_budget = 0;

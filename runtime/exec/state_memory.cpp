@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "exec/host_values.hpp"
+#include "graph/byte_rows.hpp"
 #include "vulkan/commands.hpp"
 #include "vulkan/context.hpp"
 #include "vulkan/staging.hpp"
@@ -16,6 +17,12 @@ std::vector<TensorDesc> descs_of(const Program& program) {
   std::vector<TensorDesc> descs;
   for (const StateTensor& state : program.states) descs.push_back(program.tensors[state.tensor].desc);
   return descs;
+}
+
+std::vector<int64_t> byte_rows_of(const Program& program) {
+  std::vector<int64_t> rows;
+  for (const StateTensor& state : program.states) rows.push_back(state.byte_row);
+  return rows;
 }
 
 std::vector<std::string> names_of_states(const Program& program) {
@@ -40,14 +47,17 @@ void run_between(const std::shared_ptr<gpu::Context>& context, const Record& rec
 
 StateMemory::StateMemory(std::shared_ptr<gpu::Context> context, const Program& program,
                          std::shared_ptr<gpu::MemoryBudget> memory_budget)
-    : StateMemory(std::move(context), descs_of(program), names_of_states(program), std::move(memory_budget)) {
+    : StateMemory(std::move(context), descs_of(program), byte_rows_of(program), names_of_states(program),
+                  std::move(memory_budget)) {
   fill_with_zeros();
 }
 
 StateMemory::StateMemory(std::shared_ptr<gpu::Context> context, std::vector<TensorDesc> descs,
-                         std::vector<std::string> names, std::shared_ptr<gpu::MemoryBudget> memory_budget)
+                         std::vector<int64_t> byte_rows, std::vector<std::string> names,
+                         std::shared_ptr<gpu::MemoryBudget> memory_budget)
     : context_(std::move(context)),
       descs_(std::move(descs)),
+      byte_rows_(std::move(byte_rows)),
       names_(std::move(names)),
       memory_budget_(std::move(memory_budget)),
       slots_(descs_.size()) {
@@ -61,10 +71,16 @@ StateMemory::StateMemory(std::shared_ptr<gpu::Context> context, std::vector<Tens
                          {gpu::MemoryCategory::state, memory_budget_});
 }
 
-bool StateMemory::has_descs_of(const Program& program) const { return descs_ == descs_of(program); }
+bool StateMemory::has_descs_of(const Program& program) const {
+  return descs_ == descs_of(program) && byte_rows_ == byte_rows_of(program);
+}
+
+bool StateMemory::has_descs_of(const StateMemory& other) const {
+  return descs_ == other.descs_ && byte_rows_ == other.byte_rows_;
+}
 
 std::shared_ptr<StateMemory> StateMemory::copy() const {
-  std::shared_ptr<StateMemory> made(new StateMemory(context_, descs_, names_, nullptr));
+  std::shared_ptr<StateMemory> made(new StateMemory(context_, descs_, byte_rows_, names_, nullptr));
   made->copy_from(*this);
   return made;
 }
@@ -85,7 +101,7 @@ void StateMemory::fill_with_zeros() {
 void StateMemory::write(size_t state, const HostTensor& values) {
   const TensorDesc& desc = descs_[state];
   std::vector<std::byte> bytes(desc.byte_size());
-  write_linear(desc, values, bytes);
+  write_linear(desc, byte_rows_[state] > 0 ? to_byte_rows(values, byte_rows_[state]) : values, bytes);
   gpu::Uploader uploader(context_, staged_bytes(bytes.size()), {.memory_budget = memory_budget_});
   uploader.upload(*slots_[state].buffer, 0, bytes);
   uploader.finish();
@@ -93,8 +109,10 @@ void StateMemory::write(size_t state, const HostTensor& values) {
 
 HostTensor StateMemory::read(size_t state, DType dtype) const {
   const TensorDesc& desc = descs_[state];
-  return read_linear(desc, {dtype, desc.shape},
-                     gpu::download(context_, *slots_[state].buffer, memory_budget_));
+  const bool in_bytes = byte_rows_[state] > 0;
+  const HostTensor stored = read_linear(desc, {in_bytes ? DType::i32 : dtype, desc.shape},
+                                        gpu::download(context_, *slots_[state].buffer, memory_budget_));
+  return in_bytes ? cast(from_byte_rows(stored, byte_rows_[state]), dtype) : stored;
 }
 
 }  // namespace vellum

@@ -27,7 +27,7 @@ class StateMemory {
   std::shared_ptr<StateMemory> copy() const;
   // Copies all states of another memory on the same device. Both must have the same descs.
   void copy_from(const StateMemory& other);
-  bool has_descs_of(const StateMemory& other) const { return descs_ == other.descs_; }
+  bool has_descs_of(const StateMemory& other) const;
   bool has_descs_of(const Program& program) const;
   const std::shared_ptr<gpu::Context>& context() const { return context_; }
 
@@ -42,10 +42,12 @@ class StateMemory {
 
  private:
   StateMemory(std::shared_ptr<gpu::Context> context, std::vector<TensorDesc> descs,
-              std::vector<std::string> names, std::shared_ptr<gpu::MemoryBudget> memory_budget);
+              std::vector<int64_t> byte_rows, std::vector<std::string> names,
+              std::shared_ptr<gpu::MemoryBudget> memory_budget);
 
   std::shared_ptr<gpu::Context> context_;
   std::vector<TensorDesc> descs_;
+  std::vector<int64_t> byte_rows_;  // StateTensor::byte_row
   std::vector<std::string> names_;
   std::shared_ptr<gpu::MemoryBudget> memory_budget_;
   std::vector<DeviceSlot> slots_;

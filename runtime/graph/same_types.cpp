@@ -69,7 +69,6 @@ constexpr SameTypes kSameTypes[] = {
     {"RNN", slots({0, 1, 2, 3, 5})},
     {"GRU", slots({0, 1, 2, 3, 5})},
     {"LSTM", slots({0, 1, 2, 3, 5, 6, 7})},
-    {"Attention", slots({0, 1})},
     {"TensorScatter", slots({0, 1})},
 };
 

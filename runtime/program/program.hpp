@@ -238,6 +238,7 @@ struct Port {
 struct StateTensor {
   size_t input = 0, output = 0;  // positions in Program::inputs and outputs
   TensorId tensor = kNoTensor;   // linear
+  int64_t byte_row = 0;          // channels of a row, if `tensor` has rows of bytes (graph/byte_rows.hpp)
 };
 
 // A part of the network that the host computes with the operators' host references: an operator without a

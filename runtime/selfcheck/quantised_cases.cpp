@@ -6,10 +6,13 @@
 #include <string>
 #include <utility>
 
+#include "graph/byte_rows.hpp"
 #include "graph/operators/conv/scaled_conv.hpp"
 #include "graph/operators/elementwise/byte_table.hpp"
 #include "graph/operators/elementwise/dynamic_steps.hpp"
+#include "graph/operators/matmul/attention.hpp"
 #include "graph/operators/matmul/matmul.hpp"
+#include "graph/operators/movement/cache_update.hpp"
 #include "graph/operators/reduction/fixed_rows.hpp"
 #include "kernels/conv/result_table.hpp"
 #include "kernels/fused/table.hpp"
@@ -106,6 +109,44 @@ void add_fixed_rows(std::vector<SmallOperator>& list) {
     }
 }
 
+// Multiples of 1/64 with a magnitude of 127/64 in each row of `channels`: no byte is rounded the other way.
+Operand exact_rows(Shape shape, int64_t channels, uint32_t seed) {
+  Operand operand = computed(std::move(shape), seed);
+  size_t i = 0;
+  for (float& value : operand.tensor.mutable_as<float>())
+    value = i++ % static_cast<size_t>(channels) == 0 ? 127.0f / 64 : std::nearbyint(value * 64) / 64;
+  return operand;
+}
+
+// Attention of a cache in bytes, into which new tokens are written.
+void add_byte_caches(std::vector<SmallOperator>& list) {
+  const int64_t heads = 2, capacity = 21, tokens = 3, channels = 16;
+  const Shape cache{1, heads, capacity, channels}, added{1, heads, tokens, channels};
+  auto update = std::make_shared<CacheUpdate>();
+  update->axis = 2;
+  update->channels = channels;
+  update->floats = {DType::f32, cache};
+  const Operand past{to_byte_rows(exact_rows(cache, channels, 1).tensor, channels), false};
+  SmallOperator made = small_operator(
+      "Attention of a cache in bytes", "CacheUpdate",
+      {past, exact_rows(added, channels, 2), Operand{HostTensor::i64({1}, std::array{int64_t{9}}), false}},
+      update);
+  auto attention = std::make_shared<Attention>();
+  attention->byte_caches = true;
+  const StridedView rows{0, cache, row_major_strides(byte_rows_shape(cache, channels))};
+  attention->views = {StridedView{0, added, row_major_strides(added)}, rows, rows};
+  attention->output = added;
+  Graph& graph = made.graph;
+  const ValueId present = graph.outputs[0], y = graph.add_value("y");
+  graph.nodes.push_back({"Attention",
+                         std::move(attention),
+                         {graph.inputs[1], present, present, kNoValue,
+                          graph.add_constant("length", HostTensor::i64({1}, std::array{int64_t{12}}))},
+                         {y}});
+  graph.outputs = {y};
+  list.push_back(std::move(made));
+}
+
 }  // namespace
 
 void add_quantised_operators(std::vector<SmallOperator>& list) {
@@ -113,6 +154,7 @@ void add_quantised_operators(std::vector<SmallOperator>& list) {
   add_result_tables(list);
   add_fixed_rows(list);
   add_dynamic_quantization(list);
+  add_byte_caches(list);
 }
 
 }  // namespace vellum

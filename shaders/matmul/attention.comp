@@ -6,7 +6,7 @@
 // LAST_CHANNELS), and reads four keys at a time. Q, K and V are stored in one of three ways:
 //   by default   rows of one grid of texels (attention_pack.comp)
 //   MATRICES     columns of matrices in channels4, all in one tensor or with SEPARATE in three
-//   CACHE        three linear tensors, whose heads are whole slices of channels
+//   CACHE        three linear tensors, whose heads are whole slices of channels; with BYTE_ROWS K and V are in bytes
 //
 // With SPLIT_KEYS an invocation reads one of key_parts parts of the keys. For each token it stores V_SLICES
 // sums that are not normalised yet, and a texel with the largest score and the sum of weights;
@@ -174,6 +174,9 @@ void main() {
         weight[i] += vec4(dot(q, k0), dot(q, k1), dot(q, k2), dot(q, k3));
       }
     }
+#ifdef BYTE_ROWS
+    [[unroll]] for (int i = 0; i < TILE_Q; ++i) weight[i] *= scales_of_k(column);
+#endif
     float keep[TILE_Q];
     [[unroll]] for (int i = 0; i < TILE_Q; ++i) {
       vec4 score = masked(scale * weight[i], min(first + i, queries - 1), next_keys, mask_base, end_mask);
@@ -183,6 +186,9 @@ void main() {
       largest[i] = most;
       total[i] = total[i] * keep[i] + dot(weight[i], vec4(1));
     }
+#ifdef BYTE_ROWS
+    [[unroll]] for (int i = 0; i < TILE_Q; ++i) weight[i] *= scales_of_v(column);
+#endif
 #ifdef HALF_PRODUCTS
     if (key % RUN_KEYS == 0) [[unroll]] for (int i = 0; i < TILE_Q; ++i) {
       kept[i] = 1.0;

@@ -1,7 +1,8 @@
 // Reads what attention multiplies: Q, K and V, which are stored in one of three ways, the mask and the lengths.
 //   by default   rows of one grid of texels (attention_pack.comp)
 //   MATRICES     columns of matrices in channels4, all in one tensor or with SEPARATE in three
-//   CACHE        three linear tensors, whose heads are whole slices of channels
+//   CACHE        three linear tensors, whose heads are whole slices of channels; with BYTE_ROWS K and V are in bytes, whose
+//                scales are not applied to the texels: multiply scores and weights by scales_of_k() and scales_of_v()
 //
 // ADDRESS_Q is the type of an address in Q, locate_q(token, row) finds it, and next_q(address, row) loads a texel and moves on
 // to the next slice; K and V likewise. masked() returns the scores of a token of Q and four keys with the mask added. With LENGTHS
@@ -49,8 +50,22 @@ int locate_q(int token, int row) { return q_first + token * q_token_stride; }
 int locate_k(int token, int row) { return k_first + token * k_token_stride; }
 int locate_v(int token, int row) { return v_first + token * v_token_stride; }
 vec4 next_q(inout int address, int row) { return load4_q(address++); }
+#ifdef BYTE_ROWS
+#include "byte_rows.glsl"
+vec4 next_k(inout int address, int row) { return signed_bytes(load_k(address++)); }
+vec4 next_v(inout int address, int row) { return signed_bytes(load_v(address++)); }
+float scale_of_k(int token) { return intBitsToFloat(load_k(locate_k(token, 0) + depth_slices)); }
+float scale_of_v(int token) { return intBitsToFloat(load_v(locate_v(token, 0) + V_SLICES)); }
+vec4 scales_of_k(ivec4 token) {
+  return vec4(scale_of_k(token.x), scale_of_k(token.y), scale_of_k(token.z), scale_of_k(token.w));
+}
+vec4 scales_of_v(ivec4 token) {
+  return vec4(scale_of_v(token.x), scale_of_v(token.y), scale_of_v(token.z), scale_of_v(token.w));
+}
+#else
 vec4 next_k(inout int address, int row) { return load4_k(address++); }
 vec4 next_v(inout int address, int row) { return load4_v(address++); }
+#endif
 #define ADDRESS_Q int
 #define ADDRESS_K int
 #define ADDRESS_V int

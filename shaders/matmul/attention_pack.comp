@@ -1,6 +1,7 @@
 // Gathers Q, K or V into a grid of texels for attention.comp: column = image * tokens + token, row =
 // first_row + head * slices + slice of four channels. If one tensor contains several of them at regular
-// distances (because one product computed Q, K and V), a dispatch gathers `operands` of them.
+// distances (because one product computed Q, K and V), a dispatch gathers `operands` of them. With BYTE_ROWS x is
+// a cache in bytes, whose strides are in words.
 //
 // With ROUND_OPERANDS `roundings` has a texel (step, least, most, factor) for each of the operands: elements are multiplied by
 // the factor and rounded, unless the step is 0.
@@ -12,6 +13,10 @@
 #include "divide.glsl"
 #ifdef ROUND_OPERANDS
 #include "round_to_steps.glsl"
+#endif
+
+#ifdef BYTE_ROWS
+#include "byte_rows.glsl"
 #endif
 
 LINEAR_IN(x)
@@ -27,12 +32,17 @@ void main() {
   ivec2 by_token = divide(by_column.y, tokens);
   ivec2 by_slice = divide(by_column.x, slices_each);
   ivec2 by_head = divide(by_slice.x, heads);
+#ifdef BYTE_ROWS
+  int row = base + by_head.x * operand_stride + by_token.y * token_stride + by_head.y * head_stride + by_token.x * image_stride;
+  vec4 v = intBitsToFloat(load_x(row + slices_each)) * signed_bytes(load_x(row + by_slice.y));
+#else
   int channel = 4 * by_slice.y;
   int at = base + by_head.x * operand_stride + by_token.y * token_stride + by_head.y * head_stride +
            channel * channel_stride + by_token.x * image_stride;
   vec4 v = vec4(0);
   for (int j = 0; j < 4; ++j)
     if (channel + j < channels) v[j] = load_x(at + j * channel_stride);
+#endif
 #ifdef ROUND_OPERANDS
   vec4 rounding = load_roundings(by_head.x, 0, operands);
   precise vec4 scaled = v * rounding.w;

@@ -103,7 +103,8 @@ def write(options):
     path = pathlib.Path(options.model)
     writer = Writer(path, options)
     kind = helper.np_dtype_to_tensor_dtype(np.dtype(options.dtype))
-    head, length = options.width // options.heads, options.past + options.tokens
+    head = options.width // options.heads
+    length = options.past if options.fixed_caches else options.past + options.tokens
     table, scales = writer.packed("embedding", options.width, options.vocabulary)
     # GatherBlockQuantized has a matrix of bytes, and its default zero point is that of MatMulNBits.
     writer.initializers[0].dims[:] = [options.vocabulary, options.width * options.bits // 8]
@@ -151,6 +152,8 @@ def main():
     parser.add_argument("--block", type=int, default=64)
     parser.add_argument("--tokens", type=int, default=1, help="of a run")
     parser.add_argument("--past", type=int, default=64, help="tokens in the cache")
+    parser.add_argument("--fixed-caches", action="store_true",
+                        help="caches keep their length: the new tokens are the last of --past tokens, and caches may be state")
     parser.add_argument("--dtype", choices=("float32", "float16"), default="float32")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--no-weights", action="store_true", help="leave the external data sparse")

@@ -42,6 +42,13 @@ TEST_F(OnDevice, CachesThatAreFullBeginAgain) {
   };
   EXPECT_EQ(measured({"bench", "--runs", "5"})["runs"], 5);
   EXPECT_FALSE(measured({"profile", "--runs", "4"})["layers"].empty());
+  const auto state_bytes = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), "estimate");
+    return measured(std::move(more))["points"][0]["estimate"]["state"].get<uint64_t>();
+  };
+  // Two caches of eight tokens and two heads of eight channels, and the length.
+  EXPECT_EQ(state_bytes({}), 2u * 8 * 2 * 8 * 4 + 16);
+  EXPECT_EQ(state_bytes({"--state-precision", "int8"}), 2u * 8 * 2 * (8 + 4) + 16);
 }
 
 // A node and a file whose names are their owner's.

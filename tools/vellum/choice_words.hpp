@@ -10,6 +10,7 @@ namespace vellum::cli {
 
 inline std::vector<std::string> choice_words(Precision) { return {"fp32", "fp16"}; }
 inline std::vector<std::string> choice_words(Arithmetic) { return {"fp32", "fp16", "auto"}; }
+inline std::vector<std::string> choice_words(StatePrecision) { return {"auto", "int8"}; }
 inline std::vector<std::string> choice_words(StorageChoice) {
   return {"auto", "image2d", "image3d", "buffer"};
 }

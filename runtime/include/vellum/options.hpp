@@ -7,6 +7,12 @@ namespace vellum {
 
 // Precision of stored intermediates and weights. Accumulators are fp32.
 enum class Precision : uint8_t { fp32, fp16 };
+// Precision of states that are caches of keys and values.
+//   automatic  that of other tensors (Precision).
+//   int8       8 bits with a scale for each token and head, in 1/4 of the memory of fp32 and 1/2 of that of
+//              fp16, and 4 bytes more for each scale. New tokens are quantised as they are written, and
+//              attention reads the integers.
+enum class StatePrecision : uint8_t { automatic, int8 };
 // How operators with constant weights multiply values that Precision::fp16 stores.
 //   fp32       values are converted to fp32 before they are multiplied.
 //   fp16       values are multiplied in fp16, on devices with shaderFloat16. Up to sixteen products are

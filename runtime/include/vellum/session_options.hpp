@@ -57,6 +57,11 @@ struct SessionOptions {
   // states is one more state, "cache_length". Inputs that count all tokens (attention_mask) have the length
   // state_capacity, with zeros after the last token. 0: such states are refused.
   uint32_t state_capacity = 0;
+  // The precision of caches of keys and values, which new tokens are written into and attention alone reads.
+  // With StatePrecision::int8 state() and set_state() convert from and to floats. Other states keep their
+  // precision. Error(unsupported), which names the node, if another operator reads a cache;
+  // Error(invalid_argument) if no state is a cache.
+  StatePrecision state_precision = StatePrecision::automatic;
   // Memory for intermediate tensors that several sessions share. Not valid(): the session allocates its own.
   MemoryPool memory_pool;
   // Number of combinations of input shapes and of values that decide shapes for which a session stays

@@ -40,6 +40,12 @@ typedef enum vellum_winograd {
   VELLUM_WINOGRAD_F4 = 3  /* 4 times fewer multiplications, 4 times the weights, less accurate; only in fp32 */
 } vellum_winograd;
 
+/* Precision of states that are caches of keys and values. */
+typedef enum vellum_state_precision {
+  VELLUM_STATE_PRECISION_AUTO = 0, /* that of other tensors */
+  VELLUM_STATE_PRECISION_INT8 = 1  /* 8 bits with a scale for each token and head */
+} vellum_state_precision;
+
 #define VELLUM_SUBMIT_MS_AUTO UINT32_MAX
 
 /* Decides whether a run may begin while another run of the same pool is under way. */
@@ -100,6 +106,7 @@ typedef struct vellum_session_options {
   const char* state;           /* SessionOptions::state: "INPUT=OUTPUT;INPUT=OUTPUT" or "auto"; NULL or empty: none */
   uint32_t repeat_every;       /* N: repeat every Nth run; outputs with other bits are VELLUM_INTERNAL; 0: none. Not with state */
   uint32_t state_capacity;     /* most tokens in states that a model concatenates with new tokens; 0: such states are refused */
+  vellum_state_precision state_precision; /* of caches of keys and values */
 } vellum_session_options;
 
 /* The defaults. */

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/graph.hpp"
+#include "graph/operators/movement/cache_update.hpp"
 #include "kernels/framework/program_builder.hpp"
 #include "vellum/error.hpp"
 
@@ -41,6 +42,15 @@ void check_pair(const Value& input, const Value& output) {
   refuse_state(input.name, why);
 }
 
+// Returns the operator that writes tokens into a cache in 8 bits; null if `cache` is none.
+const CacheUpdate* update_of(const Graph& graph, ValueId cache) {
+  for (const Node& node : graph.nodes)
+    if (const auto* update = dynamic_cast<const CacheUpdate*>(node.op.get());
+        update != nullptr && node.inputs[0] == cache)
+      return update;
+  return nullptr;
+}
+
 }  // namespace
 
 void ProgramBuilder::add_state(size_t state, ValueId input) {
@@ -57,10 +67,12 @@ void ProgramBuilder::add_state(size_t state, ValueId input) {
                                       kNoTensor,
                                       {}});
   value_tensors_[input].linear = tensor;
-  Port port{value.name, value.type, tensor, std::nullopt};
+  const CacheUpdate* update = update_of(graph_, input);
+  Port port{value.name, update ? update->floats : value.type, tensor, std::nullopt};
   port.is_state = true;
   program_.inputs.push_back(std::move(port));
-  program_.states[state] = {options_.states[state].input, options_.states[state].output, tensor};
+  program_.states[state] = {options_.states[state].input, options_.states[state].output, tensor,
+                            update ? update->channels : 0};
 }
 
 TensorId ProgramBuilder::update_state(ValueId input, ValueId output) {

@@ -51,6 +51,7 @@ void bind_operand_roundings(Lowering& lowering, Dispatch& dispatch, size_t first
 void pack_into(Lowering& lowering, const OperandGrid& grid, size_t input, const StridedView& view,
                int64_t row, int64_t operands, int64_t operand_stride) {
   const int64_t texels = operands * rows_of(view) * view.shape[0] * view.shape[2];
+  const bool in_bytes = input > 0 && lowering.op<Attention>().byte_caches;
   Dispatch dispatch =
       make_dispatch("attention_pack", grid_1d(lowering.caps(), texels),
                     {reads("x", lowering.read(input, Layout::linear)), writes("y", grid.tensor)},
@@ -67,6 +68,7 @@ void pack_into(Lowering& lowering, const OperandGrid& grid, size_t input, const 
                                             .operands = operands,
                                             .operand_stride = operand_stride,
                                             .first_row = row});
+  if (in_bytes) define(dispatch, "BYTE_ROWS");
   bind_operand_roundings(lowering, dispatch, input, operands);
   lowering.dispatch(std::move(dispatch));
 }
@@ -127,8 +129,9 @@ uint32_t other_bindings(const Lowering& lowering) {
   return (lowering.has_input(3) ? 1 : 0) + (lowering.has_input(4) ? 1 : 0) + (rounds ? 1 : 0) + 1;
 }
 
-// The strides of images, heads and tokens.
-std::vector<int64_t> slice_strides(const StridedView& view) {
+// The strides of images, heads and tokens. Those of caches in 8 bits are in words, which are slices.
+std::vector<int64_t> slice_strides(const StridedView& view, bool in_bytes) {
+  if (in_bytes) return {view.strides[0], view.strides[1], view.strides[2]};
   return {view.strides[0] / 4, view.strides[1] / 4, view.strides[2] / 4};
 }
 
@@ -148,19 +151,20 @@ AttentionSizes attention_sizes(const Lowering& lowering, const Attention::Operan
 
 bool reads_caches(const Lowering& lowering, const Attention::Operands& o) {
   if (!lowering.has_input(4)) return false;
+  const bool in_bytes = lowering.op<Attention>().byte_caches;
   const auto has_whole_slices = [](const StridedView& view) {
     const auto is_whole = [](int64_t count) { return count >= 0 && count % 4 == 0; };
     return view.offset == 0 && view.strides[3] == 1 && view.shape[3] % 4 == 0 &&
            std::all_of(view.strides.begin(), view.strides.begin() + 3, is_whole);
   };
-  return has_whole_slices(o.q) && has_whole_slices(o.k) && has_whole_slices(o.v) &&
+  return has_whole_slices(o.q) && (in_bytes || (has_whole_slices(o.k) && has_whole_slices(o.v))) &&
          3 + other_bindings(lowering) <= lowering.caps().max_storage_buffers_per_stage;
 }
 
 std::optional<MatrixOperands> in_matrices(const Lowering& lowering, const Attention::Operands& o) {
-  // The kernel reads each key for many queries, so the gathering rounds them.
+  // The kernel reads each key for many queries, so the gathering rounds or expands them.
   const Attention& op = lowering.op<Attention>();
-  if (op.q_rounding || op.k_rounding) return std::nullopt;
+  if (op.byte_caches || op.q_rounding || op.k_rounding) return std::nullopt;
   const auto q = in_matrix(lowering, 0, o.q), k = in_matrix(lowering, 1, o.k),
              v = in_matrix(lowering, 2, o.v);
   if (!q || !k || !v || k->image != v->image || k->token != v->token) return std::nullopt;
@@ -204,8 +208,11 @@ void bind_caches(Lowering& lowering, Dispatch& dispatch, const Attention::Operan
   for (size_t i = 0; i < 3; ++i)
     dispatch.bindings.push_back(reads(names[i], lowering.read(i, Layout::linear)));
   define(dispatch, "CACHE");
+  const bool in_bytes = lowering.op<Attention>().byte_caches;
+  if (in_bytes) define(dispatch, "BYTE_ROWS");
   const AttentionSizes common = attention_sizes(lowering, o);
-  const std::vector<int64_t> q = slice_strides(o.q), k = slice_strides(o.k), v = slice_strides(o.v);
+  const std::vector<int64_t> q = slice_strides(o.q, false), k = slice_strides(o.k, in_bytes),
+                             v = slice_strides(o.v, in_bytes);
   dispatch.push_constants = AttentionCacheParameters{.queries = common.queries,
                                                      .heads = common.heads,
                                                      .keys = common.keys,

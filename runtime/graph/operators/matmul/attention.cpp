@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/byte_rows.hpp"
 #include "graph/operators/matmul/attention_forms.hpp"
 #include "graph/operators/movement/gather.hpp"
 #include "vellum/error.hpp"
@@ -19,6 +20,20 @@ StridedView heads_of(const Shape& shape, int64_t heads, const char* what) {
                  " heads");
   const int64_t tokens = shape[1], width = shape[2], channels = width / heads;
   return {0, {shape[0], heads, tokens, channels}, {tokens * width, channels, width, 1}};
+}
+
+// Returns the view with the words of a row in place of its channels.
+StridedView in_words(StridedView view) {
+  if (view.shape.size() != 4 || view.shape[3] % 4 != 0) refuse_model("rows of bytes have no whole words");
+  view.shape[3] = words_of_byte_row(view.shape[3]);
+  return view;
+}
+
+const TensorType& operand_type(Inputs inputs, size_t i, const char* what, bool byte_rows) {
+  if (!byte_rows) return float_input_type(inputs, i, what);
+  const TensorType& type = input_type(inputs, i, what);
+  if (type.dtype != DType::i32) refuse_model(std::string(what) + " is " + to_string(type) + ", not bytes");
+  return type;
 }
 
 bool agree(const Attention::Operands& o) {
@@ -41,14 +56,16 @@ void check_view(const StridedView& view, const Shape& input) {
 
 Attention::Operands Attention::operands(Inputs inputs) const {
   const TensorType& q = float_input_type(inputs, 0, "Q");
-  const Shape &k = float_input_type(inputs, 1, "K").shape, &v = float_input_type(inputs, 2, "V").shape;
+  const Shape &k = operand_type(inputs, 1, "K", byte_caches).shape,
+              &v = operand_type(inputs, 2, "V", byte_caches).shape;
+  if (byte_caches && !views) throw Error(ErrorCode::internal, "caches in 8 bits need views");
   Operands o;
   if (views) {
     o.q = (*views)[0], o.k = (*views)[1], o.v = (*views)[2];
     o.tokens_first = tokens_first;
     check_view(o.q, q.shape);
-    check_view(o.k, k);
-    check_view(o.v, v);
+    check_view(byte_caches ? in_words(o.k) : o.k, k);
+    check_view(byte_caches ? in_words(o.v) : o.v, v);
   } else {
     o.q = heads_of(q.shape, q_heads, "Q");
     o.k = heads_of(k, kv_heads, "K");
@@ -73,7 +90,7 @@ std::vector<TensorType> Attention::infer(Inputs inputs) const {
     throw Error(ErrorCode::internal, "only the operands are rounded");
   if (weight_rounding && has_input(inputs, 4)) throw Error(ErrorCode::internal, "caches are not rounded");
   const DType dtype = inputs[0].type.dtype;
-  if (inputs[1].type.dtype != dtype || inputs[2].type.dtype != dtype)
+  if (!byte_caches && (inputs[1].type.dtype != dtype || inputs[2].type.dtype != dtype))
     refuse_model("Q, K and V differ in type");
   if (has_input(inputs, 3)) {
     const TensorType& mask = input_type(inputs, 3, "attn_mask");
@@ -132,8 +149,14 @@ std::vector<HostTensor> Attention::evaluate(HostInputs inputs) const {
   const auto gathered = [&](size_t i, const StridedView& view) {
     return cast(gather_strided(*inputs[i], view.shape, view.strides, view.offset), DType::f32);
   };
-  HostTensor q = gathered(0, o.q), k = gathered(1, o.k);
-  const HostTensor v = gathered(2, o.v);
+  const auto gathered_cache = [&](size_t i, const StridedView& view) {
+    if (!byte_caches) return gathered(i, view);
+    const StridedView words = in_words(view);
+    return from_byte_rows(gather_strided(*inputs[i], words.shape, words.strides, words.offset),
+                          view.shape[3]);
+  };
+  HostTensor q = gathered(0, o.q), k = gathered_cache(1, o.k);
+  const HostTensor v = gathered_cache(2, o.v);
   round_operand(q, q_rounding);
   round_operand(k, k_rounding);
   const int64_t heads = o.q.shape[1], queries = o.q.shape[2], keys = o.k.shape[2], depth = o.q.shape[3],
@@ -182,6 +205,7 @@ Attributes Attention::attributes() const {
   if (scale) result.set("scale", *scale);
   if (causal) result.set("is_causal", int64_t{1});
   if (window > 0) result.set("window", window);
+  if (byte_caches) result.set("byte_caches", int64_t{1});
   if (score_rounding) result.set("score_step", score_rounding.step);
   if (weight_rounding) result.set("weight_step", weight_rounding.step);
   if (q_rounding) result.set("q_factor", q_rounding.factor), result.set("q_step", q_rounding.rounding.step);

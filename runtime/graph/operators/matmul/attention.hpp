@@ -48,6 +48,9 @@ struct Attention : Operator {
   int64_t window = 0;          // with lengths: the tokens that a token attends to, itself included; 0: all
   int64_t q_heads = 0, kv_heads = 0;
   std::optional<std::array<StridedView, 3>> views;
+  // K and V are caches in 8 bits: i32, rows of bytes (graph/byte_rows.hpp). Only with views, in which the
+  // offset and strides of K and V are in words, except along the channels.
+  bool byte_caches = false;
   // With views, Y is (batch, token, head, channel) if tokens_first, else (batch, head, token, channel),
   // reshaped to `output`.
   bool tokens_first = false;
@@ -60,7 +63,7 @@ struct Attention : Operator {
   OperandRounding q_rounding, k_rounding;
 
   struct Operands {
-    StridedView q, k, v;  // (batch, head, token, channel)
+    StridedView q, k, v;  // (batch, head, token, channel); k and v with byte_caches as in `views`
     bool tokens_first = false;
     Shape output;
     float scale = 1.0f;

@@ -38,6 +38,7 @@ public final class SessionOptions {
   private String state;
   private int repeatEvery;
   private int stateCapacity;
+  private int statePrecision;
   // End of generated fields.
   private String[] shapeNames = {};
   private long[][] shapes = {};
@@ -213,6 +214,15 @@ public final class SessionOptions {
    */
   public @NotNull SessionOptions stateCapacity(int stateCapacity) {
     this.stateCapacity = Check.notNegative(stateCapacity, "stateCapacity");
+    return this;
+  }
+
+  /**
+   * Precision of states that are caches of keys and values; int8: bytes with a scale for each token and head; auto: that of other
+   * tensors. {@link StatePrecision#AUTO} by default.
+   */
+  public @NotNull SessionOptions statePrecision(@NotNull StatePrecision statePrecision) {
+    this.statePrecision = Check.notNull(statePrecision, "statePrecision").ordinal();
     return this;
   }
   // End of generated setters.

@@ -1,0 +1,42 @@
+#include "graph/operators/movement/cache_update.hpp"
+
+#include <utility>
+
+#include "graph/byte_rows.hpp"
+#include "graph/operators/movement/tensor_scatter.hpp"
+#include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
+#include "kernels/framework/strided.hpp"
+#include "shaders/movement/cache_update.h"
+
+namespace vellum {
+
+void lower_cache_update(Lowering& lowering) {
+  const CacheUpdate& op = lowering.op<CacheUpdate>();
+  const Shape& cache = lowering.output_type().shape;
+  if (element_count(lowering.input_type(1).shape) == 0) return lowering.alias(0, 0);
+  TensorScatter scatter;
+  scatter.axis = op.axis;
+  const TensorScatter::Extents e = scatter.extents(op.floats.shape, lowering.input_type(1).shape);
+  const int64_t words = words_of_byte_row(op.channels), token_rows = e.inner / op.channels;
+  const TensorId data = lowering.read(0, Layout::linear), x = lowering.read(1, Layout::linear),
+                 first_tokens = lowering.read(2, Layout::linear);
+  TensorId y = lowering.update_state(0, 0);
+  if (y == kNoTensor) {
+    y = lowering.write(0, Layout::linear);
+    strided_copy(lowering, data, y, {cache, {row_major_strides(cache)}}, 0);
+  }
+  Dispatch dispatch = make_dispatch(
+      "cache_update", grid_1d(lowering.caps(), e.batch * e.outer * e.tokens * token_rows * words),
+      {reads("x", x), reads("first_tokens", first_tokens), reads_and_writes("y", y)},
+      CacheUpdateParameters{.batches = e.batch,
+                            .outer = e.outer,
+                            .capacity = e.capacity,
+                            .tokens = e.tokens,
+                            .token_rows = token_rows,
+                            .slices4 = op.channels / 4});
+  dispatch.iterations = loop_iterations(op.channels / 4);
+  lowering.dispatch(std::move(dispatch));
+}
+
+}  // namespace vellum

@@ -1,0 +1,45 @@
+// Writes tokens into a cache of rows in bytes (runtime/graph/byte_rows.hpp). x are the tokens, (batch, outer, token, row,
+// channel), y is the cache. An invocation writes one word: it reads the whole row for the largest magnitude, which is in the
+// device's cache after the first invocation of the row. An update that would extend beyond the cache is not written.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+#include "cache_update.h"
+#include "tensor.glsl"
+#include "divide.glsl"
+#include "inf_nan.glsl"
+#include "byte_rows.glsl"
+
+LINEAR_IN(x)
+LINEAR_IN(first_tokens)
+SCALARS_OUT(y)
+
+#define LEAST_MAGNITUDE 1e-30  // rows below are zero: their scale might be flushed
+#define NOT_A_NUMBER 0x7fc00000
+
+void main() {
+  ivec2 by_word = divide(flat_index(), slices4 + 1);
+  ivec2 by_group = divide(by_word.x, tokens * token_rows);
+  ivec2 by_image = divide(by_group.x, outer);
+  if (by_image.x >= batches) return;
+  int first = load_first_tokens(by_image.x);
+  if (first < 0 || first > capacity - tokens) return;
+  int row = slices4 * by_word.x;
+  float largest = 0.0;
+  bool is_finite = true;
+  for (int i = 0; i < slices4; ++i) {
+    vec4 v = load4_x(row + i);
+    is_finite = is_finite && !any(is_nan(v)) && !any(is_inf(v));
+    v = abs(v);
+    largest = max(largest, max(max(v.x, v.y), max(v.z, v.w)));
+  }
+  bool is_zero = !is_finite || largest < LEAST_MAGNITUDE;
+  int word = 0;
+  if (by_word.y == slices4) {
+    word = is_finite ? (is_zero ? 0 : floatBitsToInt(largest / 127.0)) : NOT_A_NUMBER;
+  } else if (!is_zero) {
+    word = word_of_bytes(clamp(load4_x(row + by_word.y) * (127.0 / largest), vec4(-127), vec4(127)));
+  }
+  int to = (by_group.x * capacity + first) * token_rows + by_group.y;
+  set_y(to * (slices4 + 1) + by_word.y, word);
+}

@@ -1,0 +1,126 @@
+// Caches in 8 bits: tokens that are written into them, and attention that reads them.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "graph/byte_rows.hpp"
+#include "graph/operators/matmul/attention.hpp"
+#include "graph/operators/movement/cache_update.hpp"
+#include "support/gpu_test.hpp"
+#include "support/kernel_harness.hpp"
+
+namespace vellum::test {
+namespace byte_caches_test {
+
+// Multiples of 1/16 with a magnitude of 127/16 in each row, so that no byte is rounded the other way.
+HostTensor exact_rows(Shape shape, int64_t channels, uint32_t seed) {
+  HostTensor rows = random_tensor(std::move(shape), seed, -126.0f, 126.0f);
+  size_t i = 0;
+  for (float& value : rows.mutable_as<float>()) {
+    const auto row = static_cast<int64_t>(i++) / channels;
+    value = static_cast<int64_t>(i) % channels == row % channels ? 127.0f : std::nearbyint(value);
+    value /= 16.0f;
+  }
+  return rows;
+}
+
+OperatorCase update(const Shape& cache, const Shape& tokens, int64_t axis, int64_t channels,
+                    const std::vector<int64_t>& first) {
+  auto op = std::make_shared<CacheUpdate>();
+  op->axis = axis;
+  op->channels = channels;
+  op->floats = {DType::f32, cache};
+  OperatorCase test{.type = "CacheUpdate",
+                    .inputs = {to_byte_rows(random_tensor(cache, 1), channels),
+                               exact_rows(tokens, channels, 2), HostTensor::i64({std::ssize(first)}, first)}};
+  test.op = op;
+  test.sweep.channels4_inputs = test.sweep.arithmetic_fp16 = false;
+  return test;
+}
+
+// Heads before the tokens, after them, and in one dimension with the channels.
+TEST(CacheUpdate, WritesRowsOfBytes) {
+  check_operator(update({2, 3, 7, 8}, {2, 3, 2, 8}, 2, 8, {5, 0}));
+  check_operator(update({1, 2, 9, 36}, {1, 2, 9, 36}, 2, 36, {0}));
+  check_operator(update({2, 5, 3, 4}, {2, 1, 3, 4}, 1, 4, {4, 2}));
+  check_operator(update({2, 6, 40}, {2, 3, 40}, 1, 20, {1, 3}));
+}
+
+TEST(CacheUpdate, RowsOfZerosAndWithoutFiniteValues) {
+  OperatorCase test = update({1, 2, 5, 8}, {1, 2, 2, 8}, 2, 8, {2});
+  test.sweep.fp16 = false;  // halves have no infinities on some devices
+  const auto values = test.inputs[1]->mutable_as<float>();
+  std::fill_n(values.begin(), 8, 0.0f);
+  values[9] = std::numeric_limits<float>::quiet_NaN();
+  values[20] = -std::numeric_limits<float>::infinity();
+  check_operator(test);
+  const HostTensor rows = from_byte_rows(to_byte_rows(*test.inputs[1], 8), 8);
+  EXPECT_EQ(rows.as<float>()[3], 0.0f);
+  EXPECT_TRUE(std::isnan(rows.as<float>()[8]));
+  EXPECT_TRUE(std::isnan(rows.as<float>()[23]));
+  EXPECT_EQ(rows.as<float>()[24], test.inputs[1]->as<float>()[24]);
+}
+
+struct Sizes {
+  int64_t queries, keys, heads, kv_heads, depth, channels;
+  std::vector<int64_t> lengths;
+  int64_t window = 0;
+  bool has_mask = false;
+};
+
+OperatorCase attention(const Sizes& s) {
+  const auto batches = std::ssize(s.lengths);
+  const Shape q{batches, s.heads, s.queries, s.depth}, k{batches, s.kv_heads, s.keys, s.depth},
+      v{batches, s.kv_heads, s.keys, s.channels};
+  auto op = std::make_shared<Attention>();
+  op->causal = true;
+  op->window = s.window;
+  op->byte_caches = true;
+  StridedView k_rows{0, k, row_major_strides(byte_rows_shape(k, s.depth))},
+      v_rows{0, v, row_major_strides(byte_rows_shape(v, s.channels))};
+  op->views = {StridedView{0, q, row_major_strides(q)}, k_rows, v_rows};
+  op->output = {batches, s.heads, s.queries, s.channels};
+  OperatorCase test{
+      .type = "Attention",
+      .inputs = {random_tensor(q, 1), to_byte_rows(random_tensor(k, 2), s.depth),
+                 to_byte_rows(random_tensor(v, 3), s.channels),
+                 s.has_mask ? std::optional(random_tensor({s.queries, s.keys}, 4)) : std::nullopt,
+                 HostTensor::i64({batches}, s.lengths)}};
+  test.op = op;
+  test.sweep.channels4_inputs = test.sweep.arithmetic_fp16 = false;
+  return test;
+}
+
+TEST(Attention, OfCachesInBytes) {
+  check_operator(attention({1, 67, 4, 2, 8, 8, {67, 1}}));
+  check_operator(attention({5, 67, 4, 2, 8, 12, {34, 5}}));
+  check_operator(attention({3, 30, 2, 2, 20, 20, {30, 7}, 4}));
+  check_operator(attention({9, 40, 3, 3, 8, 4, {40, 22}, 9, true}));
+}
+
+// Scales that differ by magnitudes, of rows that the loop reads together.
+TEST(Attention, OfCachesInBytesWithScalesOfTheirOwn) {
+  OperatorCase test = attention({2, 23, 2, 1, 8, 8, {23}});
+  for (const size_t input : {1u, 2u}) {
+    HostTensor rows = random_tensor({1, 1, 23, 8}, static_cast<uint32_t>(input));
+    size_t i = 0;
+    for (float& value : rows.mutable_as<float>())
+      value *= std::ldexp(1.0f, static_cast<int>(i++ / 8 % 6) - 3);
+    test.inputs[input] = to_byte_rows(rows, 8);
+  }
+  check_operator(test);
+}
+
+// With few storage buffers the caches are gathered and expanded.
+TEST(Attention, OfCachesInBytesWithFewBuffers) {
+  DeviceCaps caps = test_context()->caps();
+  caps.max_storage_buffers_per_stage = 4;
+  const OperatorCase test = attention({3, 21, 4, 2, 8, 12, {21, 6}});
+  const Program program = lower(single_node_graph(test), caps, {.storage = StorageChoice::buffer});
+  EXPECT_EQ(program.tasks.front().dispatch->shader, "attention_pack");
+  check_operator(test, caps);
+}
+
+}  // namespace byte_caches_test
+}  // namespace vellum::test
