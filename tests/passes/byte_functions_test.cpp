@@ -51,16 +51,35 @@ TEST(ByteFunctions, SiluOfWhatMovesElements) {
   EXPECT_EQ(types(after(fuse_quantization, model)), "FakeQuantize Reshape ByteTable Identity");
 }
 
-// What another operator reads stays, and so do a single operator, constants for each channel, sums of two
-// tensors and functions of tensors that are not rounded.
+// A single function: the layer before it looks its results up as it stores them.
+TEST(ByteFunctions, OneFunction) {
+  for (const char* type : {"Erf", "HardSigmoid", "Sqrt"}) {
+    OnnxModel model = rounded_input();
+    if (type == std::string("Sqrt"))
+      model.initializer("z0", HostTensor::from<int64_t>(DType::u8, {}, std::array{int64_t{0}}));
+    const char* zero = type == std::string("Sqrt") ? "z0" : "z";
+    model.node("QuantizeLinear", {"x", "s", zero}, {"r_q"})
+        .node("DequantizeLinear", {"r_q", "s", zero}, {"r"});
+    model.node(type, {"r"}, {"e"});
+    round(model, "e", "y").output("y");
+    EXPECT_EQ(types(after(fuse_quantization, model)), "FakeQuantize ByteTable Identity") << type;
+  }
+}
+
+// What another operator reads stays, and so do a single operator that bounds or multiplies elements,
+// constants for each channel, sums of two tensors and functions of tensors that are not rounded.
 TEST(ByteFunctions, NotOtherForms) {
   OnnxModel read_elsewhere = gelu();
   read_elsewhere.node("Neg", {"e"}, {"n"}).output("hr").output("n");
   EXPECT_EQ(types(after(fuse_quantization, read_elsewhere)).find("ByteTable"), std::string::npos);
-  OnnxModel single = rounded_input();
-  round(single, "x", "r").node("Erf", {"r"}, {"e"});
-  round(single, "e", "y").output("y");
-  EXPECT_EQ(types(after(fuse_quantization, single)), "FakeQuantize Erf FakeQuantize Identity");
+  OnnxModel bounds = rounded_input();
+  round(bounds, "x", "r").node("Relu", {"r"}, {"e"});
+  round(bounds, "e", "y").output("y");
+  EXPECT_EQ(types(after(fuse_quantization, bounds)), "FakeQuantize Relu FakeQuantize Identity");
+  OnnxModel product = rounded_input();
+  round(product, "x", "r").node("Mul", {"r", "half"}, {"e"});
+  round(product, "e", "y").output("y");
+  EXPECT_EQ(types(after(fuse_quantization, product)), "FakeQuantize Mul FakeQuantize Identity");
   OnnxModel channels = rounded_input();
   channels.initializer("c", random_tensor({3, 1}, 1));
   round(channels, "x", "r").node("Erf", {"r"}, {"e"}).node("Mul", {"e", "c"}, {"m"});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "graph/operators/elementwise/byte_table.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/movement/moves_elements.hpp"
+#include "passes/rewrite/match.hpp"
 
 namespace vellum {
 namespace {
@@ -92,10 +94,24 @@ class ByteFunctions {
       const std::vector<size_t> nodes = nodes_between(source, index);
       if (nodes.size() > best.size() && are_read_within(nodes)) best = nodes, best_source = source;
     }
-    const auto computes = [&](size_t node) { return !byte_rounding(*editor_.node(node).op); };
-    constexpr int64_t kFewest = 2;  // one operator rounds its result itself
-    if (std::count_if(best.begin(), best.end(), computes) < kFewest) return;
-    replace(index, best_source, best);
+    if (gains_by_table(best)) replace(index, best_source, best);
+  }
+
+  // The layer that computes the source can look results up as it stores them. One operator that only bounds
+  // or multiplies elements stays: patterns match it, and its kernel rounds the result.
+  bool gains_by_table(const std::vector<size_t>& nodes) const {
+    constexpr int64_t kSeveral = 2;
+    std::vector<size_t> computing;
+    std::ranges::copy_if(nodes, std::back_inserter(computing),
+                         [&](size_t node) { return !byte_rounding(*editor_.node(node).op); });
+    if (std::ssize(computing) >= kSeveral) return true;
+    const auto function = computing.empty() ? Match<Unary>{} : match_node<Unary>(editor_, computing[0]);
+    if (!function) return false;
+    return function->kind != UnaryKind::activation || !is_bounds_or_scaling(function->activation);
+  }
+
+  static bool is_bounds_or_scaling(const Activation& activation) {
+    return activation.kind == ActivationKind::none || is_bounds(activation);
   }
 
   // The nodes that compute the result of node `last` from `source`, in the order of execution; none if they
