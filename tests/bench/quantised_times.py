@@ -53,7 +53,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--preprocess", action="store_true")
     parser.add_argument("--runs", type=int, default=5)
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     logging.disable(logging.WARNING)
     rows = []
     for network in arguments.networks or NAMES:
