@@ -56,6 +56,18 @@ TEST(Contrib, NormalisationsOfSums) {
   expect_floats(
       run({"com.microsoft.SkipSimplifiedLayerNormalization", 1, {{"epsilon", 0.0f}}}, {x, skip, ones, bias}),
       {1, 2}, {0.2f, 1.4f});
+  // All outputs: the result, the mean, 1 / deviation, the sum.
+  const Spec four{"com.microsoft.SkipLayerNormalization", 1, {{"epsilon", 0.0f}}, 4};
+  const OptionalTensors inputs{x, skip, ones, ones, bias};
+  const auto all = run_all(*make(four, inputs), inputs);
+  expect_floats(all.at(1), {1, 1}, {4});
+  expect_floats(all.at(2), {1, 1}, {1.0f / 3});
+  expect_floats(all.at(3), {1, 2}, {1, 7});
+  const Spec simplified{"com.microsoft.SkipSimplifiedLayerNormalization", 1, {{"epsilon", 0.0f}}, 4};
+  const auto without_mean = run_all(*make(simplified, {x, skip, ones, bias}), {x, skip, ones, bias});
+  expect_floats(without_mean.at(1), {1, 1}, {0});
+  expect_floats(without_mean.at(2), {1, 1}, {1.0f / 5});
+  expect_floats(without_mean.at(3), {1, 2}, {1, 7});
   expect_floats(run({"com.microsoft.SimplifiedLayerNormalization", 1, {{"epsilon", 0.0f}}},
                     {floats({1, 2}, {1, 7}), ones}),
                 {1, 2}, {0.2f, 1.4f});

@@ -132,12 +132,27 @@ std::shared_ptr<const Operator> make_bias_split_gelu(const NodeSpec& spec) {
   });
 }
 
-// LayerNormalization or RMSNormalization of the sum of input, skip and bias.
+// The mean of the last dimension and 1 / deviation, or for RMSNormalization zeros and 1 / the root of the
+// mean square, as ONNX Runtime computes them.
+std::array<ValueId, 2> statistics(Body& body, ValueId x, bool centred, float epsilon) {
+  const auto mean_of = [&](ValueId value) {
+    return body.add("ReduceMean", {value}, {{"axes", Ints{-1}}, {"keepdims", int64_t{1}}});
+  };
+  const DType dtype = body.type(x).dtype;
+  ValueId mean = mean_of(x);
+  const ValueId difference = centred ? body.add("Sub", {x, mean}) : x;
+  if (!centred) mean = body.add("Mul", {mean, body.scalar(dtype, 0.0)});
+  const ValueId variance = mean_of(body.add("Mul", {difference, difference}));
+  const ValueId least = body.scalar(dtype, static_cast<double>(epsilon));
+  const ValueId inverse = body.add("Reciprocal", {body.add("Sqrt", {body.add("Add", {variance, least})})});
+  return {body.cast(mean, DType::f32), body.cast(inverse, DType::f32)};
+}
+
+// LayerNormalization or RMSNormalization of the sum of input, skip and bias. Outputs: the result, the
+// statistics, the sum.
 std::shared_ptr<const Operator> make_skip_norm(const NodeSpec& spec) {
   const bool centred = !spec.type.ends_with("SkipSimplifiedLayerNormalization");
   const float epsilon = spec.attributes->get_float("epsilon", 1e-5f);
-  if (spec.output_count > 1 && spec.output_count != 4)
-    refuse_unsupported("SkipLayerNormalization with its mean or deviation");
   return composed(spec, [=, outputs = spec.output_count](Body& body) {
     ValueId sum = body.add("Add", {body.input(0, "input"), body.input(1, "skip")});
     const size_t bias = centred ? 4 : 3;
@@ -146,7 +161,9 @@ std::shared_ptr<const Operator> make_skip_norm(const NodeSpec& spec) {
     if (centred && body.has_input(3)) inputs.push_back(body.input(3, "beta"));
     body.output(
         body.add(centred ? "LayerNormalization" : "RMSNormalization", inputs, {{"epsilon", epsilon}}));
-    for (size_t i = 1; i < outputs; ++i) body.output(sum);
+    if (outputs < 2) return;
+    for (const ValueId value : statistics(body, sum, centred, epsilon)) body.output(value);
+    body.output(sum);
   });
 }
 
