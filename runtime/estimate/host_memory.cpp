@@ -61,7 +61,7 @@ void add_host_memory(const EstimateInputs& in, MemoryEstimate& estimate) {
   }
   estimate.pipelines = pipelines.size();
   ResidentMemory& resident = estimate.resident;
-  if (in.caps.unified_memory) resident.host += constant_bytes(in) + in.in_flight * host_input_bytes(in);
+  if (shares_host_memory(in.caps)) resident.host += constant_bytes(in) + in.in_flight * host_input_bytes(in);
   std::optional<std::pair<uint64_t, uint64_t>> uncertain;
   if (const auto process = process_traits(in.caps)) {
     const CompiledWork work = compiled_work(pipelines, in.shaders);

@@ -10,6 +10,12 @@
 
 namespace vellum {
 
+// Returns whether the device computes in the host's memory. A discrete GPU whose whole memory is mapped
+// (resizable BAR) does not, although its memory is host-visible, too.
+inline bool shares_host_memory(const DeviceCaps& caps) {
+  return caps.unified_memory && caps.type != DeviceType::discrete_gpu;
+}
+
 // Fills in `dispatches`, `pipelines`, `use.resident` and `resident`. Padding and weights on the host must
 // already be in the estimate.
 void add_host_memory(const EstimateInputs& inputs, MemoryEstimate& estimate);

@@ -6,6 +6,7 @@
 
 #include "compile/tiles.hpp"
 #include "cost/device_rates.hpp"
+#include "estimate/host_memory.hpp"
 #include "plan/dispatch_model.hpp"
 
 namespace vellum {
@@ -21,10 +22,9 @@ constexpr double kBusGigabytesPerSecond = 12, kSubmitMs = 0.02;
 // The slowest of these limits the copy.
 double copy_ms(uint64_t bytes, const DeviceCaps& caps, const StreamRates& given) {
   double rate = device_rates(caps).gigabytes_per_s / 2;
-  const bool has_bus = !caps.unified_memory || caps.type == DeviceType::discrete_gpu;
   if (given.bus > 0)
     rate = std::min(rate, given.bus);
-  else if (has_bus)
+  else if (!shares_host_memory(caps))
     rate = std::min(rate, kBusGigabytesPerSecond);
   if (given.disk > 0) rate = std::min(rate, given.disk);
   return static_cast<double>(bytes) / (1e6 * rate);

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "estimate/host_memory.hpp"
 #include "exec/packed_weights.hpp"
 #include "exec/streamed_weights.hpp"
 #include "plan/place_in_order.hpp"
@@ -73,7 +74,7 @@ WeightFootprint streamed_weights(const EstimateInputs& in, const FixedConstants&
   for (const TensorId id : weights.tensors)
     if (!unchanged(in.program().tensors[id])) packed += desc_of(in, id).byte_size();
   // Weights beyond this size are in files, whose pages leave the process after the copy.
-  if (in.caps.unified_memory && packed <= PackedWeightsOptions{}.most_in_memory) footprint.host = packed;
+  if (shares_host_memory(in.caps) && packed <= PackedWeightsOptions{}.most_in_memory) footprint.host = packed;
   footprint.uses = std::move(weights.uses);
   footprint.stream = std::move(plan);
   return footprint;

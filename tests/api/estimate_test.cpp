@@ -125,6 +125,23 @@ TEST(Estimate, CapsFilesAreShipped) {
   EXPECT_GE(estimate.use.resident, *estimate.resident.driver + *estimate.resident.pipelines);
 }
 
+// A discrete GPU whose whole memory is mapped has host-visible memory, too, but computes in its own.
+TEST(Estimate, DiscreteGpusWithMappedMemoryDoNotShareTheHosts) {
+  const auto resident_on = [](const char* type) {
+    std::string text = Caps::android_baseline_2022().json();
+    const auto set = [&](const std::string& key, const std::string& value) {
+      const size_t at = text.find('"' + key + '"'), colon = text.find(':', at);
+      ASSERT_NE(at, std::string::npos) << key;
+      text.replace(colon + 1, text.find_first_of(",\n}", colon) - colon - 1, value);
+    };
+    set("type", std::string("\"") + type + '"');
+    set("unified_memory", "true");
+    return estimate_memory(load(small_model()), {}, Caps::parse(text, type)).resident.host;
+  };
+  EXPECT_GT(resident_on("integrated GPU"), 0u);
+  EXPECT_EQ(resident_on("discrete GPU"), 0u);
+}
+
 TEST(Estimate, WantsShapes) {
   const TempFolder folder;
   small_model({1, 3, kUnknownDim, 11}).save(folder / "open.onnx");
