@@ -250,6 +250,8 @@ void add_reductions(std::vector<SmallOperator>& list) {
                                 {computed({1, 10, 7, 9}), weights({10}), weights({10}, 3), weights({10}, 4),
                                  Operand{positive({10}).tensor, true}}));
   list.push_back(small_operator("ArgMax", "ArgMax", {steps({1, 10, 7, 9})}, {{"axis", int64_t{1}}}));
+  list.push_back(small_operator("Multinomial", "Multinomial", {computed({3, 40})},
+                                {{"seed", 1.0f}, {"sample_size", int64_t{5}}}));
   list.push_back(small_operator("TopK", "TopK", {steps({4, 30}), integers({5})}));
   list.push_back(small_operator("TopK of long rows", "TopK", {steps({2, 600}), integers({20})}));
   list.push_back(

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <vector>
 
 #include "decoder.hpp"
@@ -102,6 +103,41 @@ TEST_F(Steps, HaveTheBitsOfSeparateRuns) {
         EXPECT_TRUE(same_bits(session.state("latents"), separate.state("latents")));
       }
     }
+}
+
+// A Markov chain that draws each token on the device: the tokens of separate runs, and the next seed's are
+// others.
+TEST_F(Steps, DrawTokens) {
+  constexpr int64_t kStates = 50;
+  constexpr uint32_t kSteps = 40;
+  const auto chain = [](float seed) {
+    OnnxModel model;
+    model.input("token", {1}, DType::i64)
+        .initializer("table", random_tensor({kStates, kStates}, 7, -2.0f, 2.0f))
+        .node("Gather", {"table", "token"}, {"logits"})
+        .node("Multinomial", {"logits"}, {"drawn"}, attributes({{"seed", seed}, {"dtype", int64_t{7}}}))
+        .initializer("shape", HostTensor::i64({1}, std::vector<int64_t>{1}))
+        .node("Reshape", {"drawn", "shape"}, {"next"})
+        .output("next");
+    return model;
+  };
+  const auto tokens = [&](Session& session) {
+    const StepLoop loop =
+        session.bind_steps({.steps = kSteps, .feedback = {{"next", "token"}}, .step_outputs = {"next"}});
+    const Tensor first = Tensor::i64({1}, std::vector<int64_t>{3});
+    return session.run_steps(loop, {{"token", first}}).outputs.at("next").to_ints();
+  };
+  Session session = make(chain(1.0f)), separate = make(chain(1.0f)), other = make(chain(2.0f));
+  const std::vector<int64_t> drawn = tokens(session);
+  std::vector<int64_t> expected{3};
+  while (expected.size() <= kSteps)
+    expected.push_back(separate.run({{"token", Tensor::i64({1}, std::vector<int64_t>{expected.back()})}})
+                           .at("next")
+                           .to_ints()[0]);
+  EXPECT_EQ(drawn, std::vector<int64_t>(expected.begin() + 1, expected.end()));
+  EXPECT_GT(std::set<int64_t>(drawn.begin(), drawn.end()).size(), 5u);
+  EXPECT_NE(tokens(other), drawn);
+  EXPECT_TRUE(session.warnings().empty()) << session.warnings().front();
 }
 
 // Without state: an output is the input of the next step, and stays it for the next call.

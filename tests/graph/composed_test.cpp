@@ -265,6 +265,57 @@ TEST(Random, FollowsItsDistributionAndItsSeed) {
   EXPECT_EQ(run({"RandomUniformLike", 17, {{"dtype", int64_t{11}}}}, {like}).dtype(), DType::f64);
 }
 
+// The sum of (drawn - expected)^2 / expected. Of 7 degrees of freedom, a larger one than 24.3 has a
+// probability of 0.001.
+double chi_square(const std::vector<int64_t>& drawn, const Floats& logits) {
+  double sum = 0, result = 0;
+  for (const float x : logits) sum += std::exp(double{x});
+  for (size_t i = 0; i < logits.size(); ++i) {
+    const double expected = std::exp(double{logits[i]}) / sum * static_cast<double>(drawn.size());
+    const double count = static_cast<double>(std::ranges::count(drawn, static_cast<int64_t>(i)));
+    result += (count - expected) * (count - expected) / expected;
+  }
+  return result;
+}
+
+TEST(Random, MultinomialDrawsClassesByTheirProbabilities) {
+  const Floats logits{0.0f, -1.0f, 1.5f, 0.25f, -2.5f, 0.75f, -0.5f, 1.0f};
+  const auto draws = [&](float seed, const HostTensor& x, int64_t samples) {
+    return run({"Multinomial", 7, {{"sample_size", samples}, {"seed", seed}}}, {x}).to_ints();
+  };
+  const HostTensor row = floats({1, 8}, logits);
+  for (const float seed : {1.0f, 2.0f, 77.5f}) EXPECT_LT(chi_square(draws(seed, row, 20000), logits), 24.3);
+  // Rows of one input, and inputs of several runs whose logits differ by a constant, are independent, too.
+  Floats rows;
+  std::vector<int64_t> of_runs;
+  for (int i = 0; i < 20000; ++i) {
+    Floats shifted = logits;
+    for (float& x : shifted) x += static_cast<float>(i) / 1024;
+    const std::vector<int64_t> one = draws(5.0f, floats({1, 8}, shifted), 1);
+    of_runs.push_back(one[0]);
+    rows.insert(rows.end(), logits.begin(), logits.end());
+  }
+  EXPECT_LT(chi_square(of_runs, logits), 24.3);
+  EXPECT_LT(chi_square(draws(5.0f, floats({20000, 8}, rows), 1), logits), 24.3);
+  // Pairs of samples one after the other.
+  const std::vector<int64_t> many = draws(9.0f, row, 40000);
+  std::vector<int64_t> after_most;
+  for (size_t i = 0; i + 1 < many.size(); ++i)
+    if (many[i] == 2) after_most.push_back(many[i + 1]);
+  EXPECT_LT(chi_square(after_most, logits), 24.3);
+  EXPECT_EQ(draws(1.0f, row, 50), draws(1.0f, row, 50));
+  EXPECT_NE(draws(1.0f, row, 50), draws(2.0f, row, 50));
+}
+
+TEST(Random, MultinomialNeverDrawsAnImpossibleClass) {
+  const HostTensor x = floats({1, 3}, {-INFINITY, 0.0f, -INFINITY});
+  for (const int64_t drawn : run({"Multinomial", 7, {{"sample_size", int64_t{1000}}}}, {x}).to_ints())
+    ASSERT_EQ(drawn, 1);
+  EXPECT_EQ(run({"Multinomial", 7, {{"dtype", int64_t{7}}}}, {x}).type(), (TensorType{DType::i64, {1, 1}}));
+  expect_refused({"Multinomial", 7, {{"dtype", int64_t{1}}}}, {x}, "samples of type float32");
+  expect_refused({"Multinomial", 7, {{"sample_size", int64_t{0}}}}, {x}, "sample_size is 0");
+}
+
 TEST(Random, BernoulliDrawsOnesWithTheProbabilityOfEachElement) {
   const HostTensor p(HostTensor::f32({3, 10000}, [] {
     Floats values(30000, 0.25f);

@@ -8,6 +8,7 @@
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
 #include "kernels/framework/shared_loop.hpp"
+#include "kernels/reduction/arg_extremum.hpp"
 #include "program/divide.hpp"
 #include "shaders/reduction/arg_parts.h"
 
@@ -30,45 +31,51 @@ Segments split_axis(const DeviceCaps& caps, int64_t length) {
 
 }  // namespace
 
+void reduce_to_index(Lowering& lowering, TensorId x, const ExtremumAlong& along, TensorId y) {
+  const Segments segments = split_axis(lowering.caps(), along.length);
+  const ArgExtremumParameters parameters{.count = along.count,
+                                         .length = along.length,
+                                         .inner = along.inner,
+                                         .last = along.takes_last,
+                                         .segment = segments.length};
+  const auto dispatch = [&](std::string shader, int64_t invocations, std::vector<Binding> bindings,
+                            Parameters with, uint64_t iterations) {
+    Dispatch made = make_dispatch(std::move(shader), grid_1d(lowering.caps(), invocations),
+                                  std::move(bindings), std::move(with));
+    if (along.minimum) define(made, "MIN");
+    if (segments.are_many()) define(made, "SEGMENTED");
+    made.iterations = iterations;
+    lowering.dispatch(std::move(made));
+  };
+  const int64_t count = along.count;
+  if (!segments.are_many())
+    return dispatch("arg_extremum", groups_of_four({count}), {reads("x", x), writes("y", y)}, parameters,
+                    loop_iterations(kResults, loop_iterations(along.length)));
+  const TensorId values = float_workspace(lowering, "values of segments", {segments.count * count});
+  const TensorId indices = integer_workspace(lowering, "indices of segments", {segments.count * count});
+  dispatch("arg_extremum", segments.count * count,
+           {reads("x", x), writes("values", values), writes("indices", indices)}, parameters,
+           loop_iterations(segments.length));
+  dispatch("arg_parts", groups_of_four({count}),
+           {reads("values", values), reads("indices", indices), writes("y", y)},
+           ArgPartsParameters{.count = count, .segments = segments.count, .last = along.takes_last},
+           loop_iterations(kResults, loop_iterations(segments.count)));
+}
+
 void lower_arg(Lowering& lowering) {
   const ArgReduce& op = lowering.op<ArgReduce>();
   const Shape& shape = lowering.input_type(0).shape;
   if (!is_float(lowering.input_type(0).dtype))
     return lowering.run_on_host(std::string(op.type()) + " of integers has no kernel");
   const size_t axis = normalize_axis(op.axis, shape.size());
-  const Shape& result = lowering.output_type().shape;
-  const int64_t count = element_count(result);
-  const Segments segments = split_axis(lowering.caps(), shape[axis]);
   const TensorId x = lowering.read(0, Layout::linear), y = lowering.write(0, Layout::linear);
-  const ArgExtremumParameters parameters{.count = count,
-                                         .length = shape[axis],
-                                         .inner = product(shape, axis + 1, shape.size()),
-                                         .last = op.select_last_index,
-                                         .segment = segments.length};
-  const auto dispatch = [&](std::string shader, int64_t invocations, std::vector<Binding> bindings,
-                            Parameters with, uint64_t iterations) {
-    Dispatch made = make_dispatch(std::move(shader), grid_1d(lowering.caps(), invocations),
-                                  std::move(bindings), std::move(with));
-    if (op.minimum) define(made, "MIN");
-    if (segments.are_many()) define(made, "SEGMENTED");
-    made.iterations = iterations;
-    lowering.dispatch(std::move(made));
-  };
-  if (!segments.are_many())
-    return dispatch("arg_extremum", groups_of_four(result), {reads("x", x), writes("y", y)}, parameters,
-                    loop_iterations(kResults, loop_iterations(shape[axis])));
-  const std::string& name = lowering.node().name;
-  TensorDesc desc{{segments.count * count}, ElementType::f32, Storage::buffer, Layout::linear};
-  const TensorId values = lowering.workspace(name + "/values of segments", desc);
-  desc.element = ElementType::i32;
-  const TensorId indices = lowering.workspace(name + "/indices of segments", desc);
-  dispatch("arg_extremum", segments.count * count,
-           {reads("x", x), writes("values", values), writes("indices", indices)}, parameters,
-           loop_iterations(segments.length));
-  dispatch("arg_parts", groups_of_four(result),
-           {reads("values", values), reads("indices", indices), writes("y", y)},
-           ArgPartsParameters{.count = count, .segments = segments.count, .last = op.select_last_index},
-           loop_iterations(kResults, loop_iterations(segments.count)));
+  reduce_to_index(lowering, x,
+                  {.count = element_count(lowering.output_type().shape),
+                   .length = shape[axis],
+                   .inner = product(shape, axis + 1, shape.size()),
+                   .minimum = op.minimum,
+                   .takes_last = op.select_last_index},
+                  y);
 }
 
 }  // namespace vellum

@@ -18,6 +18,7 @@ std::vector<Case> generator_cases() {
       {"RandomUniformLike", {"n c"}, attributes({{"seed", 1.0f}})},
       {"RandomNormalLike", {"n c"}, attributes({{"seed", 1.0f}})},
       {"Bernoulli", {"n c"}, attributes({{"seed", 1.0f}})},
+      {"Multinomial", {"n 3"}, attributes({{"seed", 1.0f}, {"sample_size", int64_t{2}}})},
       {"Shape", {"n c"}},
       {"Size", {"n c"}},
       {"ConstantOfShape", {ints({0, 3})}},

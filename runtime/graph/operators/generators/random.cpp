@@ -13,6 +13,7 @@
 
 #include "graph/composed.hpp"
 #include "graph/onnx_types.hpp"
+#include "graph/operators/generators/random_seed.hpp"
 #include "platform/fingerprint.hpp"
 
 namespace vellum {
@@ -41,12 +42,6 @@ HostTensor draw(const Draws& draws, DType dtype, const Shape& shape) {
   return HostTensor::from<double>(dtype, shape, values);
 }
 
-// Nodes without a seed differ by their names.
-uint64_t read_seed(const NodeSpec& spec) {
-  if (spec.attributes->has("seed")) return std::bit_cast<uint32_t>(spec.attributes->get_float("seed", 0.0f));
-  return platform::fingerprint(std::as_bytes(std::span(spec.name))).low;
-}
-
 std::optional<DType> read_dtype(const NodeSpec& spec) {
   if (!spec.attributes->has("dtype")) return std::nullopt;
   return dtype_from_onnx(spec.attributes->get_int("dtype", 1));
@@ -58,6 +53,11 @@ DType require_float(DType dtype) {
 }
 
 }  // namespace
+
+uint64_t read_seed(const NodeSpec& spec) {
+  if (spec.attributes->has("seed")) return std::bit_cast<uint32_t>(spec.attributes->get_float("seed", 0.0f));
+  return platform::fingerprint(std::as_bytes(std::span(spec.name))).low;
+}
 
 std::shared_ptr<const Operator> make_random(const NodeSpec& spec) {
   Draws draws{.seed = read_seed(spec), .normal = spec.type.starts_with("RandomNormal")};
