@@ -204,6 +204,16 @@ final class Native {
 
   static native void savedStateDestroy(long saved);
 
+  static native long stepLoopCreate(long session, StepOptions options);
+
+  static native void stepLoopDestroy(long loop);
+
+  /** Returns the steps that ran, and whether they ended early. @param progress null: none */
+  static native long[] stepLoopRun(
+      long loop, long session, String[] names, long[][] shapes, ByteBuffer[] values, StepListener progress);
+
+  static native Tensor stepLoopOutput(long loop, String name);
+
   static native void sessionTrim(long session, int level);
 
   static native void sessionGetOutput(long session, String name, ByteBuffer values, int offset, int count);

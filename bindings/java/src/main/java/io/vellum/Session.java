@@ -166,6 +166,36 @@ public final class Session extends NativeObject {
     saved.handle.use(copy -> aloneDo(session -> Native.sessionRestoreState(session, copy)));
   }
 
+  /**
+   * Binds several runs, called steps, for the current input shapes of a session that is prepared: states continue, an output may
+   * become an input of the next step, and the device itself finds the end. The loop may be run any number of times.
+   */
+  public @NotNull StepLoop bindSteps(@NotNull StepOptions options) {
+    Check.notNull(options, "options");
+    return alone(
+        session -> new StepLoop(Native.stepLoopCreate(session, options), options.stepOutputs(), handle.needed()));
+  }
+
+  /** Runs the steps of a loop of this session, and returns when they are done. */
+  public @NotNull StepResults runSteps(@NotNull StepLoop loop, @NotNull Map<String, Tensor> inputs) {
+    return runSteps(loop, inputs, null);
+  }
+
+  /**
+   * Runs the steps of a loop of this session, and returns when they are done.
+   *
+   * @param inputs of the first step; those of {@link StepOptions#stepInput} for all steps. Inputs that are not listed keep
+   *     their values
+   * @param progress {@code null}: none
+   */
+  public @NotNull StepResults runSteps(
+      @NotNull StepLoop loop, @NotNull Map<String, Tensor> inputs, @Nullable StepListener progress) {
+    Check.notNull(loop, "loop");
+    RunTensors in = new RunTensors(Check.notNull(inputs, "inputs"), "inputs");
+    for (Map.Entry<String, Tensor> input : inputs.entrySet()) requireType(input.getKey(), input.getValue().type());
+    return alone(session -> loop.run(session, in, progress));
+  }
+
   /** Runs one inference and returns when it is done. Every input must have been set. */
   public void run() {
     aloneDo(Native::sessionRun);
