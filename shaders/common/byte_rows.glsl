@@ -1,10 +1,7 @@
 // Rows of signed bytes with a scale each (runtime/graph/byte_rows.hpp).
 
 // Returns the four bytes of a word.
-vec4 signed_bytes(int word) {
-  return vec4(bitfieldExtract(word, 0, 8), bitfieldExtract(word, 8, 8), bitfieldExtract(word, 16, 8),
-              bitfieldExtract(word, 24, 8));
-}
+vec4 signed_bytes(int word) { return vec4(ivec4(word << 24, word << 16, word << 8, word) >> 24); }
 
 // Returns the word of four values that are within -127 and 127.
 int word_of_bytes(vec4 values) {
