@@ -27,6 +27,7 @@ constexpr Pass kPasses[] = {
     {"remove_identities", remove_identities},  // Transposes that cancelled each other
     {"fuse_activation_patterns", fuse_activation_patterns},
     {"fuse_slice_sums", fuse_slice_sums},
+    {"fuse_adaptive_pool", fuse_adaptive_pool},  // after fuse_slice_sums, which makes its ReduceSum
     {"fuse_layer_norm", fuse_layer_norm},
     {"fuse_group_norm", fuse_group_norm},
     {"fuse_length_norm", fuse_length_norm},

@@ -236,6 +236,8 @@ void add_reductions(std::vector<SmallOperator>& list) {
                                 {{"kernel_shape", kTwo}, {"strides", kTwo}}));
   list.push_back(small_operator("AveragePool 3x3", "AveragePool", {computed({1, 10, 9, 11})},
                                 {{"kernel_shape", Ints{3, 3}}, {"pads", kPad1}}));
+  list.push_back(small_operator("AdaptiveAveragePool", "AdaptiveAveragePool", {computed({1, 10, 9, 11})},
+                                {{"height", int64_t{4}}, {"width", int64_t{7}}}));
   list.push_back(
       small_operator("Softmax of channels", "Softmax", {masked({1, 12, 7, 9})}, {{"axis", int64_t{1}}}));
   list.push_back(

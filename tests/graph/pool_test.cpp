@@ -41,6 +41,19 @@ TEST(MaxPool, GivesIndicesIntoTheWholeInput) {
   expect_ints(outputs[1], {1, 2, 1}, {0, 3});
 }
 
+TEST(AdaptiveAveragePool, AveragesWindowsOfDifferentSizes) {
+  const auto pool = [](int64_t height, int64_t width) {
+    return Spec{"AdaptiveAveragePool", 1, {{"height", height}, {"width", width}}};
+  };
+  expect_floats(run(pool(1, 2), {counting({1, 1, 1, 5})}), {1, 1, 1, 2}, {1, 3});
+  expect_floats(run(pool(2, 3), {counting({1, 1, 2, 3})}), {1, 1, 2, 3}, {0, 1, 2, 3, 4, 5});
+  expect_floats(run(pool(3, 1), {counting({1, 2, 2, 1})}), {1, 2, 3, 1}, {0, 0.5f, 1, 2, 2.5f, 3});
+  expect_refused(pool(0, 1), {counting({1, 1, 2, 2})}, "no windows");
+  expect_refused(pool(1, 1), {counting({1, 1, 2, 0})}, "no elements");
+  expect_refused(pool(1, 1), {counting({1, 2, 2})}, "four dimensions");
+  expect_refused(pool(INT64_MAX, 1), {counting({1, 1, 2, 2})}, "so large a plane", ErrorCode::unsupported);
+}
+
 TEST(AveragePool, CountsPaddingOnlyWhenAsked) {
   const auto spec = [](int64_t include) {
     return Spec{
