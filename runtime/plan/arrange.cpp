@@ -4,6 +4,7 @@
 
 #include "plan/fold_textures.hpp"
 #include "plan/in_place.hpp"
+#include "plan/joined_copies.hpp"
 #include "plan/memory_plan.hpp"
 #include "plan/order.hpp"
 #include "plan/views.hpp"
@@ -33,6 +34,12 @@ class Arranger {
     apply_order(program_, back);
   }
 
+  // Parts are joined again where the memory does not grow.
+  void join() {
+    join_copies(program_,
+                [this](Program& program) { return Arranger(program, options_, rules_).least_bytes(); });
+  }
+
   // Folded images take a few instructions more for each access.
   void fold() {
     const std::vector<TensorId> folded = fold_textures(program_);
@@ -49,14 +56,6 @@ class Arranger {
     if (bytes() > apart) disable_in_place(program_);
   }
 
- private:
-  uint64_t bytes() const {
-    const bool offsets = options_.mode == MemoryMode::offsets;
-    const bool quick = program_.tasks.size() > kManyTasks;
-    const char* strategy = !quick ? "best" : offsets ? "greedy_by_size" : "greedy_by_size_improved";
-    return plan_memory(program_, {.mode = options_.mode, .strategy = strategy}, rules_).planned_bytes;
-  }
-
   // Returns the bytes for the current order of tasks, in place if that takes fewer.
   uint64_t least_bytes() {
     disable_in_place(program_);
@@ -68,21 +67,47 @@ class Arranger {
     return least;
   }
 
+  // Returns the bytes of the smallest plan.
+  uint64_t bytes() const {
+    const bool offsets = options_.mode == MemoryMode::offsets;
+    const bool quick = program_.tasks.size() > kManyTasks;
+    const char* strategy = !quick ? "best" : offsets ? "greedy_by_size" : "greedy_by_size_improved";
+    return plan_memory(program_, {.mode = options_.mode, .strategy = strategy}, rules_).planned_bytes;
+  }
+
+ private:
   Program& program_;
   const ArrangeOptions& options_;
   const MemoryRules& rules_;
 };
 
+// Arranges a program of joins as they are, or split where `splits`. Returns the bytes of its smallest plan.
+uint64_t arrange_joins(Program& program, const ArrangeOptions& options, uint64_t view_alignment,
+                       const MemoryRules& rules, bool splits) {
+  Arranger arranger(program, options, rules);
+  if (splits) split_joins(program);
+  if (options.views) arranger.views(view_alignment);
+  if (options.reorder) arranger.order();
+  if (splits) arranger.join();
+  forget_alternatives(program);
+  if (options.fold && options.mode == MemoryMode::shared_objects) arranger.fold();
+  if (options.in_place) arranger.in_place();
+  return arranger.bytes();
+}
+
 }  // namespace
 
 void arrange(Program& program, const ArrangeOptions& options, uint64_t view_alignment,
              const MemoryRules& rules) {
-  if (options.mode == MemoryMode::naive) return;
-  Arranger arranger(program, options, rules);
-  if (options.views) arranger.views(view_alignment);
-  if (options.reorder) arranger.order();
-  if (options.fold && options.mode == MemoryMode::shared_objects) arranger.fold();
-  if (options.in_place) arranger.in_place();
+  if (options.mode == MemoryMode::naive) return forget_alternatives(program);
+  if (!has_joins(program)) {
+    arrange_joins(program, options, view_alignment, rules, false);
+    return;
+  }
+  // Joins take fewer dispatches, parts may take less memory.
+  Program apart = program;
+  const uint64_t bytes = arrange_joins(program, options, view_alignment, rules, false);
+  if (arrange_joins(apart, options, view_alignment, rules, true) < bytes) program = std::move(apart);
 }
 
 }  // namespace vellum

@@ -220,6 +220,11 @@ struct Dispatch {
   // The fused kernel that makes this dispatch; none for other kernels. If the kernel fails its check on a
   // device (WrongKernel), the nodes are not fused there.
   std::optional<FusedKernelId> fused = std::nullopt;
+  // Not null: the dispatch copies several tensors into one. These dispatches do the same, one tensor each,
+  // which frees each tensor earlier. arrange() chooses.
+  std::shared_ptr<const std::vector<Dispatch>> apart = nullptr;
+  // Not null: one of such dispatches. This one does what all of them do.
+  std::shared_ptr<const Dispatch> together = nullptr;
 };
 
 // An input or output of a graph: a linear buffer that the host writes or reads.

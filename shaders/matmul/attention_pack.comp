@@ -1,9 +1,14 @@
 // Gathers Q, K or V into a grid of texels for attention.comp: column = image * tokens + token, row =
 // first_row + head * slices + slice of four channels. If one tensor contains several of them at regular
-// distances (because one product computed Q, K and V), a dispatch gathers `operands` of them. With BYTE_ROWS x is
-// a cache in bytes, whose strides are in words.
+// distances (because one product computed Q, K and V), a dispatch gathers `operands` of them.
 //
-// With ROUND_OPERANDS `roundings` has a texel (step, least, most, factor) for each of the operands: elements are multiplied by
+// X_LINEAR: x is linear; otherwise it is channels4, and positions in it count elements in row-major order. X_ROWS:
+// row_major.glsl.
+// QUADS: four channels are one texel of x, or contiguous from a multiple of four on where x is linear.
+//
+// BYTE_ROWS: x is a cache in bytes, whose strides are in words.
+//
+// ROUND_OPERANDS: `roundings` has a texel (step, least, most, factor) for each of the operands. Elements are multiplied by
 // the factor and rounded, unless the step is 0.
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -11,15 +16,30 @@
 #include "attention_pack.h"
 #include "tensor.glsl"
 #include "divide.glsl"
+#include "row_major.glsl"
 #ifdef ROUND_OPERANDS
 #include "round_to_steps.glsl"
 #endif
 
 #ifdef BYTE_ROWS
 #include "byte_rows.glsl"
-#endif
-
 LINEAR_IN(x)
+#elif defined(X_LINEAR)
+LINEAR_IN(x)
+float load_element(int at) { return load_x(at); }
+vec4 load_quad(int at) { return load4_x(at >> 2); }
+#else
+TENSOR_IN(x)
+vec4 load_quad(int at) {
+  ivec4 p = row_major_position(at, x_shape);
+  return load_x(ivec4(p.xy, p.z >> 2, p.w));
+}
+float load_element(int at) {
+  ivec4 p = row_major_position(at, x_shape);
+  vec4 texel = load_x(ivec4(p.xy, p.z >> 2, p.w));
+  return texel[p.z & 3];
+}
+#endif
 TENSOR_OUT(y)
 #ifdef ROUND_OPERANDS
 TEXELS_IN(roundings)
@@ -33,15 +53,20 @@ void main() {
   ivec2 by_slice = divide(by_column.x, slices_each);
   ivec2 by_head = divide(by_slice.x, heads);
 #ifdef BYTE_ROWS
-  int row = base + by_head.x * operand_stride + by_token.y * token_stride + by_head.y * head_stride + by_token.x * image_stride;
+  int row = base + by_head.x * operand_stride + by_token.y * token_stride + by_head.y * head_stride +
+            by_token.x * image_stride;
   vec4 v = intBitsToFloat(load_x(row + slices_each)) * signed_bytes(load_x(row + by_slice.y));
 #else
   int channel = 4 * by_slice.y;
   int at = base + by_head.x * operand_stride + by_token.y * token_stride + by_head.y * head_stride +
            channel * channel_stride + by_token.x * image_stride;
+#ifdef QUADS
+  vec4 v = load_quad(at);
+#else
   vec4 v = vec4(0);
   for (int j = 0; j < 4; ++j)
-    if (channel + j < channels) v[j] = load_x(at + j * channel_stride);
+    if (channel + j < channels) v[j] = load_element(at + j * channel_stride);
+#endif
 #endif
 #ifdef ROUND_OPERANDS
   vec4 rounding = load_roundings(by_head.x, 0, operands);

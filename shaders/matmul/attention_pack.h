@@ -4,6 +4,7 @@
 #include "shaders/common/parameters.h"
 
 BEGIN_PARAMETERS(AttentionPackParameters)
+  ivec4 x_shape;  // x is channels4
   ivec4 y_shape;  // of the grid: width, height, 4, 1
   int32 tokens;
   int32 heads;

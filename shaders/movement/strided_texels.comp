@@ -11,6 +11,7 @@
 #include "strided_texels.h"
 #include "tensor.glsl"
 #include "divide.glsl"
+#include "row_major.glsl"
 #include "texel.glsl"
 
 #ifdef X_LINEAR
@@ -23,26 +24,13 @@ TENSOR_IN(x)
 float load_element(int at) { return load_x(at); }
 vec4 load_quad(int at) { return load4_x(at >> 2); }
 #else
-// Position (w, h, channel, n) of an element.
-ivec4 position(int at) {
-#ifdef X_ROWS
-  ivec2 by_channel = divide(at, x_shape.z);
-  return ivec4(0, 0, by_channel.y, by_channel.x);
-#else
-  ivec2 by_column = divide(at, x_shape.x);
-  ivec2 by_row = divide(by_column.x, x_shape.y);
-  ivec2 by_channel = divide(by_row.x, x_shape.z);
-  return ivec4(by_column.y, by_row.y, by_channel.y, by_channel.x);
-#endif
-}
-
 vec4 load_quad(int at) {
-  ivec4 p = position(at);
+  ivec4 p = row_major_position(at, x_shape);
   return load_x(ivec4(p.xy, p.z >> 2, p.w));
 }
 
 float load_element(int at) {
-  ivec4 p = position(at);
+  ivec4 p = row_major_position(at, x_shape);
   vec4 texel = load_x(ivec4(p.xy, p.z >> 2, p.w));
   return texel[p.z & 3];
 }

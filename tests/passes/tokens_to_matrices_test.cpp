@@ -1,6 +1,7 @@
 // The row-wise operators of transformers, on matrices; residuals of products.
 #include "graph/operators/matmul/matmul.hpp"
 #include "passes/pass_harness.hpp"
+#include "support/small_tensors.hpp"
 
 namespace vellum::test {
 namespace {
@@ -68,6 +69,38 @@ TEST(TokensToMatrices, FunctionsByATable) {
     tokens_to_matrices(graph);
   };
   EXPECT_EQ(types(after(passes, m)), "Reshape Gemm ByteTable Neg Reshape");
+}
+
+// A class token and the others, a class token that is a constant.
+std::string with_class_token(int64_t images, int64_t begin, bool constant) {
+  OnnxModel m;
+  m.input("x", {images, 5, 8}).initializer("w", random_tensor({8, 8}, 1));
+  m.initializer("class", random_tensor({images, 1, 8}, 2)).initializer("axis", ints({1}));
+  m.initializer("zero", ints({0})).initializer("begin", ints({begin})).initializer("end", ints({5}));
+  m.node("MatMul", {"x", "w"}, {"p"}).node("Slice", {"p", "begin", "end", "axis"}, {"others"});
+  m.node("Slice", {"p", "zero", "begin", "axis"}, {"first"}).node("Relu", {"others"}, {"r"});
+  m.node("Concat", {constant ? "class" : "first", "r"}, {"c"}, attributes({{"axis", int64_t{1}}}));
+  m.node("MatMul", {"c", "w"}, {"y"}).output("y");
+  return types(as_matrices(m));
+}
+
+TEST(TokensToMatrices, RowsThatAreSlicedAndJoined) {
+  EXPECT_EQ(with_class_token(1, 1, false), "Reshape Gemm Slice Slice Relu Concat Gemm Reshape");
+  EXPECT_EQ(with_class_token(1, 2, false), "Reshape Gemm Slice Slice Relu Concat Gemm Reshape");
+  EXPECT_EQ(with_class_token(1, 1, true), "Reshape Gemm Slice Relu Concat Gemm Reshape");
+  EXPECT_EQ(with_class_token(2, 1, false),
+            "Reshape Gemm Reshape Slice Slice Relu Concat Reshape Gemm Reshape")
+      << "rows of two images do not follow each other";
+}
+
+TEST(TokensToMatrices, OtherSlicesStay) {
+  OnnxModel m;
+  m.input("x", {1, 5, 8}).initializer("w", random_tensor({8, 8}, 1)).initializer("three", ints({3}));
+  m.initializer("zero", ints({0})).initializer("five", ints({5})).initializer("two", ints({2}));
+  m.initializer("tokens", ints({1})).node("MatMul", {"x", "w"}, {"p"});
+  m.node("Slice", {"p", "zero", "three", "two"}, {"channels"}).output("channels");
+  m.node("Slice", {"p", "zero", "five", "tokens", "two"}, {"every second"}).output("every second");
+  EXPECT_EQ(types(as_matrices(m)), "Reshape Gemm Reshape Slice Slice");
 }
 
 TEST(TokensToMatrices, WhatVariesOtherwiseStays) {

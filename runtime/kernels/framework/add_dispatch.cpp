@@ -109,6 +109,16 @@ void ProgramBuilder::add_dispatch(Dispatch dispatch, const Node* node) {
   program_.tasks.push_back({std::move(dispatch), std::nullopt});
 }
 
+std::vector<Dispatch> ProgramBuilder::without_adding(const std::function<void()>& emit) {
+  const size_t first = program_.tasks.size();
+  emit();
+  std::vector<Dispatch> added;
+  for (size_t t = first; t < program_.tasks.size(); ++t)
+    added.push_back(std::move(program_.tasks[t].dispatch.value()));
+  program_.tasks.resize(first);
+  return added;
+}
+
 namespace {
 
 std::string declaration(const AppendedParameter& field) {

@@ -95,6 +95,10 @@ Layout Lowering::preferred_layout(size_t i) const {
   return builder_.graph().constant(value) && fits ? Layout::channels4 : Layout::linear;
 }
 
+bool Lowering::exists_in(size_t i, Layout layout) const {
+  return builder_.exists_in(node_.inputs.at(i), layout);
+}
+
 TensorId Lowering::read(size_t i, Layout layout) { return builder_.read(node_.inputs.at(i), layout); }
 
 TensorId Lowering::read_as(size_t i, Shape shape) {
@@ -233,6 +237,10 @@ void Lowering::run_on_host_for_rank() {
 }
 
 void Lowering::dispatch(Dispatch dispatch) { builder_.add_dispatch(std::move(dispatch), &node_); }
+
+std::vector<Dispatch> Lowering::without_adding(const std::function<void()>& emit) {
+  return builder_.without_adding(emit);
+}
 
 namespace {
 

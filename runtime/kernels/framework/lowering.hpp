@@ -186,6 +186,10 @@ class Lowering {
   // "Transpose of 9 dimensions has no kernel".
   void run_on_host_for_rank();
 
+  // Returns whether input i exists in this layout, so that reading it adds no conversion.
+  bool exists_in(size_t i, Layout layout) const;
+  // Returns what dispatch() adds in `emit`, without adding it.
+  std::vector<Dispatch> without_adding(const std::function<void()>& emit);
   // Adds the dispatch. Fills in name and op, the tensor macros of each binding, workgroup size macros, and
   // how images are read. Throws Error(unsupported), which names the node, if the dispatch exceeds a limit of
   // the caps on workgroups, push constants, bindings or ranges.

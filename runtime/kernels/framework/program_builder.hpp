@@ -63,6 +63,8 @@ class ProgramBuilder {
     return found == ranges_.end() ? std::nullopt : std::optional(found->second);
   }
   void add_dispatch(Dispatch dispatch, const Node* node);
+  // Returns the dispatches that `emit` adds, and removes them from the program. `emit` adds no other task.
+  std::vector<Dispatch> without_adding(const std::function<void()>& emit);
   void add_host_partition(const Node& node, std::string_view why);
 
   // Returns the node of the whole graph of which this one computes a strip, or WholeLayers::kNone.

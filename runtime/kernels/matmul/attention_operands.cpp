@@ -8,6 +8,7 @@
 #include "kernels/conv/weights.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/movement/strided_reads.hpp"
 #include "program/divide.hpp"
 #include "shaders/matmul/attention.h"
 #include "shaders/matmul/attention_cache.h"
@@ -52,23 +53,31 @@ void pack_into(Lowering& lowering, const OperandGrid& grid, size_t input, const 
                int64_t row, int64_t operands, int64_t operand_stride) {
   const int64_t texels = operands * rows_of(view) * view.shape[0] * view.shape[2];
   const bool in_bytes = input > 0 && lowering.op<Attention>().byte_caches;
-  Dispatch dispatch =
-      make_dispatch("attention_pack", grid_1d(lowering.caps(), texels),
-                    {reads("x", lowering.read(input, Layout::linear)), writes("y", grid.tensor)},
-                    AttentionPackParameters{.y_shape = texel_shape(lowering.tensor(grid.tensor).desc.shape),
-                                            .tokens = view.shape[2],
-                                            .heads = view.shape[1],
-                                            .channels = view.shape[3],
-                                            .images = view.shape[0],
-                                            .token_stride = view.strides[2],
-                                            .head_stride = view.strides[1],
-                                            .channel_stride = view.strides[3],
-                                            .image_stride = view.strides[0],
-                                            .base = view.offset,
-                                            .operands = operands,
-                                            .operand_stride = operand_stride,
-                                            .first_row = row});
-  if (in_bytes) define(dispatch, "BYTE_ROWS");
+  const bool linear = in_bytes || layout_of_view(lowering, input) == Layout::linear;
+  const std::array<int64_t, 4> shape =
+      linear ? std::array<int64_t, 4>{1, 4, 1, 1} : nchw(lowering.input_type(input).shape);
+  const int64_t plane = shape[2] * shape[3];
+  const TensorId x = lowering.read(input, linear ? Layout::linear : Layout::channels4);
+  Dispatch dispatch = make_dispatch(
+      "attention_pack", grid_1d(lowering.caps(), texels), {reads("x", x), writes("y", grid.tensor)},
+      AttentionPackParameters{.x_shape = {shape[3], shape[2], shape[1], shape[0]},
+                              .y_shape = texel_shape(lowering.tensor(grid.tensor).desc.shape),
+                              .tokens = view.shape[2],
+                              .heads = view.shape[1],
+                              .channels = view.shape[3],
+                              .images = view.shape[0],
+                              .token_stride = view.strides[2],
+                              .head_stride = view.strides[1],
+                              .channel_stride = view.strides[3],
+                              .image_stride = view.strides[0],
+                              .base = view.offset,
+                              .operands = operands,
+                              .operand_stride = operand_stride,
+                              .first_row = row});
+  if (linear) define(dispatch, in_bytes ? "BYTE_ROWS" : "X_LINEAR");
+  if (!linear && plane == 1) define(dispatch, "X_ROWS");
+  if (!in_bytes && operand_stride % (4 * plane) == 0 && reads_quads(view, 3, plane, shape[1]))
+    define(dispatch, "QUADS");
   bind_operand_roundings(lowering, dispatch, input, operands);
   lowering.dispatch(std::move(dispatch));
 }

@@ -3,9 +3,14 @@
 
 #include <algorithm>
 
+#include "graph/operators/elementwise/binary.hpp"
+#include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/matmul/matmul.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "graph/operators/reduction/normalization.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/strided.hpp"
+#include "kernels/movement/strided_reads.hpp"
 #include "shaders/movement/strided_texels.h"
 
 namespace vellum {
@@ -15,45 +20,29 @@ namespace {
 // Of the linear result of strided_texels.comp.
 constexpr size_t kMostTexelLoops = decltype(StridedTexelsParameters::dims)::size();
 
-// Returns whether the only readers of the result multiply its rows by constant matrices.
-bool is_for_products(const Lowering& lowering) {
+template <typename... Ops>
+bool is_one_of(const Operator& op) {
+  return ((dynamic_cast<const Ops*>(&op) != nullptr) || ...);
+}
+
+// Returns whether the readers of the result compute rows of matrices, which they do in channels4.
+bool is_for_rows(const Lowering& lowering) {
   const ValueId y = lowering.node().outputs[0];
-  bool any = false;
-  for (const Node& node : lowering.graph().nodes) {
-    if (std::ranges::find(node.inputs, y) == node.inputs.end()) continue;
-    if (dynamic_cast<const Gemm*>(node.op.get()) == nullptr) return false;
-    any = true;
-  }
-  return any;
+  return std::ranges::all_of(lowering.graph().nodes, [&](const Node& node) {
+    return std::ranges::find(node.inputs, y) == node.inputs.end() ||
+           is_one_of<Gemm, LayerNormalization, Concat, Unary, Binary>(*node.op);
+  });
 }
 
 // Returns the layout of the result. Pictures whose channels are closest to each other in the source come from
 // tokens or from channels last, and operators on channels follow. Other results are rows of heads.
 Layout layout_of_result(const Lowering& lowering, const StridedView& view) {
   const size_t rank = view.shape.size();
-  if (!all_float(lowering) || lowering.is_final(0)) return Layout::linear;
-  if (rank == 2) return is_for_products(lowering) ? Layout::channels4 : Layout::linear;
+  if (!all_float(lowering)) return Layout::linear;
+  if (rank == 2) return is_for_rows(lowering) && !lowering.is_final(0) ? Layout::channels4 : Layout::linear;
   if (rank != 4 || view.shape[1] == 1) return Layout::linear;
   const bool channels_last = view.strides[1] == 1 && (view.strides[3] != 1 || view.shape[3] == 1);
   return channels_last ? Layout::channels4 : Layout::linear;
-}
-
-bool is_whole(int64_t number) { return number % 4 == 0; }
-
-// Returns whether four elements along `axis` are always one texel of x, which has `plane` pixels in each
-// image and `channels` channels; or contiguous from a multiple of four on, if x is linear (plane 1, channels
-// 4). Along the other axes a step leads to whole texels, or to another pixel of the same plane.
-bool reads_quads(const StridedView& view, size_t axis, int64_t plane, int64_t channels) {
-  if (view.strides[axis] != plane || !is_whole(view.shape[axis]) || !is_whole(channels)) return false;
-  if (!is_whole(view.offset / plane)) return false;
-  int64_t last_pixel = view.offset % plane;
-  for (size_t other = 0; other < view.shape.size(); ++other) {
-    const int64_t steps = view.shape[other] - 1, stride = view.strides[other];
-    if (other == axis || steps == 0 || stride % (4 * plane) == 0) continue;
-    if (stride < 0 || stride >= plane) return false;
-    last_pixel += steps * stride;
-  }
-  return last_pixel < plane;
 }
 
 // The strides along (w, h, c, n) of a tensor in channels4.
@@ -104,7 +93,7 @@ void copy_texels(Lowering& lowering, const StridedView& view, Layout from, Layou
 
 void lower_as_strided(Lowering& lowering) {
   const StridedView& view = lowering.op<AsStrided>().view;
-  const Layout from = is_in_channels4(lowering, 0) ? Layout::channels4 : Layout::linear;
+  const Layout from = layout_of_view(lowering, 0);
   const Layout to = layout_of_result(lowering, view);
   if (to == Layout::channels4) return copy_texels(lowering, view, from, to);
   const StridedView loops = collapsed_view(view);

@@ -80,7 +80,12 @@ size_t most_parts(const Lowering& lowering, std::span<const Part> parts, TensorI
   return std::min(kMostConcatParts, most);
 }
 
-// Adds a dispatch that copies parts that follow each other.
+void copy_part(Lowering& lowering, const Part& part, TensorId y, size_t slot) {
+  copy_region(lowering, part.tensor, y, region_of(part, lowering.tensor(y).desc.shape, slot));
+}
+
+// Adds a dispatch that copies parts that follow each other. The planner may replace it by one for each part,
+// unless a kernel is known to be wrong: kernels that are not in the program are not checked.
 void join_parts(Lowering& lowering, std::span<const Part> parts, TensorId y, size_t slot) {
   const Shape& shape = lowering.tensor(y).desc.shape;
   std::array<int64_t, kMostConcatParts> ends;
@@ -114,6 +119,10 @@ void join_parts(Lowering& lowering, std::span<const Part> parts, TensorId y, siz
   define(dispatch, "AXIS", std::to_string(3 - slot));  // shaders have (w, h, c, n)
   if (unaligned) define(dispatch, "UNALIGNED");
   if (keeps) define(dispatch, "KEEP");
+  if (!lowering.options().wrong)
+    dispatch.apart = std::make_shared<const std::vector<Dispatch>>(lowering.without_adding([&] {
+      for (const Part& part : parts) copy_part(lowering, part, y, slot);
+    }));
   lowering.dispatch(std::move(dispatch));
 }
 
@@ -134,7 +143,7 @@ void concat_texels(Lowering& lowering, size_t axis) {
     if (joined.size() > 1)
       join_parts(lowering, joined, y, slot);
     else
-      copy_region(lowering, joined[0].tensor, y, region_of(joined[0], shape, slot));
+      copy_part(lowering, joined[0], y, slot);
   }
 }
 

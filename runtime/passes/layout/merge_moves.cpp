@@ -14,6 +14,7 @@
 #include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/movement/slice.hpp"
 #include "graph/operators/movement/transpose.hpp"
+#include "graph/operators/reduction/normalization.hpp"
 #include "passes/passes.hpp"
 #include "passes/patterns/strided_view.hpp"
 #include "passes/rewrite/match.hpp"
@@ -77,17 +78,28 @@ std::optional<int64_t> contiguous_part(const GraphEditor& editor, size_t index, 
   return range.starts[outermost] * inner;
 }
 
-// Returns whether the value is a part of what a Transpose of the chain computes that may become a view of its
-// memory, which needs no dispatch.
-bool is_free_part(const GraphEditor& editor, const Chain& chain, ValueId value) {
-  for (const size_t index : chain.nodes) {
-    const ValueId input = editor.node(index).inputs[0];
-    if (!match_node<ReshapeFamily>(editor, index)) {
-      const auto first = contiguous_part(editor, index, value);
-      return first && *first % kViewAlignment == 0 && match_producer<Transpose>(editor, input);
+// Returns whether the result of a Transpose is read in parts alone that may become views of its memory, which
+// need no dispatch.
+bool has_free_parts(const GraphEditor& editor, ValueId whole) {
+  if (!match_producer<Transpose>(editor, whole) || editor.is_graph_output(whole)) return false;
+  size_t parts = 0;
+  for (const size_t reader : editor.readers(whole)) {
+    if (!is_move(editor, reader)) return false;
+    for (const ValueId output : editor.node(reader).outputs) {
+      if (output == kNoValue || !editor.is_read(output)) continue;
+      const auto first = contiguous_part(editor, reader, output);
+      if (!first || *first % kViewAlignment != 0) return false;
+      ++parts;
     }
-    value = input;
   }
+  return parts > 1;
+}
+
+// Returns whether the value is such a part.
+bool is_free_part(const GraphEditor& editor, const Chain& chain) {
+  for (const size_t index : chain.nodes)
+    if (!match_node<ReshapeFamily>(editor, index))
+      return has_free_parts(editor, editor.node(index).inputs[0]);
   return false;
 }
 
@@ -103,22 +115,20 @@ bool reshapes_shared(const GraphEditor& editor, size_t index) {
 // Returns whether a node other than those that move elements reads the value, or one that needs no copy of
 // it.
 bool is_needed(const GraphEditor& editor, ValueId value) {
-  if (editor.is_graph_output(value)) return true;
+  if (editor.is_graph_output(value) || has_free_parts(editor, value)) return true;
   return std::ranges::any_of(editor.readers(value), [&](size_t reader) {
-    if (!is_move(editor, reader) || editor.node(reader).inputs[0] != value) return true;
-    if (reshapes_shared(editor, reader)) return true;
-    if (!match_producer<Transpose>(editor, value)) return false;
-    return std::ranges::any_of(editor.node(reader).outputs, [&](ValueId output) {
-      if (output == kNoValue || !editor.is_read(output)) return false;
-      const auto first = contiguous_part(editor, reader, output);
-      return first && *first % kViewAlignment == 0;
-    });
+    return !is_move(editor, reader) || editor.node(reader).inputs[0] != value ||
+           reshapes_shared(editor, reader);
   });
 }
 
-bool multiplies(const GraphEditor& editor, ValueId value) {
-  return std::ranges::any_of(editor.readers(value),
-                             [&](size_t reader) { return bool{match_node<Gemm>(editor, reader)}; });
+// Returns whether the value is a matrix of which others compute rows, in another layout than Reshapes give.
+bool is_for_rows(const GraphEditor& editor, ValueId value) {
+  return editor.type(value).shape.size() == 2 &&
+         std::ranges::any_of(editor.readers(value), [&](size_t reader) {
+           return match_node<Gemm>(editor, reader) || match_node<LayerNormalization>(editor, reader) ||
+                  match_node<Concat>(editor, reader);
+         });
 }
 
 // Returns whether one dispatch is fewer than those of the chain. A Transpose alone has a kernel between any
@@ -134,7 +144,7 @@ bool is_worth_merging(const GraphEditor& editor, const Chain& chain, ValueId val
   if (moves > 1) return true;
   if (chain.nodes.size() == 1) return false;
   const bool reshaped_first{match_node<ReshapeFamily>(editor, chain.nodes.back())};
-  return (reshaped_first && editor.type(chain.viewed.source).shape.size() <= 4) || multiplies(editor, value);
+  return (reshaped_first && editor.type(chain.viewed.source).shape.size() <= 4) || is_for_rows(editor, value);
 }
 
 void merge_chain(GraphEditor& editor, size_t index, ValueId value) {
@@ -142,7 +152,7 @@ void merge_chain(GraphEditor& editor, size_t index, ValueId value) {
   const Chain chain = chain_of(editor, value);
   const StridedView& view = chain.viewed.view;
   if (view.shape.size() > AsStrided::kMostDimensions || !is_worth_merging(editor, chain, value) ||
-      is_free_part(editor, chain, value))
+      is_free_part(editor, chain))
     return;
   auto op = std::make_shared<AsStrided>();
   op->view = view;

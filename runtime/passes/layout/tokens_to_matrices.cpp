@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -7,7 +8,9 @@
 
 #include "graph/operators/elementwise/byte_table.hpp"
 #include "graph/operators/matmul/attention.hpp"
+#include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/reshape.hpp"
+#include "graph/operators/movement/slice.hpp"
 #include "graph/operators/reduction/normalization.hpp"
 #include "passes/passes.hpp"
 #include "passes/patterns/attention_scores.hpp"
@@ -72,14 +75,15 @@ class RowsAsMatrices {
     editor_.set_inputs(index, std::move(inputs));
   }
 
-  // Whether the node may compute each row of its output from rows of its inputs.
+  // Whether the node may compute each row of its output from rows of its inputs, or move rows.
   bool is_row_operator(size_t index) const {
     const Node& node = editor_.node(index);
     if (node.outputs.size() != 1 || node.inputs.empty()) return false;
     const TensorType& y = type(node.outputs[0]);
     if (y.shape.size() <= 2 || element_count(y.shape) == 0 || !is_float(y.dtype)) return false;
     return match_node<LayerNormalization>(editor_, index) || is_function(index) ||
-           match_node<Binary>(editor_, index);
+           match_node<Binary>(editor_, index) || match_node<Slice>(editor_, index) ||
+           match_node<Concat>(editor_, index);
   }
 
   // Whether the node computes each element of its result from one element of input 0.
@@ -95,6 +99,10 @@ class RowsAsMatrices {
       rewritten = normalize_rows(*norm.op, node);
     else if (is_function(index))
       rewritten = function_of_rows(node);
+    else if (const auto slice = match_node<Slice>(editor_, index))
+      rewritten = slice_of_rows(*slice.op, node);
+    else if (const auto concat = match_node<Concat>(editor_, index))
+      rewritten = concat_of_rows(index, *concat.op, node);
     else
       rewritten = binary_of_rows(index, node);
     if (!rewritten) return;
@@ -124,6 +132,61 @@ class RowsAsMatrices {
     if (!matrix || (node.inputs.size() != 1 && !has_table)) return std::nullopt;
     Rewritten rewritten{node.op, node.inputs};
     rewritten.inputs[0] = *matrix;
+    return rewritten;
+  }
+
+  // Returns whether the outermost dimension of `shape` that is not 1 is `axis`, and no row.
+  static bool is_outermost(size_t axis, const Shape& shape) {
+    const auto first = shape.begin() + static_cast<std::ptrdiff_t>(axis);
+    return axis + 1 < shape.size() &&
+           std::all_of(shape.begin(), first, [](int64_t size) { return size == 1; });
+  }
+
+  // Returns whether a node that may compute rows reads the value.
+  bool is_for_rows(ValueId value) const {
+    return std::ranges::any_of(editor_.readers(value), [&](size_t reader) {
+      if (match_node<ReshapeFamily>(editor_, reader))
+        return type(editor_.node(reader).outputs[0]).shape == matrix_shape(type(value).shape);
+      return is_row_operator(reader) && !match_node<Slice>(editor_, reader);
+    });
+  }
+
+  // A range of rows, such as a class token or all others.
+  std::optional<Rewritten> slice_of_rows(const Slice& slice, const Node& node) const {
+    const auto matrix = matrix_of(node.inputs[0]);
+    if (!matrix || !is_for_rows(node.outputs[0])) return std::nullopt;
+    for (size_t slot = 1; slot < node.inputs.size(); ++slot)
+      if (!is_constant_or_absent(editor_, node, slot)) return std::nullopt;
+    const SliceRange range = slice.range(operator_inputs(editor_.graph(), node));
+    const Shape& shape = type(node.inputs[0]).shape;
+    size_t axis = shape.size();
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (range.steps[i] != 1) return std::nullopt;
+      if (range.output[i] == shape[i]) continue;
+      if (axis != shape.size()) return std::nullopt;
+      axis = i;
+    }
+    if (!is_outermost(axis, shape)) return std::nullopt;
+    const int64_t rows = product(shape, axis + 1, shape.size() - 1);
+    auto op = std::make_shared<Slice>();
+    op->axes = Ints{0};
+    op->starts = Ints{range.starts[axis] * rows};
+    op->ends = Ints{(range.starts[axis] + range.output[axis]) * rows};
+    return Rewritten{std::move(op), {*matrix}};
+  }
+
+  // At least one operand is a matrix already; the others become matrices.
+  std::optional<Rewritten> concat_of_rows(size_t index, const Concat& concat, const Node& node) {
+    const TensorType y = type(node.outputs[0]);
+    const auto is_matrix = [&](ValueId input) { return matrix_of(input).has_value(); };
+    if (std::ranges::none_of(node.inputs, is_matrix) ||
+        !is_outermost(normalize_axis(concat.axis, y.shape.size()), y.shape))
+      return std::nullopt;
+    auto op = std::make_shared<Concat>();
+    op->axis = 0;
+    Rewritten rewritten{std::move(op), {}};
+    for (const ValueId input : node.inputs)
+      rewritten.inputs.push_back(operand_as_rows(index, input, {y.dtype, type(input).shape}));
     return rewritten;
   }
 
