@@ -2,8 +2,8 @@
 // first_row + head * slices + slice of four channels. If one tensor contains several of them at regular
 // distances (because one product computed Q, K and V), a dispatch gathers `operands` of them.
 //
-// X_LINEAR: x is linear; otherwise it is channels4, and positions in it count elements in row-major order. X_ROWS:
-// row_major.glsl.
+// X_LINEAR, X_ROWS: view_of_x.glsl.
+//
 // QUADS: four channels are one texel of x, or contiguous from a multiple of four on where x is linear.
 //
 // BYTE_ROWS: x is a cache in bytes, whose strides are in words.
@@ -16,7 +16,6 @@
 #include "attention_pack.h"
 #include "tensor.glsl"
 #include "divide.glsl"
-#include "row_major.glsl"
 #ifdef ROUND_OPERANDS
 #include "round_to_steps.glsl"
 #endif
@@ -24,21 +23,8 @@
 #ifdef BYTE_ROWS
 #include "byte_rows.glsl"
 LINEAR_IN(x)
-#elif defined(X_LINEAR)
-LINEAR_IN(x)
-float load_element(int at) { return load_x(at); }
-vec4 load_quad(int at) { return load4_x(at >> 2); }
 #else
-TENSOR_IN(x)
-vec4 load_quad(int at) {
-  ivec4 p = row_major_position(at, x_shape);
-  return load_x(ivec4(p.xy, p.z >> 2, p.w));
-}
-float load_element(int at) {
-  ivec4 p = row_major_position(at, x_shape);
-  vec4 texel = load_x(ivec4(p.xy, p.z >> 2, p.w));
-  return texel[p.z & 3];
-}
+#include "view_of_x.glsl"
 #endif
 TENSOR_OUT(y)
 #ifdef ROUND_OPERANDS

@@ -1,7 +1,6 @@
 // y[c0, c1, ...] = x[base + c0 * strides[0] + c1 * strides[1] + ...], where x, y or both are channels4 (X_LINEAR: x is
-// linear; Y_LINEAR: y is linear). Positions in x count elements in row-major order.
+// linear; Y_LINEAR: y is linear). Positions in x count elements in row-major order. X_LINEAR, X_ROWS: view_of_x.glsl.
 //
-// X_ROWS: x is channels4 and has one pixel in each image (a matrix).
 // QUADS: four elements of y that an invocation stores are one texel of x, or contiguous from a multiple of four on where x is
 // linear.
 #version 450
@@ -11,30 +10,8 @@
 #include "strided_texels.h"
 #include "tensor.glsl"
 #include "divide.glsl"
-#include "row_major.glsl"
 #include "texel.glsl"
-
-#ifdef X_LINEAR
-LINEAR_IN(x)
-#else
-TENSOR_IN(x)
-#endif
-
-#ifdef X_LINEAR
-float load_element(int at) { return load_x(at); }
-vec4 load_quad(int at) { return load4_x(at >> 2); }
-#else
-vec4 load_quad(int at) {
-  ivec4 p = row_major_position(at, x_shape);
-  return load_x(ivec4(p.xy, p.z >> 2, p.w));
-}
-
-float load_element(int at) {
-  ivec4 p = row_major_position(at, x_shape);
-  vec4 texel = load_x(ivec4(p.xy, p.z >> 2, p.w));
-  return texel[p.z & 3];
-}
-#endif
+#include "view_of_x.glsl"
 
 #ifdef Y_LINEAR
 LINEAR_OUT(y)
