@@ -174,12 +174,6 @@ void add_program(CompiledModel& model, const DeviceCaps& caps, const CompileOpti
     put_in_buffers(model, caps, options, lowering);
 }
 
-Graph with_byte_caches(Graph graph, const CompileOptions& options) {
-  if (options.state_precision == StatePrecision::int8)
-    quantize_caches(graph, state_pairs(graph, options.state));
-  return graph;
-}
-
 }  // namespace
 
 std::string_view name(Stage stage) { return kStageNames[static_cast<size_t>(stage)]; }
@@ -192,15 +186,16 @@ Stage stage_from_name(std::string_view name) {
 }
 
 Graph prepare_graph(const Graph& imported, const DeviceCaps& caps, const CompileOptions& options) {
-  const auto optimised = [&](Graph graph) {
-    return optimise(std::move(graph), options.input_shapes, options.disabled_passes, options.input_values);
-  };
-  if (!has_cache_length(imported))
-    return split_for_budget(with_byte_caches(optimised(imported), options), caps, options);
-  Graph graph = optimised(fix_cache_capacity(imported, state_pairs(imported, options.state),
-                                             options.input_shapes, options.input_values));
-  limit_attention_to_length(graph, state_pairs(graph, options.state));
-  return split_for_budget(with_byte_caches(std::move(graph), options), caps, options);
+  const bool has_growing_caches = has_cache_length(imported);
+  Graph graph =
+      optimise(has_growing_caches ? fix_cache_capacity(imported, state_pairs(imported, options.state),
+                                                       options.input_shapes, options.input_values)
+                                  : imported,
+               options.input_shapes, options.disabled_passes, options.input_values);
+  if (has_growing_caches) limit_attention_to_length(graph, state_pairs(graph, options.state));
+  if (options.state_precision == StatePrecision::int8)
+    quantize_caches(graph, state_pairs(graph, options.state));
+  return split_for_budget(std::move(graph), caps, options);
 }
 
 Graph split_for_budget(Graph prepared, const DeviceCaps& caps, const CompileOptions& options) {
