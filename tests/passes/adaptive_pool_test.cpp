@@ -15,7 +15,7 @@ namespace {
 
 using Ints = Attributes::Ints;
 
-// What a test changes of torch's decomposition.
+// Changes that a test makes to torch's decomposition.
 struct Change {
   bool mask_rows = true, mask_columns = true;
   int64_t row_shift = 0;  // of the rows that are gathered

@@ -66,7 +66,7 @@ TEST(ByteFunctions, OneFunction) {
   }
 }
 
-// What another operator reads stays, and so do a single operator that bounds or multiplies elements,
+// Tensors that another operator reads stay, and so do a single operator that bounds or multiplies elements,
 // constants for each channel, sums of two tensors and functions of tensors that are not rounded.
 TEST(ByteFunctions, NotOtherForms) {
   OnnxModel read_elsewhere = gelu();

@@ -78,7 +78,7 @@ TEST(JoinedCopies, PartsAreFreedEarlyWhereThatTakesLess) {
   EXPECT_EQ(bytes_of(program), 400 * 4u);
 }
 
-// What each part is computed from takes more than the whole.
+// The tensors that the parts are computed from are larger than the whole.
 TEST(JoinedCopies, PartsStayTogetherWhereThatTakesNoMore) {
   Joins joins;
   std::vector<TensorId> parts;

@@ -17,7 +17,7 @@ namespace vellum {
 
 namespace {
 
-// Of the linear result of strided_texels.comp.
+// The most loops for a linear result of strided_texels.comp.
 constexpr size_t kMostTexelLoops = decltype(StridedTexelsParameters::dims)::size();
 
 template <typename... Ops>
@@ -54,7 +54,7 @@ ivec4 texel_strides(const StridedView& view) {
   return {strides[0], strides[1], strides[2], strides[3]};
 }
 
-// The same view with the dimensions that are contiguous in it merged.
+// Returns the view with contiguous dimensions merged.
 StridedView collapsed_view(const StridedView& view) {
   LoopNest nest = collapse({view.shape, {view.strides}});
   return {view.offset, nest.dims, nest.strides[0]};

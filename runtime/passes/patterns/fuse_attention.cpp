@@ -145,7 +145,7 @@ void transpose_matrices(StridedView& view) {
 // The order of a head's values: a matrix of (token, channel) or of (channel, token).
 enum class ValueOrder : uint8_t { tokens_first, channels_first };
 
-// What the product of queries and keys is of: the elements of `value`, rounded.
+// An operand of the product of queries and keys: the elements of `value`, rounded.
 struct ProductOperand {
   ValueId value = kNoValue;
   OperandRounding rounding;

@@ -32,7 +32,7 @@ float gumbel(uint32_t seed, float x, uint32_t index, uint32_t sample) {
   h = mixed(h ^ std::bit_cast<uint32_t>(x));
   h = mixed(h + 0x9e3779b9u * index);
   h = mixed(h + 0x85ebca6bu * sample);
-  // Of (0, 1), exact in a float.
+  // A number in (0, 1), exact in a float.
   const double w = (static_cast<double>(h >> 9) + 0.5) * 0x1p-23;
   return static_cast<float>(-std::log(exponential(w)));
 }

@@ -1,4 +1,4 @@
-// What each output element of Resize reads along an axis.
+// The input elements that each output element of Resize reads along an axis.
 #include <algorithm>
 #include <cmath>
 
