@@ -33,4 +33,8 @@ TensorDesc image(int64_t channels, int64_t height, int64_t width) {
   return {{1, channels, height, width}, ElementType::f32, Storage::image2d, Layout::channels4};
 }
 
+uint64_t planned(const Program& program, MemoryMode mode) {
+  return plan_memory(program, {.mode = mode}, tight_rules(kAlignment)).planned_bytes;
+}
+
 }  // namespace vellum::test
