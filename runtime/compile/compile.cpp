@@ -113,8 +113,7 @@ bool gains_by_contiguous_pixels(const DeviceCaps& caps) {
 
 // Moves some tensors from images to buffers, in three steps:
 // 1. tensors whose copies become views, unless intermediate tensors then take much more memory (a view keeps
-// the
-//    memory of its whole tensor alive);
+//    the memory of its whole tensor alive);
 // 2. inputs of 1x1 convolutions, so that the pixels of each tile are contiguous;
 // 3. matrices.
 // Steps 2 and 3 are kept only if the program is predicted to be clearly faster. The margin of step 3 is

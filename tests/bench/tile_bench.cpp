@@ -3,10 +3,9 @@
 //   tile_bench ROUNDS NETWORK...
 //
 // A network is the file of a model, `unet` (256 x 256) or `super_resolution` (256 x 256 to 768 x 768), and
-// with
-// `@8` after it eight images at a time. Prints a JSON object in a line for the network in whole layers, by
-// the smallest plan, and for each tiling that needs less than those before it. Times are of the processor, in
-// all threads, of runs in turn. Fails where an output differs in a bit from that of whole layers.
+// with `@8` after it eight images at a time. Prints a JSON object in a line for the network in whole layers,
+// by the smallest plan, and for each tiling that needs less than those before it. Times are of the processor,
+// in all threads, of runs in turn. Fails where an output differs in a bit from that of whole layers.
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>

@@ -21,8 +21,7 @@
 // - Refutation. If i failed as the next tensor, i is not at that offset in any plan, so it is stacked on
 //   another tensor: its least offset rises to the lowest top of the tensors that are live with it.
 // - Independence. If no unplaced tensor is live both before and after some task, the tensors before it and
-// those
-//   after it are searched separately; if one search fails, the subproblem fails.
+//   those after it are searched separately; if one search fails, the subproblem fails.
 // - Memoisation. Subproblems that failed are stored; others that are no easier fail at once
 //   (InfeasibleStates).
 //
