@@ -117,6 +117,28 @@ TEST(LargeTensors, AreImagesWhereBuffersAreTooSmall) {
                       "storage buffer range", "--storage image2d", "--precision fp16", "tiles");
 }
 
+// The statistics of a row are 16 bytes in either precision.
+TEST(LargeTensors, SuggestNoPrecisionThatIsTaken) {
+  OnnxModel model;
+  model.input("x", {1, 3, int64_t{kRange / 16 + 1}})
+      .node("Softmax", {"x"}, {"y"}, attributes({{"axis", int64_t{1}}}));
+  model.output("y");
+  const auto refusal = [&](Precision precision) {
+    try {
+      compile(model.graph(), small_buffers()->caps(), {.precision = precision});
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  const auto suggests_halves = [&](Precision precision) {
+    return refusal(precision).find("--precision fp16") != std::string::npos;
+  };
+  EXPECT_TRUE(suggests_halves(Precision::fp32));
+  EXPECT_FALSE(suggests_halves(Precision::fp16));
+  EXPECT_NE(refusal(Precision::fp16).find("storage buffer range"), std::string::npos);
+}
+
 TEST(LargeLayers, AreRefusedByNameWhereTheyCannotBeSplit) {
   OnnxModel model;
   model.input("x", {1, 128, 4, 4}).initializer("w", random_tensor({128, 64, 3, 3}, 1));

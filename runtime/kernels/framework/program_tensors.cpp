@@ -26,7 +26,8 @@ void ProgramBuilder::refuse_large(const VirtualTensor& tensor) const {
   std::string remedies;
   if (tensor.desc.layout == Layout::channels4)
     remedies += "images of --storage image2d (SessionOptions::storage), ";
-  if (tensor.desc.element == ElementType::f32 && tensor.role >= TensorRole::intermediate)
+  if (tensor.desc.element == ElementType::f32 && tensor.role >= TensorRole::intermediate &&
+      options_.precision == Precision::fp32)
     remedies += "--precision fp16, ";
   throw Error(ErrorCode::unsupported,
               "tensor '" + tensor.name + "' takes " + std::to_string(tensor.desc.byte_size()) +
