@@ -24,7 +24,9 @@ bool ProgramBuilder::exists_in(ValueId value, Layout layout) const {
 void ProgramBuilder::refuse_large(const VirtualTensor& tensor) const {
   // Inputs and outputs are fp32 buffers with all options.
   std::string remedies;
-  if (tensor.desc.layout == Layout::channels4)
+  const bool has_format =
+      tensor.desc.element == ElementType::f16 ? caps_.rgba16f_images : caps_.rgba32f_images;
+  if (tensor.desc.layout == Layout::channels4 && has_format)
     remedies += "images of --storage image2d (SessionOptions::storage), ";
   if (tensor.desc.element == ElementType::f32 && tensor.role >= TensorRole::intermediate &&
       options_.precision == Precision::fp32)
