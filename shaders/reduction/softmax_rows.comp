@@ -1,8 +1,10 @@
 // Softmax (with LOG its logarithm) of a linear tensor along `length` elements that are `inner` apart, in one dispatch. An
 // invocation, or several (cooperate.glsl), computes
-//   COLUMNS  four neighbouring rows (inner is a multiple of four)
-//   SCALARS  one row of consecutive elements, which may begin and end within a texel; elements are stored one by one
-//   else     one row of consecutive elements that are whole texels
+//   COLUMNS          four neighbouring rows (inner is a multiple of four)
+//   SCALARS          one row of consecutive elements, which may begin and end within a texel
+//   COLUMNS SCALARS  one row
+//   else             one row of consecutive elements that are whole texels
+// With SCALARS elements are stored one by one.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "subgroup_arithmetic.glsl"
@@ -36,9 +38,15 @@ void main() {
   int row = result_index();
   if (row >= count) return;
 #ifdef COLUMNS
-  ivec2 by_column = divide(row, inner >> 2);
-  int first = by_column.x * length * (inner >> 2) + by_column.y, step = inner >> 2, texels = length;
+#ifdef SCALARS
+  const int step = inner;
+#define PART(k) vec4(load_x(first + (k) * step))
+#else
+  const int step = inner >> 2;
 #define PART(k) load4_x(first + (k) * step)
+#endif
+  ivec2 by_column = divide(row, step);
+  int first = by_column.x * length * step + by_column.y, texels = length;
 #elif defined(SCALARS)
   int begin = row * length, first = begin >> 2, texels = ((begin + length + 3) >> 2) - first;
   uvec4 offset = uvec4(4 * first - begin + ivec4(0, 1, 2, 3));  // large for elements before the row
@@ -62,7 +70,9 @@ void main() {
 #else
   total = 1.0 / total;
 #endif
-#ifdef SCALARS
+#if defined(COLUMNS) && defined(SCALARS)
+  for (int k = FIRST_LANE; k < texels; k += LANES) set_y(first + k * step, FINISH(PART(k), largest, total).x);
+#elif defined(SCALARS)
   for (int k = FIRST_LANE; k < texels; k += LANES) {
     vec4 v = FINISH(load4_x(first + k), largest, total);
     for (int j = 0; j < 4; ++j) {

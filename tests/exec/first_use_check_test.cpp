@@ -151,8 +151,8 @@ TEST(FirstUseCheck, KnowsASmallOperatorForTheKernelsOfNetworks) {
       // Chosen by size.
       "attention_merge", "contract", "copy_linear", "matmul_any", "matmul_pack", "matmul_packed",
       "norm_linear", "norm_statistics", "softmax_statistics",
-      // For tensors so large that their loops are split.
-      "arg_parts", "norm_factors", "norm_parts", "softmax_parts"};
+      // For tensors so large that their loops are split, and for halves.
+      "arg_parts", "norm_factors", "norm_parts", "softmax_linear", "softmax_parts"};
   DeviceCaps gpu = test_context()->caps();
   gpu.type = DeviceType::discrete_gpu;
   DeviceCaps nvidia = gpu;

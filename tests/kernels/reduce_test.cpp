@@ -142,6 +142,7 @@ TEST(Softmax, RowsLongEnoughForAWorkgroup) {
     check(softmax_case(type, {1, 3, 2, 97}, 3));
     check(softmax_case(type, {19, 2, 68}, 2));
     check(softmax_case(type, {2, 65, 3, 4}, 1));
+    check(softmax_case(type, {2, 65, 3, 3}, 1));
   }
 }
 

@@ -57,23 +57,29 @@ void softmax_texels(Lowering& lowering, const Softmax& op, size_t axis) {
   lowering.dispatch(std::move(dispatch));
 }
 
-// Returns whether one dispatch can compute the rows: they are whole texels, side by side or one after
-// another, or their elements can be stored one by one.
-bool in_rows(const Softmax::Extent& extent, ElementType element) {
-  if (extent.inner % 4 == 0 || (extent.inner == 1 && extent.length % 4 == 0)) return true;
-  return extent.inner == 1 && element == ElementType::f32;
+bool has_columns(const Softmax::Extent& extent) { return extent.inner > 1; }
+
+// Returns whether rows are no whole texels, neither side by side nor one after another.
+bool has_scalars(const Softmax::Extent& extent) {
+  return (has_columns(extent) ? extent.inner : extent.length) % 4 != 0;
 }
 
-bool has_columns(const Softmax::Extent& extent) { return extent.inner % 4 == 0; }
-bool has_scalars(const Softmax::Extent& extent) { return !has_columns(extent) && extent.length % 4 != 0; }
+// Returns whether one dispatch can compute the rows. Halves cannot be stored one by one.
+bool in_rows(const Softmax::Extent& extent, ElementType element) {
+  return !has_scalars(extent) || element == ElementType::f32;
+}
 
 // Returns the loops of softmax_rows.comp.
 SharedLoop loop_in_rows(const Softmax::Extent& extent) {
-  const bool columns = has_columns(extent);
-  return {.results = extent.outer * (columns ? extent.inner / 4 : 1),
-          .length = columns ? extent.length : extent.length / 4,
-          .along = !columns,
-          .iterations = has_scalars(extent) ? 3 + loop_iterations(4) : 3};
+  const bool scalars = has_scalars(extent);
+  if (has_columns(extent))
+    return {.results = extent.outer * (scalars ? extent.inner : extent.inner / 4),
+            .length = extent.length,
+            .iterations = 3};
+  return {.results = extent.outer,
+          .length = extent.length / 4,
+          .along = true,
+          .iterations = scalars ? 3 + loop_iterations(4) : 3};
 }
 
 void softmax_rows(Lowering& lowering, const Softmax& op, const Softmax::Extent& extent, TensorId y) {
