@@ -51,6 +51,25 @@ TEST(TfliteQuantised, ConvPerChannel) {
             (std::vector<int64_t>{-1, 9}));
 }
 
+// As above, and biases of 4 and 2 in steps of 0.5 and 3, whose axis is that of the weights of a depthwise
+// layer: 6 and 30, halved.
+TEST(TfliteQuantised, BiasesWithTheAxisOfTheirWeights) {
+  TfliteModel m;
+  m.quantise_next({1.0f}, {-1});
+  const auto x = m.tensor("x", {1, 1, 1, 2}, tfl::TensorType::int8);
+  m.quantise_next({0.5f, 3.0f}, {0, 0}, 3);
+  const auto w = m.constant<int8_t>("w", {1, 1, 1, 2}, {2, 2}, tfl::TensorType::int8);
+  m.quantise_next({0.5f, 3.0f}, {0, 0}, 3);
+  const auto b = m.constant<int32_t>("b", {2}, {4, 2}, tfl::TensorType::int32);
+  m.quantise_next({2.0f}, {-3});
+  const auto y = m.tensor("y", {1, 1, 1, 2}, tfl::TensorType::int8);
+  m.op(4, {x, w, b}, {y}, tfl::BuiltinOptions::DepthwiseConv2DOptions,
+       tfl::CreateDepthwiseConv2DOptions(m.builder(), tfl::Padding::same, 1, 1).Union());
+  const std::vector<int64_t> given{3, 3};
+  EXPECT_EQ(run(m.finish({x}, {y}), HostTensor::from<int64_t>(DType::i8, {1, 1, 1, 2}, given)),
+            (std::vector<int64_t>{0, 12}));
+}
+
 // x = (100, -200) in hundredths; w = (1, 2), (-100, 100); b = (7, 0): y = (-2.93, -300), in steps of 1/128.
 TEST(TfliteQuantised, SixteenBits) {
   TfliteModel m;

@@ -74,7 +74,8 @@ Writer::Quantisation Writer::read_quantisation(const schema::Tensor& entry, cons
     if (zero[i] < range.low || zero[i] > range.high) refuse_model("zero point " + std::to_string(zero[i]));
     if (zero[i] != 0 && entry.sparsity() != nullptr) refuse_unsupported("sparse, with a zero point");
   }
-  const int64_t axis = count == 1 ? 0 : given.quantized_dimension();
+  // Old converters gave biases the axis of their weights.
+  const int64_t axis = count == 1 || type.shape.size() == 1 ? 0 : given.quantized_dimension();
   if (count > 1 && type.shape[normalize_axis(axis, type.shape.size())] != count) {
     refuse_model(std::to_string(count) + " scales do not fit " + to_string(type));
   }
