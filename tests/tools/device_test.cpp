@@ -83,6 +83,23 @@ TEST_F(OnDevice, DoctorFindsNothingWrong) {
   EXPECT_EQ(run_json(with({"doctor", "--forget"})), json({{"forgotten", true}}));
 }
 
+// Names as TFLite's converter joins them are longer than file systems allow, and may begin alike.
+TEST_F(OnDevice, RunCutsTheNamesOfFiles) {
+  const std::string joined(250, 'n');
+  OnnxModel model;
+  model.input("x", {2});
+  for (const char* end : {"a", "b"}) model.node("Relu", {"x"}, {joined + end}).output(joined + end);
+  write_npy(folder / "x.npy", random_tensor({2}, 1));
+  const json document =
+      run_json(with({"run", save(model), "-i", "x=" + path("x.npy"), "-o", path("results")}));
+  ASSERT_EQ(document["outputs"].size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    const std::filesystem::path file = document["outputs"][i]["file"].get<std::string>();
+    EXPECT_EQ(file.filename(), std::string(200, 'n') + "-" + std::to_string(i) + ".npy");
+    EXPECT_TRUE(std::filesystem::exists(file));
+  }
+}
+
 TEST_F(OnDevice, RunWritesWhatTheHostReferenceComputes) {
   const OnnxModel model = small_model();
   const Graph graph = model.graph();

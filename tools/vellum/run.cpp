@@ -30,13 +30,17 @@ struct RunArguments {
   PictureOptions picture;
 };
 
-std::string file_name(const std::string& tensor) {
+// File systems allow 255 bytes. TFLite's converter joins names of operators to longer ones, several of which
+// may begin alike: the number of the output tells them apart.
+std::string file_name(const std::string& tensor, std::size_t position) {
+  constexpr std::size_t kLongest = 200;
   std::string file = tensor;
   for (char& c : file) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                        c == '.' || c == '_' || c == '-';
     if (!plain) c = '_';
   }
+  if (file.size() > kLongest) file = file.substr(0, kLongest) + "-" + std::to_string(position);
   return file + ".npy";
 }
 
@@ -44,10 +48,11 @@ std::string file_name(const std::string& tensor) {
 // other.
 void check_file_names(const std::vector<TensorInfo>& outputs) {
   std::map<std::string, std::string> taken;
-  for (const TensorInfo& output : outputs) {
-    const auto [other, is_new] = taken.emplace(file_name(output.name), output.name);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::string& name = outputs[i].name;
+    const auto [other, is_new] = taken.emplace(file_name(name, i), name);
     if (!is_new)
-      throw Error(ErrorCode::unsupported, "the outputs '" + other->second + "' and '" + output.name +
+      throw Error(ErrorCode::unsupported, "the outputs '" + other->second + "' and '" + name +
                                               "' would both be written to " + other->first);
   }
 }
@@ -143,13 +148,15 @@ class Runner {
     const std::filesystem::path folder = io::FileName(folder_name).path();
     if (!folder_name.empty()) make_folder(folder);
     outcome.document["outputs"] = nlohmann::json::array();
-    for (const TensorInfo& output : session_->outputs()) {
+    const std::vector<TensorInfo>& outputs = session_->outputs();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const TensorInfo& output = outputs[i];
       const Tensor& tensor = results.at(output.name);
       nlohmann::json& entry = outcome.document["outputs"].emplace_back();
       entry = {{"name", output.name}, {"dtype", name(tensor.dtype())}, {"shape", tensor.shape()}};
       std::string shown = one_line(output.name);
       if (!folder_name.empty()) {
-        shown = io::FileName(folder / file_name(output.name)).text();
+        shown = io::FileName(folder / file_name(output.name, i)).text();
         write_tensor(shown, tensor);
         entry["file"] = shown;
       }
@@ -270,7 +277,7 @@ Command add_run(CLI::App& app) {
               "how tensors are assigned to memory: a strategy of docs/planner.md");
   command->footer(
       "Each file is named after its output; characters other than letters, digits, '.', '_' and '-' become "
-      "'_'.\n"
+      "'_',\nand a longer name than 200 of them is cut and gets the number of its output, from 0.\n"
       "A picture is resized, normalised and put in the input's order of dimensions on the device. Of a "
       "classifier the\n"
       "most likely classes are printed. For several pictures --json prints one line each, and -o has a "
