@@ -14,9 +14,9 @@ a step, if a greatest element is another one, or if Vellum refuses a file.
 """
 import argparse
 import hashlib
+import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -62,12 +62,17 @@ def is_quantised(interpreter):
                for detail in interpreter.get_tensor_details())
 
 
+def name_of(detail):
+    """As Vellum calls the tensor."""
+    return detail["name"] or f"tensor_{detail['index']}"
+
+
 def reference(file, inputs):
     interpreter = load(file)
     for detail in interpreter.get_input_details():
-        interpreter.set_tensor(detail["index"], inputs[detail["name"]])
+        interpreter.set_tensor(detail["index"], inputs[name_of(detail)])
     interpreter.invoke()
-    return {detail["name"]: interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()}
+    return {name_of(detail): interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()}
 
 
 class Difference:
@@ -104,7 +109,7 @@ class Difference:
 
 def run_once(tool, file, inputs, folder, differences):
     expected = reference(file, inputs)
-    command = [tool, "run", str(file), "-o", str(folder), *os.environ.get("VELLUM_RUN", "").split()]
+    command = [tool, "run", str(file), "--json", "-o", str(folder), *os.environ.get("VELLUM_RUN", "").split()]
     for i, (name, values) in enumerate(inputs.items()):
         np.save(folder / f"{i}.npy", values)
         command += ["-i", f"{name}={folder / f'{i}.npy'}"]
@@ -113,9 +118,9 @@ def run_once(tool, file, inputs, folder, differences):
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode != 0:
         return "refused: " + run.stderr.strip().splitlines()[-1].rpartition(": ")[2]
+    files = {output["name"]: output["file"] for output in json.loads(run.stdout)["outputs"]}
     for name, values in expected.items():
-        path = folder / (re.sub(r"[^A-Za-z0-9._-]", "_", name) + ".npy")
-        differences.setdefault(name, Difference()).add(values, path)
+        differences.setdefault(name, Difference()).add(values, files[name])
     return None
 
 
@@ -125,7 +130,7 @@ def result_of(tool, file, interpreter, photos, times):
     runs = [("photo", photo) for photo in photos] if any(is_image(detail) for detail in details) else []
     for kind, source in runs + [("random", np.random.default_rng(seed)) for seed in range(1, times + 1)]:
         generator = source if kind == "random" else np.random.default_rng(1)
-        inputs = {detail["name"]: photo_values(detail, source) if kind == "photo" and is_image(detail)
+        inputs = {name_of(detail): photo_values(detail, source) if kind == "photo" and is_image(detail)
                   else random_values(detail, generator) for detail in details}
         with tempfile.TemporaryDirectory() as folder:
             refusal = run_once(tool, file, inputs, pathlib.Path(folder), differences)
