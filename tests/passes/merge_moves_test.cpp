@@ -1,12 +1,15 @@
 // Chains of operators that move elements become one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/operators/movement/as_strided.hpp"
 #include "passes/pass_harness.hpp"
+#include "passes/patterns/strided_view.hpp"
 #include "support/small_tensors.hpp"
 
 namespace vellum::test {
@@ -181,6 +184,75 @@ TEST(MergeMoves, RandomChains) {
     merges += chain.read("y").left().find("AsStrided") != std::string::npos;
   }
   EXPECT_GT(merges, 20);
+}
+
+int64_t element_at(const StridedView& view, int64_t index) {
+  int64_t at = view.offset;
+  for (size_t axis = view.shape.size(); axis-- > 0; index /= view.shape[axis])
+    at += index % view.shape[axis] * view.strides[axis];
+  return at;
+}
+
+// A copy of a tensor of 2 x 3 x 4 x 5 elements in another order, and random parts of the tensor.
+TEST(ViewInCopy, HasTheElementsOfThePart) {
+  const Shape shape{2, 3, 4, 5};
+  const std::vector<int64_t> strides{60, 20, 5, 1};
+  int found = 0;
+  for (uint32_t seed = 1; seed <= 400; ++seed) {
+    std::mt19937 random(seed);
+    std::vector<size_t> order{0, 1, 2, 3};
+    std::ranges::shuffle(order, random);
+    StridedView whole, part;
+    for (const size_t axis : order)
+      whole.shape.push_back(shape[axis]), whole.strides.push_back(strides[axis]);
+    for (const size_t axis : {2, 0, 3}) {
+      const auto size = static_cast<int64_t>(1 + random() % static_cast<uint32_t>(shape[axis]));
+      const int64_t steps = size == 2 && shape[axis] > 2 ? 2 : 1;
+      part.shape.push_back(size), part.strides.push_back(steps * strides[axis]);
+      part.offset +=
+          strides[axis] * (static_cast<int64_t>(random() % 6) % (shape[axis] - steps * (size - 1)));
+    }
+    const auto view = view_in_copy(part, whole);
+    ASSERT_TRUE(view) << "seed " << seed;
+    ++found;
+    for (int64_t i = 0; i < element_count(part.shape); ++i)
+      ASSERT_EQ(element_at(whole, element_at(*view, i)), element_at(part, i)) << "seed " << seed;
+  }
+  EXPECT_EQ(found, 400);
+}
+
+TEST(ViewInCopy, DimensionsThatTheCopySeparatesAreNone) {
+  const StridedView whole{0, {5, 4, 6}, {1, 5, 20}};
+  EXPECT_TRUE(view_in_copy({20, {2, 20}, {20, 1}}, {0, {6, 20}, {20, 1}}));
+  EXPECT_FALSE(view_in_copy({20, {2, 20}, {20, 1}}, whole)) << "20 elements are in four rows of the copy";
+  EXPECT_FALSE(view_in_copy({0, {6}, {-20}}, whole)) << "backwards";
+  EXPECT_FALSE(view_in_copy({0, {6}, {20}}, {0, {5, 4, 3}, {1, 5, 20}})) << "half of the tensor";
+  EXPECT_FALSE(view_in_copy({0, {6}, {20}}, {0, {5, 4, 6}, {0, 5, 20}})) << "an element five times";
+}
+
+// As in Swin V2: queries and keys are normalised copies of the product's columns, values are read as they
+// are.
+TEST(MergeMoves, AttentionReadsTheCopyThatOthersRead) {
+  OnnxModel m(17);
+  m.input("x", {128, 24}).initializer("w", random_tensor({24, 48}, 1));
+  m.initializer("heads", ints({8, 16, 3, 2, 8}));
+  m.node("MatMul", {"x", "w"}, {"qkv"}).node("Reshape", {"qkv", "heads"}, {"h"});
+  m.node("Transpose", {"h"}, {"t"}, perm({2, 0, 3, 1, 4}));
+  for (const auto& [name, at] : {std::pair{"q", 0}, {"k", 1}, {"v", 2}}) {
+    m.initializer(std::string(name) + "_at", number(at));
+    m.node("Gather", {"t", std::string(name) + "_at"}, {name}, attributes({{"axis", int64_t{0}}}));
+  }
+  for (const std::string x : {"q", "k"}) m.node("Sigmoid", {x}, {x + "n"});
+  m.node("Transpose", {"kn"}, {"kt"}, perm({0, 1, 3, 2})).node("MatMul", {"qn", "kt"}, {"scores"});
+  m.node("Softmax", {"scores"}, {"p"}, attributes({{"axis", int64_t{-1}}})).node("MatMul", {"p", "v"}, {"y"});
+  m.output("y");
+  const auto merged = [](Graph& graph) { graph = optimise(std::move(graph), {}); };
+  const Graph graph = after(merged, m);
+  ValueId copy = kNoValue;
+  for (const Node& node : graph.nodes)
+    if (dynamic_cast<const AsStrided*>(node.op.get()) != nullptr) copy = node.outputs[0];
+  ASSERT_NE(copy, kNoValue) << types(graph);
+  EXPECT_EQ(graph.nodes.back().inputs[2], copy) << types(graph);
 }
 
 }  // namespace

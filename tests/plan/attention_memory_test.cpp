@@ -1,10 +1,15 @@
 // How the memory of intermediates grows with the number of tokens that attend to one another.
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "kernels/framework/lowering.hpp"
 #include "passes/passes.hpp"
 #include "plan/memory_plan.hpp"
 #include "support/onnx_builder.hpp"
+#include "support/tensors.hpp"
 
 namespace vellum::test {
 namespace {
@@ -63,6 +68,46 @@ TEST(AttentionMemory, OfPartsOfTheKeysDoesNotGrowWithTheTokens) {
     EXPECT_LE(of_parts(1024), 11 * of_parts(512) / 10);
     EXPECT_EQ(of_parts(8192), 0u);
   }
+}
+
+// Windows of tokens as in Swin V2, on images: queries and keys are scaled to a length of 1, values are not.
+Graph of_cosines() {
+  constexpr int64_t kWindows = 16, kTokens = 64, kWidth = kHeads * kChannels;
+  OnnxModel m(17);
+  m.initializer("w", random_tensor({kWidth, 3 * kWidth}, 1))
+      .initializer("w2", random_tensor({kWidth, kWidth}, 2));
+  m.initializer("heads", HostTensor::i64({5}, std::vector<int64_t>{kWindows, kTokens, 3, kHeads, kChannels}));
+  m.initializer("joined", HostTensor::i64({2}, std::vector<int64_t>{kWindows * kTokens, kWidth}));
+  m.initializer("scale", random_tensor({kChannels}, 3));
+  m.input("x", {kWindows * kTokens, kWidth}).node("MatMul", {"x", "w"}, {"qkv"});
+  m.node("Reshape", {"qkv", "heads"}, {"h"});
+  m.node("Transpose", {"h"}, {"t"}, attributes({{"perm", Attributes::Ints{2, 0, 3, 1, 4}}}));
+  const std::string parts[] = {"q", "k", "v"};
+  for (int64_t i = 0; i < 3; ++i) {
+    const std::string& part = parts[i];
+    m.initializer(part + "_at", HostTensor::i64({}, std::vector<int64_t>{i}));
+    m.node("Gather", {"t", part + "_at"}, {part}, attributes({{"axis", int64_t{0}}}));
+    if (i < 2) m.node("LayerNormalization", {part, "scale"}, {part + "n"});
+  }
+  m.node("Transpose", {"kn"}, {"kt"}, attributes({{"perm", Attributes::Ints{0, 1, 3, 2}}}));
+  m.node("MatMul", {"qn", "kt"}, {"scores"});
+  m.node("Softmax", {"scores"}, {"p"}, attributes({{"axis", int64_t{-1}}}))
+      .node("MatMul", {"p", "v"}, {"sum"});
+  m.node("Transpose", {"sum"}, {"order"}, attributes({{"perm", Attributes::Ints{0, 2, 1, 3}}}));
+  m.node("Reshape", {"order", "joined"}, {"rows"}).node("MatMul", {"rows", "w2"}, {"y"}).output("y");
+  return m.graph();
+}
+
+TEST(AttentionMemory, CopiesOfHeadsFreeTheirSource) {
+  const auto bytes = [](std::vector<std::string> disabled) {
+    const Program program =
+        lower(optimise(of_cosines(), {}, disabled), {}, {.storage = StorageChoice::image2d});
+    return std::pair{plan_memory(program, {}, tight_rules(16)).planned_bytes, program.tasks.size()};
+  };
+  const auto [merged, tasks] = bytes({});
+  const auto [apart, more_tasks] = bytes({"merge_moves"});
+  EXPECT_LT(tasks, more_tasks);
+  EXPECT_LE(merged, apart);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Chains of operators that only move elements (Transpose, Slice, Split, Gather of one index, with Reshapes
 // between them) become one AsStrided for each value that other operators read: one dispatch from the layout
-// of the chain's source to that of its readers.
+// of the chain's source to that of its readers. Attention that reads the source beside such a copy of all of
+// it reads the copy, so that the memory of the source is free earlier.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -163,6 +164,57 @@ void merge_chain(GraphEditor& editor, size_t index, ValueId value) {
                                                       {chain.viewed.source}, editor.type(value)));
 }
 
+// An operand of Attention that may be read from a copy of its source.
+struct MovedOperand {
+  size_t attention = 0, slot = 0;
+  StridedView view;
+};
+
+// Returns the operands of Attention that are views of the input of AsStrided `index`, as views of its result.
+// Returns nothing if another node needs the input, too, or needs it before.
+std::vector<MovedOperand> operands_in_copy(const GraphEditor& editor, size_t index) {
+  const ValueId source = editor.node(index).inputs[0];
+  const StridedView& whole = match_node<AsStrided>(editor, index)->view;
+  if (editor.is_graph_output(source) ||
+      element_count(whole.shape) != element_count(editor.type(source).shape))
+    return {};
+  std::vector<MovedOperand> operands;
+  for (const size_t reader : editor.readers(source)) {
+    if (reader == index) continue;
+    const auto attention = match_node<Attention>(editor, reader);
+    if (!attention || !attention->views || attention->byte_caches) return {};
+    const std::vector<ValueId>& inputs = editor.node(reader).inputs;
+    for (size_t slot = 0; slot < inputs.size(); ++slot) {
+      if (inputs[slot] != source) continue;
+      const auto view = slot < 3 ? view_in_copy((*attention->views)[slot], whole) : std::nullopt;
+      if (!view) return {};
+      operands.push_back({reader, slot, *view});
+    }
+  }
+  for (const size_t earlier : editor.nodes()) {
+    if (earlier == index) break;
+    if (std::ranges::count(operands, earlier, &MovedOperand::attention) > 0) return {};
+  }
+  return operands;
+}
+
+void read_copy(GraphEditor& editor, size_t index) {
+  for (const MovedOperand& operand : operands_in_copy(editor, index)) {
+    auto attention = std::make_shared<Attention>(*match_node<Attention>(editor, operand.attention).op);
+    (*attention->views)[operand.slot] = operand.view;
+    std::vector<ValueId> inputs = editor.node(operand.attention).inputs;
+    inputs[operand.slot] = editor.node(index).outputs[0];
+    editor.replace(operand.attention, std::move(attention), std::move(inputs));
+  }
+}
+
+void read_copies(Graph& graph) {
+  GraphEditor editor(graph);
+  for (const size_t index : editor.nodes())
+    if (match_node<AsStrided>(editor, index)) read_copy(editor, index);
+  editor.commit();
+}
+
 }  // namespace
 
 void merge_moves(Graph& graph) {
@@ -175,6 +227,7 @@ void merge_moves(Graph& graph) {
   }
   editor.commit();
   remove_dead_code(graph);
+  read_copies(graph);
 }
 
 }  // namespace vellum

@@ -1,6 +1,7 @@
 #include "passes/patterns/strided_view.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "graph/operators/movement/concat.hpp"
@@ -140,6 +141,29 @@ ViewedValue view_of_itself(const GraphEditor& editor, ValueId value) {
   return {value, {0, shape, row_major_strides(shape)}};
 }
 
+// A dimension of a copy: a digit of the offsets in the tensor that was copied.
+struct Digit {
+  int64_t size = 1, stride = 1;  // in the tensor
+  int64_t copy_stride = 1;
+  int64_t largest = 0;  // of the elements of a part
+};
+
+// Returns the digits from the first to the last. Nothing if the copy has some elements twice, or not at all.
+std::optional<std::vector<Digit>> digits_of_copy(const StridedView& whole) {
+  std::vector<Digit> digits;
+  const std::vector<int64_t> strides = row_major_strides(whole.shape);
+  for (size_t axis = 0; axis < whole.shape.size(); ++axis)
+    if (whole.shape[axis] != 1) digits.push_back({whole.shape[axis], whole.strides[axis], strides[axis], 0});
+  std::ranges::sort(digits, std::ranges::greater{}, &Digit::stride);
+  int64_t elements = element_count(whole.shape);
+  for (const Digit& digit : digits) {
+    if (digit.stride * digit.size != elements) return std::nullopt;
+    elements = digit.stride;
+  }
+  if (whole.offset != 0 || elements != 1) return std::nullopt;
+  return digits;
+}
+
 }  // namespace
 
 ViewedValue view_of(const GraphEditor& editor, ValueId value, Scalings scalings) {
@@ -167,6 +191,32 @@ ViewedValue view_of(const GraphEditor& editor, ValueId value, Scalings scalings)
       viewed = view_of_itself(editor, step->output);
   }
   return viewed;
+}
+
+std::optional<StridedView> view_in_copy(const StridedView& part, const StridedView& whole) {
+  auto digits = digits_of_copy(whole);
+  if (!digits) return std::nullopt;
+  StridedView view{0, part.shape, std::vector<int64_t>(part.shape.size(), 0)};
+  int64_t offset = part.offset;
+  for (Digit& digit : *digits) {
+    digit.largest = offset / digit.stride;
+    view.offset += digit.largest * digit.copy_stride;
+    offset %= digit.stride;
+  }
+  for (size_t axis = 0; axis < part.shape.size(); ++axis) {
+    const int64_t stride = part.strides[axis];
+    if (part.shape[axis] == 1 || stride == 0) continue;
+    const auto digit =
+        std::ranges::find_if(*digits, [&](const Digit& other) { return stride % other.stride == 0; });
+    if (stride < 0 || digit == digits->end()) return std::nullopt;
+    const int64_t steps = stride / digit->stride;
+    view.strides[axis] = steps * digit->copy_stride;
+    digit->largest += steps * (part.shape[axis] - 1);
+  }
+  // Beyond its size a digit would be carried to the next one.
+  if (std::ranges::any_of(*digits, [](const Digit& digit) { return digit.largest >= digit.size; }))
+    return std::nullopt;
+  return view;
 }
 
 }  // namespace vellum

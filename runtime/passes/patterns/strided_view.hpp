@@ -2,6 +2,8 @@
 // describes them as strided views of it.
 #pragma once
 
+#include <optional>
+
 #include "graph/operators/matmul/attention.hpp"
 #include "passes/rewrite/graph_editor.hpp"
 
@@ -21,5 +23,9 @@ enum class Scalings { end, passed };
 // Returns `value` as a view of the value from which it is rearranged. If an operator computes its elements,
 // the source is `value` itself.
 ViewedValue view_of(const GraphEditor& editor, ValueId value, Scalings scalings = Scalings::end);
+
+// Returns the elements that `part` has of a tensor as a view of a copy of this tensor: `whole` has all its
+// elements, in another order. Returns nothing if they are no view of the copy, or if `whole` has not all.
+std::optional<StridedView> view_in_copy(const StridedView& part, const StridedView& whole);
 
 }  // namespace vellum
