@@ -61,6 +61,16 @@ std::shared_ptr<Conv> depthwise_conv(int64_t channels, int64_t kernel, int64_t s
   return conv;
 }
 
+// Channels of the depthwise convolution that multiply 3x3 taps of a 5x5 window beside others that multiply
+// all.
+void add_boxes_of_taps(std::vector<SmallOperator>& list) {
+  auto conv = depthwise_conv(20, 5, 1);
+  conv->channel_taps = {{6, {0, 1, 1}, {1, 3, 3}}, {14, {0, 0, 0}, {1, 5, 5}}};
+  list.push_back(small_operator("Conv 3x3 and 5x5 depthwise", "Conv",
+                                {computed({1, 20, 13, 11}), weights({20, 1, 5, 5}), weights({20}, 3)},
+                                std::move(conv)));
+}
+
 std::shared_ptr<Conv> with_relu(std::shared_ptr<Conv> conv) {
   conv->activation.kind = ActivationKind::relu;
   return conv;
@@ -367,6 +377,7 @@ void add_byte_weights(std::vector<SmallOperator>& list) {
 std::vector<SmallOperator> small_operators() {
   std::vector<SmallOperator> list;
   add_convolutions(list);
+  add_boxes_of_taps(list);
   add_separable_nodes(list);
   add_squeeze_excite_nodes(list);
   add_expand_nodes(list);

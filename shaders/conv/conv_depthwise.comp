@@ -6,6 +6,9 @@
 // HALF_PRODUCTS, whose runs are the taps of a row, two scales follow it (conv_tile.glsl). With BYTE_WEIGHTS
 // there are four words of bias and four words of scale instead.
 //
+// With TAP_BOXES each channel multiplies a box of the window's taps only. The last four texels of a row of
+// weights are the box of each channel: its first column, first row, last column and last row.
+//
 // With UNIFORM_SLICES all invocations of a workgroup compute the same slice of the same image: slice and image
 // are the workgroup's y and z. If KERNEL_X and STRIDE_X are not 0, they are constants (and the dilation is 1),
 // and the columns of a row are loaded once for all taps.
@@ -60,6 +63,37 @@ uvec4 words_of_row(int column, int slice, int width) {
 #else
 const int TEXELS_AFTER_TAPS = 1;
 #endif
+#ifdef TAP_BOXES
+const int BOX_TEXELS = 4;
+vec4 first_column, first_row, last_column, last_row;
+
+void load_boxes(int slice, int width) {
+  first_column = load_w(width - 4, slice, width);
+  first_row = load_w(width - 3, slice, width);
+  last_column = load_w(width - 2, slice, width);
+  last_row = load_w(width - 1, slice, width);
+}
+int least(vec4 v) { return int(min(min(v.x, v.y), min(v.z, v.w))); }
+int most(vec4 v) { return int(max(max(v.x, v.y), max(v.z, v.w))); }
+// Returns v in the channels whose box contains the tap, zero in the others. A product with zero would keep NaN.
+FACTORS under_tap(FACTORS v, int kx, int ky) {
+  vec4 columns_beyond = abs(clamp(vec4(kx), first_column, last_column) - kx);
+  vec4 rows_beyond = abs(clamp(vec4(ky), first_row, last_row) - ky);
+  return mix(FACTORS(0), v, equal(columns_beyond + rows_beyond, vec4(0)));
+}
+// The rows and columns of the boxes of all four channels.
+#define FIRST_ROW least(first_row)
+#define END_ROW (most(last_row) + 1)
+#define FIRST_COLUMN least(first_column)
+#define END_COLUMN (most(last_column) + 1)
+#else
+const int BOX_TEXELS = 0;
+#define under_tap(v, kx, ky) v
+#define FIRST_ROW 0
+#define END_ROW kernel_size.y
+#define FIRST_COLUMN 0
+#define END_COLUMN kernel_size.x
+#endif
 
 void compute_results() {
   int channel_slices = slices(y_shape.z);
@@ -77,7 +111,10 @@ void compute_results() {
   if (n >= y_shape.w) return;
 
   int taps = kernel_size.x * kernel_size.y;
-  int width = taps + TEXELS_AFTER_TAPS;
+  int width = taps + TEXELS_AFTER_TAPS + BOX_TEXELS;
+#ifdef TAP_BOXES
+  load_boxes(slice, width);
+#endif
 #ifdef HALF_PRODUCTS
   vec4 scale = load_w(taps + 1, slice, width) * load_w(taps + 2, slice, width);
 #else
@@ -110,8 +147,9 @@ void compute_results() {
     inside[i] = column[i] == origin.x + i;
   }
 #endif
-  ADDRESS_TYPE(x) row = address_of_x(ivec4(0, origin.y, slice, n));  // may be in the padding
-  for (int ky = 0; ky < kernel_size.y; ++ky, row = add_rows_x(row, dilation.y)) {
+  // The row may be in the padding.
+  ADDRESS_TYPE(x) row = address_of_x(ivec4(0, origin.y + FIRST_ROW * dilation.y, slice, n));
+  for (int ky = FIRST_ROW; ky < END_ROW; ++ky, row = add_rows_x(row, dilation.y)) {
     int iy = origin.y + ky * dilation.y;
     if (iy < 0 || iy >= x_shape.y) continue;
 #if KERNEL_X > 0
@@ -119,14 +157,15 @@ void compute_results() {
     [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = load_column(column[i], inside[i], row);
     [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
       FACTORS w = LOAD_W(ky * KERNEL_X + kx, slice, width);
-      [[unroll]] for (int i = 0; i < TILE_P; ++i) PRODUCT_SUM[0][i] += x[i * STRIDE_X + kx] * w;
+      [[unroll]] for (int i = 0; i < TILE_P; ++i)
+        PRODUCT_SUM[0][i] += under_tap(x[i * STRIDE_X + kx], kx, ky) * w;
     }
 #else
-    for (int kx = 0; kx < kernel_size.x; ++kx) {
+    for (int kx = FIRST_COLUMN; kx < END_COLUMN; ++kx) {
       FACTORS w = LOAD_W(ky * kernel_size.x + kx, slice, width);
       [[unroll]] for (int i = 0; i < TILE_P; ++i) {
         int at = origin.x + i * stride.x + kx * dilation.x, column = clamp(at, 0, x_shape.x - 1);
-        PRODUCT_SUM[0][i] += load_column(column, column == at, row) * w;
+        PRODUCT_SUM[0][i] += under_tap(load_column(column, column == at, row), kx, ky) * w;
       }
     }
 #endif

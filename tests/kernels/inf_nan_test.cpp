@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "graph/operators/conv/conv.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
 
@@ -63,6 +65,34 @@ TEST(InfNan, SoftmaxOfMinusInfinityIsZero) {
   OperatorCase test{.type = "Softmax", .inputs = {std::move(scores)}};
   test.attributes.set("axis", int64_t{2});
   check(test);
+}
+
+// Each of ten channels multiplies a box of a 5x5 or 7x7 window: texels of four channels hold two boxes.
+OperatorCase with_boxes_of_taps(int64_t kernel, const HostTensor& x) {
+  auto conv = std::make_shared<Conv>();
+  const int64_t pad = kernel / 2;
+  conv->group = 10;
+  conv->window.pads = {pad, pad, pad, pad};
+  conv->channel_taps = {
+      {6, {0, pad - 1, pad - 1}, {1, 3, 3}}, {1, {0, pad, 1}, {1, 1, 3}}, {3, {}, {1, kernel, kernel}}};
+  OperatorCase test{.type = "Conv", .inputs = {}};
+  test.op = std::move(conv);
+  test.inputs = {x, random_tensor({10, 1, kernel, kernel}, 2), random_tensor({10}, 3)};
+  test.constants = {1, 2};
+  return test;
+}
+
+TEST(InfNan, DepthwiseConvolutionsReachTheTapsOfTheirChannelsAlone) {
+  HostTensor x = random_tensor({2, 10, 12, 13}, 1);
+  const std::span<float> values = x.mutable_as<float>();
+  const float extremes[] = {kNan, kInfinity, -kInfinity};
+  for (size_t i = 0; i < values.size(); i += 83) values[i] = extremes[i % 3];
+  for (const int64_t kernel : {5, 7}) check(with_boxes_of_taps(kernel, x));
+}
+
+TEST(InfNan, BoxesOfTapsInEveryPrecision) {
+  for (const int64_t kernel : {5, 7})
+    check_operator(with_boxes_of_taps(kernel, random_tensor({1, 10, 9, 7}, 1)));
 }
 
 }  // namespace inf_nan_test

@@ -18,13 +18,22 @@
 namespace vellum {
 namespace {
 
+// The texels of the boxes of a slice's taps (shaders/conv/conv_depthwise.comp): first column, first row, last
+// column, last row.
+constexpr int64_t kBoxTexels = 4;
+
 // The filters of `channels` channels. With fp16 arithmetic a run is a row of taps.
 struct Filters {
   int64_t channels = 0, taps = 0;
   ProductRun run = {};
-  ByteWeightsPointer bytes = {};  // not null: the texels are bytes
+  ByteWeightsPointer bytes = {};               // not null: the texels are bytes
+  std::vector<ChannelTaps> channel_taps = {};  // with it they are no bytes
 
-  int64_t width() const { return taps + (bytes ? 4 * bytes->words() : run.of_halves() ? 3 : 1); }
+  int64_t width() const {
+    return taps + (bytes ? 4 * bytes->words() : run.of_halves() ? 3 : 1) + (has_boxes() ? kBoxTexels : 0);
+  }
+  bool has_boxes() const { return !channel_taps.empty(); }
+  void pack_boxes(std::vector<float>& texels) const;
   std::vector<float> pack(std::vector<float> weights, const std::vector<float>& bias) const;
   std::vector<std::byte> pack_bytes(const std::vector<float>& weights, const std::vector<float>& bias) const;
 };
@@ -42,7 +51,22 @@ RunScale scale_rows(float* weights, int64_t taps, int64_t row) {
   return scale;
 }
 
-// One texel row for each slice: the taps, then the bias, then with fp16 arithmetic the scale of the runs.
+// Writes the last texels of each row.
+void Filters::pack_boxes(std::vector<float>& texels) const {
+  int64_t c = 0;
+  for (const ChannelTaps& run_of_channels : channel_taps) {
+    const auto &first = run_of_channels.first, &count = run_of_channels.count;
+    const std::array<int64_t, kBoxTexels> box{first[2], first[1], first[2] + count[2] - 1,
+                                              first[1] + count[1] - 1};
+    for (const int64_t end = c + run_of_channels.channels; c < end; ++c)
+      for (int64_t i = 0; i < kBoxTexels; ++i)
+        texels[static_cast<size_t>((c / 4 * width() + width() - kBoxTexels + i) * 4 + c % 4)] =
+            static_cast<float>(box[static_cast<size_t>(i)]);
+  }
+}
+
+// One texel row for each slice: the taps, then the bias, then with fp16 arithmetic the scale of the runs,
+// then the box of taps if channels differ in it.
 std::vector<float> Filters::pack(std::vector<float> weights, const std::vector<float>& bias) const {
   std::vector<float> texels(static_cast<size_t>(4 * slices(channels) * width()));
   for (int64_t c = 0; c < channels; ++c) {
@@ -56,6 +80,7 @@ std::vector<float> Filters::pack(std::vector<float> weights, const std::vector<f
     for (int64_t tap = 0; tap < taps; ++tap) row[4 * tap] = filter[tap];
     if (!bias.empty()) row[4 * taps] = bias[static_cast<size_t>(c)];
   }
+  pack_boxes(texels);
   return texels;
 }
 
@@ -82,6 +107,11 @@ WeightValues filter_values(const Lowering& lowering, const Filters& filters, siz
   const std::vector<float> bias = bias_of(lowering, input);
   const int64_t fp16_taps = filters.run.of_halves() ? filters.run.taps : 0;
   Packing packing{PackingScheme::depthwise, {fp16_taps}};
+  for (const ChannelTaps& taps : filters.channel_taps) {
+    packing.parameters.push_back(taps.channels);
+    std::ranges::copy(taps.first, std::back_inserter(packing.parameters));
+    std::ranges::copy(taps.count, std::back_inserter(packing.parameters));
+  }
   if (filters.bytes)
     std::ranges::copy(filters.bytes->packing_parameters(), std::back_inserter(packing.parameters));
   WeightValues values = values_of_packing(
@@ -156,11 +186,11 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
                     const DepthwiseSource& source) {
   const Window2d& window = problem.window;
   const int64_t channels = problem.outputs;
-  Filters filters{channels, window.taps()};
+  Filters filters{.channels = channels, .taps = window.taps(), .channel_taps = problem.channel_taps};
   constexpr int64_t kMostInARun = 16;
   if (window.kernel[0] <= kMostInARun && !problem.scales_sums && should_multiply_halves(lowering))
     filters.run = {1, window.kernel[0]};
-  else
+  else if (!filters.has_boxes())
     filters.bytes = byte_weights(lowering, source.filters);
   const DepthwiseTensors tensors = read_and_write(lowering, filters, output, source);
   const auto& [x, grid, y, residual] = tensors;
@@ -177,6 +207,7 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
                               .padding = window_pair(window.padding)});
   define_tile(dispatch, {tile});
   define_depthwise_window(dispatch, window);
+  if (filters.has_boxes()) define(dispatch, "TAP_BOXES");
   dispatch_depthwise(lowering, problem, filters, tensors, columns, std::move(dispatch));
 }
 
@@ -229,7 +260,7 @@ void emit_depthwise_tile(Lowering& lowering, const ConvProblem& problem, const P
 }
 
 std::optional<PixelTile> preferred_tile(const ConvProblem& problem, const DeviceCaps& caps) {
-  if (!has_unrolled_taps(problem.window)) return std::nullopt;
+  if (!has_unrolled_taps(problem.window) || !problem.channel_taps.empty()) return std::nullopt;
   return depthwise_tile(caps,
                         {problem.width, problem.whole_height, problem.whole_images * slices(problem.outputs),
                          problem.window.kernel[0], problem.window.stride[0], problem.window.stride[1]});

@@ -90,6 +90,7 @@ ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
                       .whole_stays_inside = stays_inside(whole_window(lowering)),
                       .window = window,
                       .groups = conv.group,
+                      .channel_taps = conv.channel_taps,
                       .activation = scaled ? scaled->activation : conv.activation,
                       .has_residual = !scaled && lowering.has_input(3),
                       .has_scale = !scaled && lowering.has_input(4),

@@ -21,6 +21,7 @@ struct ConvProblem {
   bool whole_stays_inside = false;  // no window of the whole layer reads padding (stays_inside())
   Window2d window;
   int64_t groups = 1;
+  std::vector<ChannelTaps> channel_taps = {};  // of a depthwise convolution; empty: all taps
   // The number of leading output channels whose window is only its middle pixel: the 1x1 branch of
   // kernels/fused/branches.cpp.
   int64_t pointwise_outputs = 0;

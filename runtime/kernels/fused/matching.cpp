@@ -9,8 +9,9 @@ bool has_fusible_weights(const GraphEditor& editor, const Node& conv) {
 
 bool is_depthwise(const GraphEditor& editor, const Match<Conv>& conv) {
   const Shape& x = editor.type(conv.input(0)).shape;
-  return x.size() <= 4 && conv->group > 1 && conv->group == x[1] && conv.node->inputs.size() <= 3 &&
-         editor.type(conv.input(1)).shape[0] == x[1] && has_fusible_weights(editor, *conv.node);
+  return x.size() <= 4 && conv->channel_taps.empty() && conv->group > 1 && conv->group == x[1] &&
+         conv.node->inputs.size() <= 3 && editor.type(conv.input(1)).shape[0] == x[1] &&
+         has_fusible_weights(editor, *conv.node);
 }
 
 bool is_product(const GraphEditor& editor, const Match<Conv>& conv) {

@@ -37,7 +37,8 @@ std::vector<double> doubles(const HostTensor& tensor) {
 std::optional<Summand> convolution(const GraphEditor& editor, size_t index) {
   const Node& node = editor.node(index);
   const auto conv = std::dynamic_pointer_cast<const Conv>(node.op);
-  if (!conv || conv->activation || conv->fixed_point || node.inputs.size() > 3) return std::nullopt;
+  if (!conv || conv->activation || conv->fixed_point || !conv->channel_taps.empty() || node.inputs.size() > 3)
+    return std::nullopt;
   const HostTensor* weights = editor.constant_input(index, 1);
   if (weights == nullptr || weights->elements() == 0 || !is_float_value(editor, node.inputs[1]))
     return std::nullopt;

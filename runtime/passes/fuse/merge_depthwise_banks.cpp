@@ -1,7 +1,7 @@
 // Depthwise convolutions of parts of one tensor's channels, whose results are concatenated again, become one:
 // the mixed windows of MixNet (Tan and Le, MixConv: Mixed Depthwise Convolutional Kernels, arXiv 1907.09595),
-// the relative positions of CoaT. Its window is that of the largest of them, with weights of zero around the
-// smaller ones, so that an infinite element reaches as many pixels as under the largest window.
+// the relative positions of CoaT. Its window is that of the largest of them. Each channel multiplies the taps
+// of its own window only (ChannelTaps), so that infinities and NaN reach no more pixels than before.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -77,7 +77,7 @@ std::optional<BankPart> part_of_bank(const GraphEditor& editor, ValueId value, s
   const Node& node = *match.node;
   const auto range = range_of(editor, node.inputs[0]);
   if (!range || range->count == 0 || match->group != range->count || match->activation ||
-      match->fixed_point || node.inputs.size() > 3)
+      match->fixed_point || !match->channel_taps.empty() || node.inputs.size() > 3)
     return std::nullopt;
   const HostTensor* weights = editor.constant_input(match.index, 1);
   if (weights == nullptr || !is_float_value(editor, node.inputs[1]) ||
@@ -142,6 +142,21 @@ bool is_worth_merging(const std::vector<BankPart>& parts, const BankPart& larges
   return merged <= kMostWork * apart;
 }
 
+// Returns the taps of each part in the window of the largest one; none if they do not fit, or if no kernel
+// multiplies a part of a window.
+std::vector<ChannelTaps> taps_of_parts(const std::vector<BankPart>& parts, const BankPart& largest) {
+  std::vector<ChannelTaps> taps;
+  for (const BankPart& part : parts) {
+    const auto first = window_within(part.window, largest.window);
+    if (!first) return {};
+    const Shape& kernel = part.window.kernel;
+    taps.push_back({part.shape[0], *first, {kernel[0], kernel[1], kernel[2]}});
+    const bool has_own_taps = part.taps() != largest.taps();
+    if (has_own_taps && (part.shape[0] != part.channels.count || part.shape.size() > 4)) return {};
+  }
+  return taps;
+}
+
 void merge_bank(GraphEditor& editor, size_t index) {
   const auto concat = match_node<Concat>(editor, index);
   if (!concat) return;
@@ -149,16 +164,18 @@ void merge_bank(GraphEditor& editor, size_t index) {
   if (parts.empty()) return;
   const BankPart& largest = *std::ranges::max_element(parts, {}, &BankPart::taps);
   if (!is_worth_merging(parts, largest)) return;
+  std::vector<ChannelTaps> taps = taps_of_parts(parts, largest);
+  if (taps.empty()) return;
   std::vector<float> weights, bias;
-  for (const BankPart& part : parts) {
-    const auto first = window_within(part.window, largest.window);
-    if (!first) return;
-    append_weights(part, largest.window, *first, weights);
-    bias.insert(bias.end(), part.bias.begin(), part.bias.end());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    append_weights(parts[i], largest.window, taps[i].first, weights);
+    bias.insert(bias.end(), parts[i].bias.begin(), parts[i].bias.end());
   }
   const ValueId tensor = parts.front().channels.tensor;
   auto conv = std::make_shared<Conv>(*largest.conv);
   conv->group = editor.type(tensor).shape[1];
+  const auto is_largest = [&](const BankPart& part) { return part.taps() == largest.taps(); };
+  if (!std::ranges::all_of(parts, is_largest)) conv->channel_taps = std::move(taps);
   Shape shape = largest.shape;
   shape[0] = static_cast<int64_t>(bias.size());
   const DType dtype = editor.type(editor.node(index).outputs[0]).dtype;

@@ -80,6 +80,21 @@ void accumulate_plane(const WindowPlacement& p, const Real* input, Real weight,
   }
 }
 
+bool contains(const ChannelTaps& taps, const std::array<int64_t, 3>& tap) {
+  for (size_t axis = 0; axis < 3; ++axis)
+    if (tap[axis] < taps.first[axis] || tap[axis] >= taps.first[axis] + taps.count[axis]) return false;
+  return true;
+}
+
+// Returns the taps of filter m; all of the window if `channel_taps` is empty.
+ChannelTaps taps_of_filter(const std::vector<ChannelTaps>& channel_taps, int64_t m, const Shape& kernel) {
+  for (const ChannelTaps& taps : channel_taps) {
+    if (m < taps.channels) return taps;
+    m -= taps.channels;
+  }
+  return {1, {0, 0, 0}, {kernel[0], kernel[1], kernel[2]}};
+}
+
 }  // namespace
 
 void Conv::convolve(const HostTensor& x, const HostTensor& w, const Sink& sink) const {
@@ -99,13 +114,15 @@ void Conv::convolve_in(const HostTensor& x_tensor, const HostTensor& w_tensor, c
   for (int64_t n = 0; n < batches; ++n) {
     for (int64_t m = 0; m < filters; ++m) {
       std::fill(sums.begin(), sums.end(), 0.0);
+      const ChannelTaps multiplied = taps_of_filter(channel_taps, m, p.kernel);
       for (int64_t c = 0; c < group_channels; ++c) {
         const Real* in = x + (n * channels + m / group_filters * group_channels + c) * in_plane;
         const Real* kernel = w + (m * group_channels + c) * taps;
         for (int64_t kz = 0; kz < p.kernel[0]; ++kz) {
           for (int64_t ky = 0; ky < p.kernel[1]; ++ky) {
-            for (int64_t kx = 0; kx < p.kernel[2]; ++kx) {
-              accumulate_plane(p, in, *kernel++, {kz, ky, kx}, sums.data());
+            for (int64_t kx = 0; kx < p.kernel[2]; ++kx, ++kernel) {
+              if (contains(multiplied, {kz, ky, kx}))
+                accumulate_plane(p, in, *kernel, {kz, ky, kx}, sums.data());
             }
           }
         }
@@ -189,11 +206,26 @@ std::shared_ptr<const Operator> Conv::with_activation(const Activation& added) c
   return copy_with_activation(*this, added);
 }
 
+namespace {
+
+Attributes::Ints printed(const std::vector<ChannelTaps>& channel_taps) {
+  Attributes::Ints result;
+  for (const ChannelTaps& taps : channel_taps) {
+    result.push_back(taps.channels);
+    result.insert(result.end(), taps.first.begin(), taps.first.end());
+    result.insert(result.end(), taps.count.begin(), taps.count.end());
+  }
+  return result;
+}
+
+}  // namespace
+
 Attributes Conv::attributes() const {
   Attributes result;
   window.print(result);
   result.set("group", group);
   if (fixed_point) result.set("fixed_point", int64_t{1});
+  if (!channel_taps.empty()) result.set("channel_taps", printed(channel_taps));
   print_activation(result, activation);
   return result;
 }

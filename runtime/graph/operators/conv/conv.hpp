@@ -1,6 +1,7 @@
 // Convolution. https://onnx.ai/onnx/operators/onnx__Conv.html
 #pragma once
 
+#include <array>
 #include <functional>
 
 #include "graph/operator_support.hpp"
@@ -8,6 +9,14 @@
 #include "graph/operators/conv/window.hpp"
 
 namespace vellum {
+
+// The taps of some channels of a depthwise convolution: a box in its window, along (z, y, x). Elements of X
+// under the other taps are not read, so that infinities and NaN there do not reach the result.
+struct ChannelTaps {
+  int64_t channels = 0;
+  std::array<int64_t, 3> first{}, count{};
+  bool operator==(const ChannelTaps&) const = default;
+};
 
 // Inputs X (N, C, spatial...), W (M, C / group, kernel...), B (M) optional. One to three spatial dimensions.
 // Depthwise is group == C.
@@ -24,6 +33,9 @@ struct Conv : Operator {
   // The integer arithmetic of a quantised model; null for other models. Kernels that accumulate in floats
   // ignore it.
   std::shared_ptr<const FixedPoint> fixed_point = nullptr;
+  // The taps of all channels in their order; empty: all taps of all channels. Only the pass
+  // merge_depthwise_banks sets it, where X and Y have equally many channels.
+  std::vector<ChannelTaps> channel_taps = {};
 
   WindowPlacement place(Inputs inputs) const;
 
