@@ -70,6 +70,13 @@ bool may_fold(const DeviceCaps& caps, const CompileOptions& options) {
   });
 }
 
+RowTexelLimits row_texel_limits(const DeviceCaps& caps) {
+  return {.storage_images = caps.max_storage_images_per_stage,
+          .sampled_images = caps.max_sampled_images_per_stage,
+          .reads_storage_images = caps.reads_images_as_storage,
+          .push_constant_bytes = caps.max_push_constant_bytes};
+}
+
 void arrange_program(Program& program, const DeviceCaps& caps, const CompileOptions& options) {
   // Memory sizes are modelled here even if memory_rules asks the device, so that a device and its caps file
   // give the same program.
@@ -78,7 +85,8 @@ void arrange_program(Program& program, const DeviceCaps& caps, const CompileOpti
            .in_place = options.in_place,
            .views = options.views,
            .reorder = options.reorder,
-           .fold = may_fold(caps, options)},
+           .fold = may_fold(caps, options),
+           .row_texels = row_texel_limits(caps)},
           caps.tensor_offset_alignment(), modelled_rules(caps));
 }
 

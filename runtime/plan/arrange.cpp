@@ -40,6 +40,12 @@ class Arranger {
                 [this](Program& program) { return Arranger(program, options_, rules_).least_bytes(); });
   }
 
+  // Conversions of matrices are removed where the memory does not grow.
+  void access_rows() {
+    access_row_texels(program_, options_.row_texels,
+                      [this](Program& program) { return Arranger(program, options_, rules_).least_bytes(); });
+  }
+
   // Folded images take a few instructions more for each access.
   void fold() {
     const std::vector<TensorId> folded = fold_textures(program_);
@@ -90,6 +96,7 @@ uint64_t arrange_joins(Program& program, const ArrangeOptions& options, uint64_t
   if (options.reorder) arranger.order();
   if (splits) arranger.join();
   forget_alternatives(program);
+  arranger.access_rows();
   if (options.fold && options.mode == MemoryMode::shared_objects) arranger.fold();
   if (options.in_place) arranger.in_place();
   return arranger.bytes();

@@ -158,7 +158,7 @@ struct Binding {
 // ELEMENT_x and BINDING_x. The functions return the values of the first two.
 std::string storage_macro(const TensorDesc& desc, const Binding& binding);
 std::string element_macro(ElementType element);
-// Returns whether a macro is one of these three, or a constant of a q8 tensor's grid.
+// Returns whether a macro is one of these three, or a constant of a q8 tensor's grid or of rows of texels.
 bool is_tensor_macro(std::string_view macro);
 // Returns the value of STORAGE_x for the same storage without folding.
 std::string_view unfolded(std::string_view storage_macro);

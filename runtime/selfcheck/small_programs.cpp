@@ -32,9 +32,17 @@ std::string function_of(const KernelId& kernel) {
   return function;
 }
 
+// The form of a linear tensor in rows of texels (plan/row_texels.hpp) is checked as that in a buffer:
+// "LINEAR_F32" of "LINEAR_ROWS_IMAGE2D_F32".
+std::string in_buffer(const std::string& form) {
+  constexpr std::string_view kRows = "LINEAR_ROWS_";
+  return form.starts_with(kRows) ? "LINEAR" + form.substr(form.rfind('_')) : form;
+}
+
 // How well a check of `small` says something about `used`; 0: not at all.
 size_t similarity(const KernelId& used, const KernelId& small) {
-  if (used.shader != small.shader || used.written != small.written || function_of(used) != function_of(small))
+  if (used.shader != small.shader || in_buffer(used.written) != small.written ||
+      function_of(used) != function_of(small))
     return 0;
   constexpr size_t kSameCandidate = 1000, kSameForms = 100;
   size_t score = 1;

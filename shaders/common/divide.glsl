@@ -2,6 +2,8 @@
 #ifndef DIVIDE_GLSL
 #define DIVIDE_GLSL
 
+#include "divide_integers.glsl"
+
 // Corrects `quotient`, the device's inexact a / b, close to `nearest`, the nearest multiple of one half. `left` is the exact
 // remainder a - nearest * b. Returns `nearest` if it is the float closest to the exact quotient, otherwise the float beside it
 // on the side of the exact quotient. Vulkan allows a / b an error of 2.5 units in the last place, and devices multiply by a
@@ -55,20 +57,5 @@ vec4 nearest_steps(vec4 v, vec4 halves, Step s) {
   vec4 close = uintBitsToFloat(floatBitsToUint(nearest) & 0x7f800000u) * (s.step * exp2(-24.0));
   precise vec4 beside = left - clamp(left, -close, close);
   return roundEven(nearest + 0.25 * sign(beside));
-}
-
-// Returns (a / b, a % b) for 0 <= a < 2^30, b > 0. Integer division is slow on most devices (CPU drivers do it lane by lane),
-// so the quotient is estimated in floating point. A reciprocal may be wrong by 2.5 units in the last place, so the first
-// estimate is off by less than 2^9, the second by at most one.
-ivec2 divide(int a, int b) {
-  float reciprocal = 1.0 / float(b);
-  int q = int(float(a) * reciprocal);
-  int r = a - q * b;
-  int correction = int(floor(float(r) * reciprocal));
-  q += correction;
-  r -= correction * b;
-  if (r < 0) return ivec2(q - 1, r + b);
-  if (r >= b) return ivec2(q + 1, r - b);
-  return ivec2(q, r);
 }
 #endif

@@ -1,4 +1,5 @@
 // Access to linear tensors: the part of tensor.glsl, which includes it, for the layout `linear`.
+#include "divide_integers.glsl"
 
 #define LOAD4_FN_(name) CAT(load4_, name)
 #define SET_FN_(name) CAT(set_, name)
@@ -86,3 +87,26 @@
     uint bits = pack_half2(vec2(v, 0));                                      \
     return (i & 1) == 0 ? (word & 0xffff0000u) | bits : (word & 0xffffu) | (bits << 16); \
   }
+
+// Matrices whose rows are whole texels, in an image: the four elements from 4*i4 on are a texel. The runtime defines
+// <name>_row_slices, the texels of a row, and <name>_first_texel, that of the first element (plan/row_texels.hpp).
+#define ROW_TEXEL_(name) CAT(name, _row_texel)
+#define ROWS_DECL_(name)                                                 \
+  ivec2 CAT(name, _rows) = ivec2(CAT(name, _row_slices), CAT(name, _first_texel)); \
+  ivec2 ROW_TEXEL_(name)(int i4) { return divide(i4 + CAT(name, _rows).y, CAT(name, _rows).x); }
+#define ROWS_LOAD_(name, texel)                                          \
+  vec4 LOAD4_FN_(name)(int i4) { return LOADED_TEXEL_(name, texel); }    \
+  float LOAD_FN_(name)(int i) {                                          \
+    vec4 four = LOAD4_FN_(name)(i >> 2);                                 \
+    vec2 pair = (i & 2) == 0 ? four.xy : four.zw;                        \
+    return (i & 1) == 0 ? pair.x : pair.y;                               \
+  }
+#define IN_LINEAR_ROWS_IMAGE2D(name) \
+  IMAGE_DECL_(name, readonly, image2D) ROWS_DECL_(name) ROWS_LOAD_(name, imageLoad(DATA_(name), ROW_TEXEL_(name)(i4)))
+#define IN_LINEAR_ROWS_IMAGE2D_SAMPLED(name) \
+  SAMPLER_DECL_(name, sampler2D) ROWS_DECL_(name) ROWS_LOAD_(name, texelFetch(DATA_(name), ROW_TEXEL_(name)(i4), 0))
+#define QUADS_LINEAR_ROWS_IMAGE2D(name) IN_LINEAR_ROWS_IMAGE2D(name)
+#define QUADS_LINEAR_ROWS_IMAGE2D_SAMPLED(name) IN_LINEAR_ROWS_IMAGE2D_SAMPLED(name)
+#define OUT_LINEAR_ROWS_IMAGE2D(name)                                    \
+  IMAGE_DECL_(name, writeonly, image2D) ROWS_DECL_(name)                 \
+  void STORE_FN_(name)(int i4, vec4 v) { imageStore(DATA_(name), ROW_TEXEL_(name)(i4), ROUNDED_(name, v)); }

@@ -7,6 +7,7 @@
 //   FOLDED_IMAGE2D  FOLDED_IMAGE2D_SAMPLED            slices in several columns
 //   ROWS_BUFFER  ROWS_TEXEL_BUFFER                    buffers in the order N, H, slice, W instead of N, slice, H, W
 //   LINEAR  LINEAR_TEXEL                              (linear) LINEAR_TEXEL: of a tensor that is only read
+//   LINEAR_ROWS_IMAGE2D  LINEAR_ROWS_IMAGE2D_SAMPLED  (linear) matrices of whole texels in an image
 // It also defines the size of the workgroup as WORKGROUP_X, WORKGROUP_Y, WORKGROUP_Z.
 //
 // A kernel includes its parameters first (parameters.h), with a field `ivec4 <name>_shape` = (W, H, C, N) for each

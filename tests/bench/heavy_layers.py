@@ -38,7 +38,8 @@ def is_heavy(task):
 
 def cells(tool, model):
     tasks = run_json(tool, "inspect", model, "--stage", "program", "--caps", CAPS, "--json")["tasks"]
-    plan = run_json(tool, "inspect", model, "--stage", "plan", "--caps", CAPS, "--json")
+    # A long search, so that a busy machine does not change the figure.
+    plan = run_json(tool, "inspect", model, "--stage", "plan", "--caps", CAPS, "--search-ms", "2000", "--json")
     heavy = sum(is_heavy(task) for task in tasks)
     rest = collections.Counter(task.get("op", "copy") for task in tasks if not is_heavy(task))
     most = ", ".join(f"{count} {op}" for op, count in rest.most_common(5))
