@@ -59,6 +59,9 @@ struct Graph {
   std::vector<std::string> signatures;  // Model::signatures()
   LoadLimits limits;
   FoldingSpent folding;
+  // The file has constants of integers that a dequantisation makes floats. Kernels then look for weights that
+  // are integers times a scale also where their input has floats (kernels/conv/byte_weights.hpp).
+  bool has_integer_weights = false;
   // The part that runs on the host after everything else, because its shapes are data-dependent. Null if
   // there is none. With a tail, `outputs` are the model's outputs that the tail does not compute, and the
   // values that the tail reads.

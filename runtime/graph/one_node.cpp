@@ -5,6 +5,7 @@ namespace vellum {
 OneNode one_node(const Graph& network, const Node& node) {
   OneNode one;
   one.graph.name = network.name;
+  one.graph.has_integer_weights = network.has_integer_weights;
   Node copy{node.name, node.op, {}, {}};
   const auto position = [&](ValueId id) {
     for (ValueId at = 0; at < one.values.size(); ++at)

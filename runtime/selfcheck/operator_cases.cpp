@@ -324,17 +324,26 @@ void add_squeeze_excite(std::vector<SmallOperator>& list) {
                                 squeeze_excite()));
 }
 
-// Returns the operator with its input rounded to bytes and its weights on a grid of bytes: multiples of 1/64.
-SmallOperator in_bytes(SmallOperator made) {
-  constexpr float kStep = 1.0f / 64;
-  made.name += ", in bytes";
-  Graph& graph = made.graph;
-  for (Value& value : graph.values)
+constexpr float kByteStep = 1.0f / 64;
+
+// Returns the operator with its weights on a grid of bytes, as in a file of floats with 8-bit weights.
+SmallOperator with_byte_weights(SmallOperator made) {
+  made.name += ", weights in bytes";
+  made.graph.has_integer_weights = true;
+  for (Value& value : made.graph.values)
     if (value.constant && value.type.shape.size() > 1)
       for (float& weight : value.constant->mutable_as<float>())
-        weight = std::nearbyint(weight / kStep) * kStep;
+        weight = std::nearbyint(weight / kByteStep) * kByteStep;
+  return made;
+}
+
+// Returns the operator with its input rounded to bytes, too.
+SmallOperator in_bytes(const SmallOperator& operation) {
+  SmallOperator made = with_byte_weights(operation);
+  made.name = operation.name + ", in bytes";
+  Graph& graph = made.graph;
   auto rounding = std::make_shared<Unary>();
-  rounding->activation = {.step = kStep, .least = -128, .most = 127};
+  rounding->activation = {.step = kByteStep, .least = -128, .most = 127};
   Node& node = graph.nodes[0];
   const ValueId rounded = graph.add_value("rounded");
   graph.values[rounded].type = graph.values[node.inputs[0]].type;
@@ -367,8 +376,11 @@ void add_byte_weights(std::vector<SmallOperator>& list) {
                                          "ConvTable of a product",
                                          "SqueezeExcite"};
   std::vector<SmallOperator> added;
-  for (const SmallOperator& made : list)
-    if (std::ranges::count(kNames, std::string_view(made.name)) > 0) added.push_back(in_bytes(made));
+  for (const SmallOperator& made : list) {
+    if (std::ranges::count(kNames, std::string_view(made.name)) == 0) continue;
+    added.push_back(in_bytes(made));
+    if (!made.name.starts_with("ConvTable")) added.push_back(with_byte_weights(made));
+  }
   std::ranges::move(added, std::back_inserter(list));
 }
 

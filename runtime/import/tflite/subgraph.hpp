@@ -38,6 +38,7 @@ struct File {
   Variables variables;                  // of the model's graph
   uint32_t depth = 0;                   // nesting of the graph that is being read; 1: the model's graph
   uint64_t operators = kMostOperators;  // number that may still be read
+  bool has_integer_weights = false;     // Graph::has_integer_weights
 
   // Counts memory that is allocated for the file. A small file can expand to a large graph, because its
   // objects may be shared and a graph is read once for each operator that calls it. Throws Error(unsupported)

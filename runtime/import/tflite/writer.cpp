@@ -94,6 +94,7 @@ void Writer::make_real(Tensor& tensor, const schema::Tensor& entry) {
   tensor.type.dtype = DType::f32;
   if (tensor.constant) {
     tensor.constant = to_real(*tensor.constant, q);
+    file_.has_integer_weights = true;
   } else if (q.scale.elements() != 1) {
     refuse_unsupported("it is computed, and quantised per channel");
   } else {
@@ -410,6 +411,7 @@ Graph Writer::finish(const schema::SignatureDef* signature) {
     name_by(signature->outputs(), outputs_, graph_.outputs);
   }
   check(graph_);
+  graph_.has_integer_weights = file_.has_integer_weights;
   return std::move(graph_);
 }
 

@@ -47,9 +47,10 @@ using ByteWeightsPointer = std::shared_ptr<const ByteWeights>;
 ByteWeightsPointer find_byte_weights(int64_t channels, int64_t each,
                                      const std::function<float(int64_t, int64_t)>& weight);
 // Returns the node's input `input` as 8-bit weights. Returns null if the weights are no integers that fit in
-// bytes, times scales. Also returns null for a node other than a ScaledConv if input 0 is not stored in
-// bytes, or if the weights or the bias are computed at run time. `adds_integers`: whether the kernel can
-// accumulate in integers; if not, a convolution whose sums exceed fp32 is not computed in fixed point.
+// bytes, times scales. Also returns null for a node other than a ScaledConv unless
+// Lowering::may_have_byte_weights(), or if the weights or the bias are computed at run time. `adds_integers`:
+// whether the kernel can accumulate in integers; if not, a convolution whose sums exceed fp32 is not computed
+// in fixed point.
 ByteWeightsPointer byte_weights(const Lowering& lowering, size_t input = 1, bool adds_integers = true);
 
 // Returns the weights of a ConvTranspose with a window of `taps` as 8-bit weights, as byte_weights() does.

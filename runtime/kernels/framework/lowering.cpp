@@ -125,6 +125,8 @@ bool Lowering::is_in_bytes(size_t i) const {
   return desc.element == ElementType::q8;
 }
 
+bool Lowering::may_have_byte_weights() const { return whole_graph().has_integer_weights || is_in_bytes(0); }
+
 void Lowering::alias(size_t output, size_t input) {
   const ValueId to = node_.outputs.at(output);
   if (builder_.share_texels(to, node_.inputs.at(input))) return;

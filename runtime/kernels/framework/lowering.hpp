@@ -127,6 +127,9 @@ class Lowering {
   TensorDesc desc_of_input(size_t i) const;
   // Returns whether input i, which is no constant, is stored in bytes (q8).
   bool is_in_bytes(size_t i) const;
+  // Returns whether constant weights of a layer may be integers times a scale, as files have them: input 0 is
+  // stored in bytes, or the file has such constants.
+  bool may_have_byte_weights() const;
   // Returns input i in `layout`. A constant becomes a weight in that layout. channels4 needs rank <= 4.
   TensorId read(size_t i, Layout layout);
   // Returns a view of input i with another shape of equal element count (linear only), without a copy.

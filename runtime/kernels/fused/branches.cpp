@@ -108,7 +108,7 @@ WeightValues values_of_both(const Lowering& lowering, const ConvWeights& grid) {
 }
 
 ByteWeightsPointer bytes_of_both(const Lowering& lowering) {
-  if (!lowering.is_in_bytes(0)) return nullptr;
+  if (!lowering.may_have_byte_weights()) return nullptr;
   const auto weight_at = weights_of_both(lowering).weight_at();
   return find_byte_weights(lowering.output_type().shape[1], lowering.input_type(0).shape[1] * kTaps,
                            [&](int64_t m, int64_t i) { return weight_at(m, i / kTaps, i % kTaps); });

@@ -65,7 +65,7 @@ WeightValues product_values(const Lowering& lowering, const Product& p, const Co
 }
 
 ByteWeightsPointer byte_factors(const Lowering& lowering, const Product& p) {
-  if (!lowering.is_in_bytes(0)) return nullptr;
+  if (!lowering.may_have_byte_weights()) return nullptr;
   const std::vector<float> values = lowering.constant(1)->to_floats();
   return find_byte_weights(p.n, p.k,
                            [&](int64_t column, int64_t k) { return factor_of(p, values, column, k); });

@@ -105,6 +105,7 @@ class Grouping {
     result.name = graph_.nodes[nodes.front()].name;
     body.name = result.name;
     body.limits = graph_.limits;
+    body.has_integer_weights = graph_.has_integer_weights;
     std::unordered_map<ValueId, ValueId> ids;
     const auto add = [&](ValueId id) {
       const auto [found, is_new] = ids.emplace(id, static_cast<ValueId>(body.values.size()));

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/operators/elementwise/quantize.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/graph_editor.hpp"
 #include "passes/shapes/carry_batch.hpp"
@@ -160,6 +161,7 @@ bool fold(Graph& graph, const Node& node, const std::vector<TensorType>& types, 
     arguments.push_back(node.inputs[i] == kNoValue ? nullptr : &tensors[i]);
   }
   set_constants(graph, node, types, evaluate(node, arguments));
+  if (dynamic_cast<const DequantizeLinear*>(node.op.get())) graph.has_integer_weights = true;
   budget.add_results(node);
   return true;
 }
