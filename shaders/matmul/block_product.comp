@@ -10,7 +10,9 @@
 //                    a unit is scaled
 //   WIDE_LOADS       units are whole groups of four words, which are loaded together, and the loop over them is unrolled; for
 //                    small tiles, whose code is short
-//   ZEROS            zero points: 0, all are 2^(BITS - 1); 1, packed integers of BITS bits; 2, floats
+//   ZEROS            zero points: 0, all are 2^(BITS - 1); 1, packed integers of BITS bits; 2, floats; 3, floats after each
+//                    scale in `scales`
+//   HAS_BIAS         1: the tensor `bias`; 2: after the scales in `scales`
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -38,10 +40,19 @@ LINEAR_WORDS_IN(zeros)
 #elif ZEROS == 2
 LINEAR_IN(zeros)
 #endif
-#if HAS_BIAS
+#if HAS_BIAS == 1
 LINEAR_IN(bias)
 #endif
 LINEAR_OUT(y)
+
+#if ZEROS == 3
+#define SCALE_STRIDE 2
+#else
+#define SCALE_STRIDE 1
+#endif
+#if HAS_BIAS == 2
+float load_bias(int column) { return load_scales(SCALE_STRIDE * y_columns * blocks + column); }
+#endif
 
 #define MASK ((1 << BITS) - 1)
 #define WORD_INTEGERS (32 / BITS)
@@ -57,6 +68,8 @@ float zero_point(int column, int block) {
   return float(bitfieldExtract(word_zeros(byte >> 2), 8 * (byte & 3) + (block * BITS & 7), BITS));
 #elif ZEROS == 2
   return load_zeros(column * blocks + block);
+#elif ZEROS == 3
+  return load_scales(2 * (column * blocks + block) + 1);
 #else
   return float(1 << (BITS - 1));
 #endif
@@ -124,7 +137,7 @@ void start_unit(int s, ivec4 column, int unit) {
   int block = unit >> block_shift;
   [[unroll]] for (int c = 0; c < 4; ++c) {
     zero[s][c] = zero_point(column[c], block);
-    scale[s][c] = load_scales(column[c] * blocks + block);
+    scale[s][c] = load_scales(SCALE_STRIDE * (column[c] * blocks + block));
 #ifdef WIDE_LOADS
     [[unroll]] for (int q = 0; q < UNIT_WORDS / 4; ++q)
       words[s][c][q] = words_w((column[c] * column_words + unit * UNIT_WORDS) / 4 + q);

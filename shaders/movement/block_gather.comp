@@ -1,6 +1,6 @@
 // Gathers rows of a quantised table and dequantises them: (integer - zero point) * scale. Integers have BITS bits; each block
 // of a row has its own scale. Negative indices count from the end. SIGNED_BITS: the integers and zero points are signed.
-// HAS_ZEROS: each block has its own zero point.
+// HAS_ZEROS: each block has its own zero point: 1, packed like the table; 2, a float after its scale in `scales`.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -12,7 +12,7 @@
 LINEAR_WORDS_IN(x)
 LINEAR_IN(indices)
 LINEAR_IN(scales)
-#if HAS_ZEROS
+#if HAS_ZEROS == 1
 LINEAR_WORDS_IN(zeros)
 #endif
 LINEAR_OUT(y)
@@ -35,7 +35,10 @@ float element(int i) {
   int at = divide(column, block).x;
   int byte = row * row_bytes + (column * BITS >> 3);
   int integer = integer_of(word_x(byte >> 2), byte, column * BITS & 7);
-#if HAS_ZEROS
+#if HAS_ZEROS == 2
+  int pair = 2 * (row * blocks + at);
+  return float(integer - int(load_scales(pair + 1))) * load_scales(pair);
+#elif HAS_ZEROS
   int zero_byte = row * zero_bytes + (at * BITS >> 3);
   integer -= integer_of(word_zeros(zero_byte >> 2), zero_byte, at * BITS & 7);
 #else

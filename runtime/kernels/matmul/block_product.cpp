@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cost/device_traits.hpp"
 #include "kernels/conv/tile.hpp"
@@ -96,14 +100,43 @@ Form form_of(Lowering& lowering, const BlockWeights& weights) {
   return form;
 }
 
-std::string zero_points(const Lowering& lowering) {
+std::string zero_points(const Lowering& lowering, bool merges) {
   if (!lowering.has_input(3)) return "0";
+  if (merges) return "3";
   return is_float(lowering.input_type(3).dtype) ? "2" : "1";
 }
 
 // Returns the storage buffers of a dispatch, on a device that binds no texel buffers.
 size_t buffer_count(const Lowering& lowering) {
   return 4 + size_t{lowering.has_input(3)} + size_t{lowering.has_input(4)};
+}
+
+// Returns whether scales, zero points and bias can be one tensor, for devices with few buffers.
+bool can_merge(const Lowering& lowering) {
+  constexpr uint32_t kBuffers = 4;
+  return lowering.caps().max_storage_buffers_per_stage >= kBuffers &&
+         (!lowering.has_input(4) || lowering.constant(4));
+}
+
+// Returns one tensor with each scale and its zero point, if there are zero points, and then the bias, if
+// there is one.
+TensorId merged_scales(Lowering& lowering, const BlockWeights& weights) {
+  const HostTensor scales = *lowering.constant(2);
+  std::optional<HostTensor> zeros, bias;
+  if (lowering.has_input(3)) zeros = *lowering.constant(3);
+  if (lowering.has_input(4)) bias = *lowering.constant(4);
+  const int64_t count = scales.elements() * (zeros ? 2 : 1) + (bias ? weights.columns : 0);
+  const auto make = [scales, zeros, bias, weights] {
+    std::vector<float> all = scales.to_floats();
+    if (zeros) {
+      const std::vector<float> points = weights.zero_points(&*zeros), alone = std::exchange(all, {});
+      for (size_t i = 0; i < alone.size(); ++i) all.insert(all.end(), {alone[i], points[i]});
+    }
+    if (bias) std::ranges::copy(bias->to_floats(), std::back_inserter(all));
+    return all;
+  };
+  return lowering.weight(lowering.node().name + "/scales",
+                         {{count}, ElementType::f32, Storage::buffer, Layout::linear}, WeightValues(make));
 }
 
 // Returns the tensor that the kernel writes. If rows of y are not whole texels, it is a workspace whose rows
@@ -120,15 +153,16 @@ TensorId written_rows(Lowering& lowering, TensorId y, int64_t rows, int64_t colu
 void lower_block_product(Lowering& lowering) {
   const auto& op = lowering.op<BlockProduct>();
   const BlockWeights& weights = op.weights;
-  if (buffer_count(lowering) > lowering.caps().max_storage_buffers_per_stage)
+  const bool merges = buffer_count(lowering) > lowering.caps().max_storage_buffers_per_stage;
+  if (merges && !can_merge(lowering))
     return lowering.run_on_host("a product with packed weights of " + std::to_string(buffer_count(lowering)) +
                                 " tensors has more than the device's buffers");
   const Form form = form_of(lowering, weights);
-  std::vector<Binding> bindings{reads("x", lowering.read(0, Layout::linear)),
-                                reads("w", lowering.constant_as_stored(1)),
-                                reads("scales", lowering.constant_as_stored(2))};
-  if (lowering.has_input(3)) bindings.push_back(reads("zeros", lowering.constant_as_stored(3)));
-  if (lowering.has_input(4)) bindings.push_back(reads("bias", lowering.read(4, Layout::linear)));
+  std::vector<Binding> bindings{
+      reads("x", lowering.read(0, Layout::linear)), reads("w", lowering.constant_as_stored(1)),
+      reads("scales", merges ? merged_scales(lowering, weights) : lowering.constant_as_stored(2))};
+  if (lowering.has_input(3) && !merges) bindings.push_back(reads("zeros", lowering.constant_as_stored(3)));
+  if (lowering.has_input(4) && !merges) bindings.push_back(reads("bias", lowering.read(4, Layout::linear)));
   const TensorId y = lowering.write(0, Layout::linear);
   const TensorId rows = written_rows(lowering, y, form.rows, weights.columns);
   bindings.push_back(writes("y", rows));
@@ -151,8 +185,8 @@ void lower_block_product(Lowering& lowering) {
   if (form.tile.pixels * form.tile.slices <= kSmallTile && form.units.words % 4 == 0)
     define(dispatch, "WIDE_LOADS");
   if (form.rows > kFewRows) define(dispatch, "SCALED_WEIGHTS");
-  define(dispatch, "ZEROS", zero_points(lowering));
-  define(dispatch, "HAS_BIAS", lowering.has_input(4) ? "1" : "0");
+  define(dispatch, "ZEROS", zero_points(lowering, merges));
+  define(dispatch, "HAS_BIAS", !lowering.has_input(4) ? "0" : merges ? "2" : "1");
   if (weights.rows % 4 == 0) define(dispatch, "QUADS");
   if (weights.rows % form.units.integers != 0) define(dispatch, "PARTIAL");
   define_activation_or_bounds(dispatch, op.activation);

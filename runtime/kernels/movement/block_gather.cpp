@@ -3,6 +3,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kernels/framework/elements.hpp"
 #include "program/divide.hpp"
@@ -34,6 +35,23 @@ TensorId packed_input(Lowering& lowering, const BlockGather& op, size_t i) {
   return lowering.weight(lowering.node().name + "/packed " + std::to_string(i), desc, std::move(values));
 }
 
+// Returns one tensor with each scale and its zero point, for devices with few buffers.
+TensorId scales_with_zeros(Lowering& lowering, const BlockGather& op) {
+  const HostTensor scales = *lowering.constant(2), zeros = *lowering.constant(3);
+  const auto make = [scales, zeros, op] {
+    const std::vector<float> given = scales.to_floats();
+    std::vector<float> pairs;
+    const int64_t blocks = scales.shape()[1];
+    for (int64_t i = 0; i < scales.elements(); ++i)
+      pairs.insert(pairs.end(), {given[static_cast<size_t>(i)],
+                                 static_cast<float>(op.integer(zeros, i / blocks, i % blocks))});
+    return pairs;
+  };
+  return lowering.weight(lowering.node().name + "/scales",
+                         {{2 * scales.elements()}, ElementType::f32, Storage::buffer, Layout::linear},
+                         WeightValues(make));
+}
+
 }  // namespace
 
 void lower_block_gather(Lowering& lowering) {
@@ -41,15 +59,17 @@ void lower_block_gather(Lowering& lowering) {
   const Shape& table = lowering.input_type(0).shape;
   if (op.on_host)
     return lowering.run_on_host("a table of " + to_string(table) + " bytes stays in host memory");
-  const size_t buffers = 4 + size_t{lowering.has_input(3)};
-  if (buffers > lowering.caps().max_storage_buffers_per_stage)
+  constexpr uint32_t kBuffers = 4;
+  const uint32_t buffers = lowering.caps().max_storage_buffers_per_stage;
+  const bool merges = lowering.has_input(3) && buffers == kBuffers;
+  if (buffers < kBuffers)
     return lowering.run_on_host("a table of blocks has more tensors than the device's buffers");
   const DType dtype = lowering.input_type(0).dtype;
   const int64_t columns = op.columns(table), blocks = divide_up(columns, op.block);
-  std::vector<Binding> bindings{reads("x", packed_input(lowering, op, 0)),
-                                reads("indices", lowering.read(1, Layout::linear)),
-                                reads("scales", lowering.constant_as_stored(2))};
-  if (lowering.has_input(3)) bindings.push_back(reads("zeros", packed_input(lowering, op, 3)));
+  std::vector<Binding> bindings{
+      reads("x", packed_input(lowering, op, 0)), reads("indices", lowering.read(1, Layout::linear)),
+      reads("scales", merges ? scales_with_zeros(lowering, op) : lowering.constant_as_stored(2))};
+  if (lowering.has_input(3) && !merges) bindings.push_back(reads("zeros", packed_input(lowering, op, 3)));
   bindings.push_back(writes("y", lowering.write(0, Layout::linear)));
   const Shape& y = lowering.output_type().shape;
   Dispatch dispatch =
@@ -63,7 +83,7 @@ void lower_block_gather(Lowering& lowering) {
                                           .block = op.block,
                                           .default_zero = op.default_zero(dtype)});
   define(dispatch, "BITS", std::to_string(op.bits));
-  define(dispatch, "HAS_ZEROS", lowering.has_input(3) ? "1" : "0");
+  define(dispatch, "HAS_ZEROS", !lowering.has_input(3) ? "0" : merges ? "2" : "1");
   if (dtype == DType::i8) define(dispatch, "SIGNED_BITS");
   lowering.dispatch(std::move(dispatch));
 }

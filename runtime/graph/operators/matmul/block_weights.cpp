@@ -14,21 +14,6 @@ void require_elements(const TensorType& type, const char* what, int64_t count) {
     refuse_model(std::string(what) + " are " + to_string(type) + ", expected " + std::to_string(count));
 }
 
-// A zero point for each block of each column.
-std::vector<float> zero_points(const BlockWeights& op, const HostTensor* given) {
-  const auto blocks = static_cast<size_t>(op.blocks()), columns = static_cast<size_t>(op.columns),
-             bits = static_cast<size_t>(op.bits);
-  if (given == nullptr) return std::vector<float>(columns * blocks, static_cast<float>(1 << (bits - 1)));
-  if (is_float(given->dtype())) return given->to_floats();
-  std::vector<float> result;
-  const size_t row = (blocks * bits + 7) / 8;
-  for (size_t column = 0; column < columns; ++column)
-    for (size_t i = 0; i < blocks; ++i)
-      result.push_back(
-          static_cast<float>(packed_integer(given->as<uint8_t>().data() + column * row, i, bits)));
-  return result;
-}
-
 }  // namespace
 
 std::vector<TensorType> BlockWeights::infer(Inputs inputs) const {
@@ -56,7 +41,7 @@ std::vector<TensorType> BlockWeights::infer(Inputs inputs) const {
 std::vector<HostTensor> BlockWeights::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
   const auto input = [&](size_t i) { return i < inputs.size() ? inputs[i] : nullptr; };
-  const auto scales = inputs[1]->to_floats(), zeros = zero_points(*this, input(2));
+  const auto scales = inputs[1]->to_floats(), zeros = zero_points(input(2));
   const auto height = static_cast<size_t>(rows), width = static_cast<size_t>(columns),
              count = static_cast<size_t>(blocks()), size = static_cast<size_t>(block),
              row_bytes = count * size * static_cast<size_t>(bits) / 8;
@@ -80,6 +65,20 @@ std::vector<HostTensor> BlockWeights::evaluate(HostInputs inputs) const {
     }
   }
   return {HostTensor::from<float>(type.dtype, type.shape, weights)};
+}
+
+std::vector<float> BlockWeights::zero_points(const HostTensor* given) const {
+  const auto count = static_cast<size_t>(blocks()), width = static_cast<size_t>(columns),
+             size = static_cast<size_t>(bits);
+  if (given == nullptr) return std::vector<float>(width * count, static_cast<float>(1 << (bits - 1)));
+  if (is_float(given->dtype())) return given->to_floats();
+  std::vector<float> result;
+  const size_t row = (count * size + 7) / 8;
+  for (size_t column = 0; column < width; ++column)
+    for (size_t i = 0; i < count; ++i)
+      result.push_back(
+          static_cast<float>(packed_integer(given->as<uint8_t>().data() + column * row, i, size)));
+  return result;
 }
 
 Attributes BlockWeights::attributes() const {

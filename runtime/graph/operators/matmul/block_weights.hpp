@@ -16,6 +16,8 @@ struct BlockWeights : Operator {
   int64_t rows = 0, columns = 0, bits = 4, block = 32;
 
   int64_t blocks() const { return (rows + block - 1) / block; }
+  // Returns the zero point of each block of each column. `given`: input 2, or null if it is omitted.
+  std::vector<float> zero_points(const HostTensor* given) const;
 
   std::string_view type() const override { return "BlockWeights"; }
   std::vector<TensorType> infer(Inputs inputs) const override;

@@ -3,18 +3,13 @@
 #include "graph/operators/movement/gather.hpp"
 
 namespace vellum {
-namespace {
-
-// Returns integer `column` of a row of the table or of the zero points.
-int integer_of_row(const HostTensor& tensor, int64_t row, int64_t column, bool packed_pairs) {
+int BlockGather::integer(const HostTensor& tensor, int64_t row, int64_t column) const {
   const auto width = static_cast<size_t>(tensor.shape()[1]);
   const auto at = static_cast<size_t>(column);
   const uint8_t byte = tensor.as<uint8_t>()[static_cast<size_t>(row) * width + (packed_pairs ? at / 2 : at)];
   if (packed_pairs) return byte >> (at % 2 * 4) & 15;
   return tensor.dtype() == DType::i8 ? static_cast<int8_t>(byte) : byte;
 }
-
-}  // namespace
 
 std::vector<TensorType> BlockGather::infer(Inputs inputs) const {
   const TensorType &table = input_type(inputs, 0, "data"), &indices = input_type(inputs, 1, "indices"),
@@ -53,10 +48,8 @@ std::vector<HostTensor> BlockGather::evaluate(HostInputs inputs) const {
       const float scale = in_halves                      ? half_to_float(scales.as<uint16_t>()[at])
                           : scales.dtype() == DType::f64 ? static_cast<float>(scales.as<double>()[at])
                                                          : scales.as<float>()[at];
-      const int64_t middle =
-          zero ? integer_of_row(*zero, index, of_row, packed_pairs) : default_zero(table.dtype());
-      const int64_t integer = integer_of_row(table, index, column, packed_pairs) - middle;
-      values.push_back(static_cast<float>(integer) * scale);
+      const int64_t middle = zero ? integer(*zero, index, of_row) : default_zero(table.dtype());
+      values.push_back(static_cast<float>(integer(table, index, column) - middle) * scale);
     }
   }
   return {HostTensor::from<float>(type.dtype, type.shape, values)};

@@ -23,6 +23,8 @@ struct BlockGather : Operator {
   bool on_host = false;
 
   int64_t columns(const Shape& table) const { return table[1] * (packed_pairs ? 2 : 1); }
+  // Returns an integer of a row of the table or of the zero points.
+  int integer(const HostTensor& tensor, int64_t row, int64_t column) const;
   // The zero point of a block if input 3 is omitted.
   int64_t default_zero(DType table) const { return is_centred && table == DType::u8 ? 1 << (bits - 1) : 0; }
 
