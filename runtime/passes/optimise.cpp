@@ -18,7 +18,8 @@ struct Pass {
 
 // In the order in which they run. A pass may run several times.
 constexpr Pass kPasses[] = {
-    {"decompose", decompose},  // first: no other pass knows the operators that it removes
+    {"fuse_packed_weights", fuse_packed_weights},  // first: it folds the matrices that it does not use
+    {"decompose", decompose},  // before all that do not know the operators that it removes
     {"fuse_dynamic_quantization", fuse_dynamic_quantization},  // while their scales are products
     {"widen_halves", widen_halves},            // before all that matches patterns or folds constants
     {"fuse_quantization", fuse_quantization},  // after decompose, which makes such pairs of QLinear operators
@@ -85,9 +86,14 @@ void check_pass_names(std::span<const std::string> names) {
 Graph optimise(Graph graph, const InputShapes& shapes, std::span<const std::string> disabled,
                const InputTensors& values) {
   check_pass_names(disabled);
-  infer_shapes_and_fold(graph, shapes, values);
+  const auto is_enabled = [&](std::string_view pass) {
+    return std::find(disabled.begin(), disabled.end(), pass) == disabled.end();
+  };
+  infer_shapes_and_fold(
+      graph, shapes, values,
+      is_enabled("fuse_packed_weights") ? DequantizedMatrices::keep : DequantizedMatrices::fold);
   const auto run = [&](const Pass& pass) {
-    if (std::find(disabled.begin(), disabled.end(), pass.name) == disabled.end()) pass.run(graph);
+    if (is_enabled(pass.name)) pass.run(graph);
   };
   for (auto pass = std::begin(kPasses); pass != std::end(kPasses);) {
     if (pass->repeat == Repeat::once) {

@@ -28,8 +28,11 @@ void check_pass_names(std::span<const std::string> names);
 // Applies the input shapes, infers every shape, and evaluates nodes whose inputs are all constant. Inputs
 // with values, and inputs without elements, become constants but remain inputs. A constant graph output has
 // no node. Throws Error, which names the node whose shape rule failed, or the input whose shape or values are
-// missing or do not fit.
-void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes, const InputTensors& values = {});
+// missing or do not fit. `matrices`: whether those that a DequantizeLinear makes of constants become
+// constants, too.
+enum class DequantizedMatrices : uint8_t { fold, keep };
+void infer_shapes_and_fold(Graph& graph, const InputShapes& shapes, const InputTensors& values = {},
+                           DequantizedMatrices matrices = DequantizedMatrices::fold);
 // Throws Error(invalid_argument) for a shape of an unknown input, and for a shape that contradicts the model.
 void check_input_shapes(const Graph& graph, const InputShapes& shapes);
 
@@ -69,7 +72,8 @@ void matmul_to_gemm(Graph& graph);      // MatMul with a constant matrix, bias a
 void tokens_to_matrices(Graph& graph);  // operators on the rows of a Gemm read and compute matrices
 
 // fuse: an operator becomes part of the operator before or after it.
-void fuse_quantization(Graph& graph);  // QuantizeLinear and DequantizeLinear become FakeQuantize of floats
+void fuse_packed_weights(Graph& graph);  // products and tables read constant integers of 4 or 8 bits
+void fuse_quantization(Graph& graph);    // QuantizeLinear and DequantizeLinear become FakeQuantize of floats
 void fuse_dynamic_quantization(Graph& graph);  // layers whose input is quantised at run time
 void fuse_pad(Graph& graph);                   // Pad of zeros into the Conv after it
 void fuse_transposes(Graph& graph);            // Transpose of matrices into the MatMul before or after it

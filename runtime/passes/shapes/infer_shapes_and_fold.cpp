@@ -142,6 +142,15 @@ void set_constants(Graph& graph, const Node& node, const std::vector<TensorType>
   }
 }
 
+// Returns whether the node makes a matrix of constants that fuse_packed_weights() may keep as integers.
+bool makes_dequantized_matrix(const Graph& graph, const Node& node) {
+  constexpr int64_t kLeastElements = 1024;  // fewer are not worth kernels of their own
+  if (node.op->type() != "DequantizeLinear") return false;
+  const HostTensor* integers = graph.constant(node.inputs[0]);
+  return integers && is_byte(integers->dtype()) && integers->shape().size() == 2 &&
+         integers->elements() >= kLeastElements;
+}
+
 // Computes the node's outputs where its inputs are constant, or where their types are enough.
 bool fold(Graph& graph, const Node& node, const std::vector<TensorType>& types, FoldingBudget& budget) {
   if (node.op->reads_types_only()) {
@@ -217,7 +226,8 @@ void check_input_shapes(const Graph& graph, const InputShapes& shapes) {
   }
 }
 
-void infer_shapes_and_fold(Graph& graph, const InputShapes& input_shapes, const InputTensors& values) {
+void infer_shapes_and_fold(Graph& graph, const InputShapes& input_shapes, const InputTensors& values,
+                           DequantizedMatrices matrices) {
   InputShapes shapes = input_shapes;
   for (const auto& [name, tensor] : values) shapes.erase(name);
   const BatchCarrier batch(graph, shapes, values);  // the number of sizes is no batch
@@ -250,6 +260,7 @@ void infer_shapes_and_fold(Graph& graph, const InputShapes& input_shapes, const 
     }
     const std::vector<TensorType> types = infer(graph, node);
     set_types(graph, node, types);
+    if (matrices == DequantizedMatrices::keep && makes_dequantized_matrix(graph, node)) continue;
     if (!fold_empty_outputs(editor, graph, index) && !fold(graph, editor.node(index), types, budget))
       continue;
     editor.remove(index);
