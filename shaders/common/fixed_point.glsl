@@ -1,7 +1,7 @@
 // Converts quantised integers from one scale to another in fixed point, as LiteRT's reference kernels do
 // (graph/operators/elementwise/fixed_multiplier.hpp). With FIXED_PAIR it also defines functions of two tensors of integers.
-// Their parameters are appended to the kernel's: the multipliers fixed_a, fixed_b and fixed_y, their shifts in fixed_shifts (a
-// byte each), and the steps of the operands.
+// Their parameters are appended to the kernel's: the multipliers fixed_a, fixed_b and fixed_y, their shifts and that of sums in
+// fixed_shifts (a byte each), and the steps of the operands.
 #ifndef FIXED_POINT_GLSL
 #define FIXED_POINT_GLSL
 
@@ -31,8 +31,9 @@ ivec4 whole_steps(vec4 v, float step) { return ivec4(roundEven(v / step)); }
 ivec4 fixed_times(ivec4 v, int multiplier, int first_bit) {
   return fixed_product(v, ivec4(multiplier), ivec4(bitfieldExtract(fixed_shifts, first_bit, 8)));
 }
-ivec4 fixed_a_part(ivec4 a) { return fixed_times(a << 20, fixed_a, 0); }
-ivec4 fixed_b_part(ivec4 b) { return fixed_times(b << 20, fixed_b, 8); }
+int fixed_sum_shift() { return bitfieldExtract(fixed_shifts, 24, 8); }
+ivec4 fixed_a_part(ivec4 a) { return fixed_times(a << fixed_sum_shift(), fixed_a, 0); }
+ivec4 fixed_b_part(ivec4 b) { return fixed_times(b << fixed_sum_shift(), fixed_b, 8); }
 ivec4 fixed_Add(ivec4 a, ivec4 b) { return fixed_times(fixed_a_part(a) + fixed_b_part(b), fixed_y, 16); }
 ivec4 fixed_Sub(ivec4 a, ivec4 b) { return fixed_times(fixed_a_part(a) - fixed_b_part(b), fixed_y, 16); }
 ivec4 fixed_Mul(ivec4 a, ivec4 b) { return fixed_times(a * b, fixed_y, 16); }

@@ -52,6 +52,11 @@ TEST(FixedPoint, CombinesTwoTensorsAsLiteRtDoes) {
   EXPECT_EQ(add_integers(1, 3, sum.swapped()), 2) << "1.75";
   EXPECT_FALSE(fixed_sum(1.0f, 1.0f, 1e-7f)) << "LiteRT refuses a factor of the sum above 1";
   EXPECT_FALSE(fixed_product(1.0f, 1.0f, 1e-7f)) << "beyond int32";
+  const FixedPair wide = fixed_sum(0.5f, 0.25f, 1.0f, 16);
+  EXPECT_EQ(add_integers(32767, 32767, wide), 24575) << "24575.25";
+  EXPECT_EQ(add_integers(-32768, -32768, wide), -24576);
+  EXPECT_EQ(subtract_integers(32767, -32768, wide), 24576) << "24575.5";
+  EXPECT_FALSE(fixed_product(1.0f, 1.0f, 1.0f, 16)) << "2^30 shifted to the left";
 }
 
 TEST(FixedPoint, DividesByChannels) {

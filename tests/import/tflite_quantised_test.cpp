@@ -91,6 +91,19 @@ TEST(TfliteQuantised, SixteenBits) {
             (std::vector<int64_t>{-375, -32768}));
 }
 
+// 0.3 + 0.3 in steps of 1.2: halves, which LiteRT rounds away from zero.
+TEST(TfliteQuantised, SumsOf16Bits) {
+  TfliteModel m;
+  m.quantise_next({0.3f}, {0});
+  const auto x = m.tensor("x", {2}, tfl::TensorType::int16);
+  m.quantise_next({1.2f}, {0});
+  const auto y = m.tensor("y", {2}, tfl::TensorType::int16);
+  m.op(0, {x, x}, {y}, tfl::BuiltinOptions::AddOptions, tfl::CreateAddOptions(m.builder()).Union());
+  const std::vector<int64_t> given{1, -1};
+  EXPECT_EQ(run(m.finish({x}, {y}), HostTensor::from<int64_t>(DType::i16, {2}, given)),
+            (std::vector<int64_t>{1, -1}));
+}
+
 TEST(TfliteQuantised, ZeroPointsAreOfTheType) {
   TfliteModel m;
   m.quantise_next({1.0f}, {200});

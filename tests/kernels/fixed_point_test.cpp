@@ -34,9 +34,10 @@ struct Layer {
 
 constexpr float kInputStep = 0.037f, kOutputStep = 0.81f, kResidualStep = 0.5f, kSumStep = 0.9f;
 
-void quantise(OnnxModel& model, const std::string& from, const std::string& to, float step, int64_t zero) {
+void quantise(OnnxModel& model, const std::string& from, const std::string& to, float step, int64_t zero,
+              DType dtype = DType::u8) {
   model.initializer(to + "_s", HostTensor::f32({}, std::array{step}));
-  model.initializer(to + "_z", HostTensor::from<int64_t>(DType::u8, {}, std::array{zero}));
+  model.initializer(to + "_z", HostTensor::from<int64_t>(dtype, {}, std::array{zero}));
   model.node("QuantizeLinear", {from, to + "_s", to + "_z"}, {to + "_q"});
   model.node("DequantizeLinear", {to + "_q", to + "_s", to + "_z"}, {to});
 }
@@ -193,6 +194,37 @@ TEST(FixedPoint, PairsOfTensors) {
   expect_pairs_of_host("Sub", {2, 6, 7, 5}, {2, 6, 7, 5}, 0.4f, 0.007f);
   expect_pairs_of_host("Mul", {2, 6, 7, 5}, {2, 6, 7, 5}, 0.3f, 40.0f);
   expect_pairs_of_host("Mul", {3, 4, 5}, {5}, 0.5f, 0.01f);
+}
+
+// The same with integers of 16 bits, whose zero points are 0.
+void expect_short_pairs_of_host(const std::string& type, float a_step, float b_step, float y_step) {
+  SCOPED_TRACE(type + " in steps of " + std::to_string(y_step));
+  const Shape shape{2, 6, 7, 5};
+  OnnxModel model;
+  model.input("x", shape).input("z", shape).output("y");
+  quantise(model, "x", "x_r", a_step, 0, DType::i16);
+  quantise(model, "z", "z_r", b_step, 0, DType::i16);
+  model.node(type, {"x_r", "z_r"}, {"p"});
+  quantise(model, "p", "p_r", y_step, 0, DType::i16);
+  model.node("LeakyRelu", {"p_r"}, {"y"});
+  Graph graph = optimise(model.graph(), {});
+  for (Node& node : graph.nodes)
+    if (const auto* binary = dynamic_cast<const Binary*>(node.op.get())) {
+      auto copy = std::make_shared<Binary>(*binary);
+      copy->fixed_point =
+          type == "Mul" ? fixed_product(a_step, b_step, y_step, 16) : fixed_sum(a_step, b_step, y_step, 16);
+      node.op = std::move(copy);
+    }
+  const auto all = [&](uint32_t seed, float step) {
+    return random_tensor(shape, seed, -33000 * step, 33000 * step);
+  };
+  expect_values_of_host(graph, {all(1, a_step), all(2, b_step)}, "FIXED_PAIR");
+}
+
+TEST(FixedPoint, PairsOfTensorsOf16Bits) {
+  expect_short_pairs_of_host("Add", 0.0003f, 0.00021f, 0.00047f);
+  expect_short_pairs_of_host("Sub", 0.0003f, 0.0001f, 0.0004f);
+  expect_short_pairs_of_host("Mul", 0.0003f, 0.0002f, 0.0005f);
 }
 
 // The graph x, quantised -> `node` -> quantised by y_step and y_zero -> LeakyRelu, with `edit` for each

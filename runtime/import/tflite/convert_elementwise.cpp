@@ -1,4 +1,7 @@
 // Converters of elementwise operators, and of operators on constants.
+#include <cmath>
+#include <cstdlib>
+
 #include "graph/operators/elementwise/binary.hpp"
 #include "graph/operators/elementwise/cast.hpp"
 #include "graph/operators/elementwise/select.hpp"
@@ -71,14 +74,27 @@ schema::FusedActivation fused_activation(const Call& call) {
   return schema::FusedActivation::none;
 }
 
-// Returns the integer arithmetic with which LiteRT combines two quantised tensors; empty for floats.
+// CheckedLog2() in tflite/kernels/kernel_util.cc.
+bool is_power_of_two(float scale) {
+  const float exponent = std::log2(scale);
+  return std::abs(exponent - std::round(exponent)) < 1e-3f;
+}
+
+// Returns the integer arithmetic with which LiteRT combines two quantised tensors. Returns an empty pair for
+// floats, and for sums of 16 bits whose scales are powers of two, for which LiteRT has another arithmetic.
 FixedPair read_fixed_pair(const Call& call, BinaryKind kind) {
-  const bool combines = kind == BinaryKind::add || kind == BinaryKind::sub || kind == BinaryKind::mul;
-  const Writer& writer = call.writer;
-  const std::optional<float> a = writer.byte_scale(call.input(0)), b = writer.byte_scale(call.input(1)),
-                             y = writer.byte_scale(call.output());
-  if (!combines || !a || !b || !y) return {};
-  return kind == BinaryKind::mul ? fixed_product(*a, *b, *y) : fixed_sum(*a, *b, *y);
+  const bool is_product = kind == BinaryKind::mul;
+  if (!is_product && kind != BinaryKind::add && kind != BinaryKind::sub) return {};
+  const auto a = grid_scale(call, call.input(0)), b = grid_scale(call, call.input(1)),
+             y = grid_scale(call, call.output());
+  if (!a || !b || !y || a->has_16_bits() != b->has_16_bits() || a->has_16_bits() != y->has_16_bits())
+    return {};
+  const int bits = y->has_16_bits() ? 16 : 8;
+  if (bits == 16 && (a->zero != 0 || b->zero != 0)) return {};
+  if (is_product) return fixed_product(a->scale, b->scale, y->scale, bits);
+  if (bits == 16 && is_power_of_two(a->scale) && is_power_of_two(b->scale) && is_power_of_two(y->scale))
+    return {};
+  return fixed_sum(a->scale, b->scale, y->scale, bits);
 }
 
 // PreluPrepare() in tflite/kernels/activations.cc.

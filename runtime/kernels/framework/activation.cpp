@@ -43,7 +43,8 @@ bool are_wide_steps(const Activation& activation) {
 
 void append_fixed_pair(Dispatch& dispatch, const FixedPair& pair) {
   const auto byte = [](int32_t shift) { return static_cast<uint32_t>(shift) & 255u; };
-  const uint32_t shifts = byte(pair.a.shift) | byte(pair.b.shift) << 8 | byte(pair.y.shift) << 16;
+  const uint32_t shifts =
+      byte(pair.a.shift) | byte(pair.b.shift) << 8 | byte(pair.y.shift) << 16 | byte(pair.sum_shift) << 24;
   dispatch.defines.emplace_back("FIXED_PAIR", "1");
   dispatch.appended.insert(dispatch.appended.end(), {{"fixed_b_step", pair.b_step},
                                                      {"fixed_a", pair.a.multiplier},

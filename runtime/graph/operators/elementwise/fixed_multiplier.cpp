@@ -28,33 +28,36 @@ int32_t multiply(int32_t sum, const FixedMultiplier& x) {
   return (high >> right) + ((high & mask) > threshold ? 1 : 0);
 }
 
-FixedPair fixed_sum(float a_step, float b_step, float y_step) {
+FixedPair fixed_sum(float a_step, float b_step, float y_step, int bits) {
+  const int shift = bits == 16 ? 15 : 20;
   const double twice_most = 2.0 * static_cast<double>(std::max(a_step, b_step));
-  const double y = twice_most / (static_cast<double>(1 << kFixedSumShift) * static_cast<double>(y_step));
+  const double y = twice_most / (static_cast<double>(1 << shift) * static_cast<double>(y_step));
   if (!(y > 0.0 && y < 1.0)) return {};
   return {a_step,
           b_step,
           y_step,
           fixed_multiplier(static_cast<double>(a_step) / twice_most),
           fixed_multiplier(static_cast<double>(b_step) / twice_most),
-          fixed_multiplier(y)};
+          fixed_multiplier(y),
+          shift};
 }
 
-FixedPair fixed_product(float a_step, float b_step, float y_step) {
-  constexpr double kMostShifted = 0x1p15;  // times 255 * 255 that is less than 2^31
+FixedPair fixed_product(float a_step, float b_step, float y_step, int bits) {
+  // Times 255 * 255 or 2^15 * 2^15 that is less than 2^31.
+  const double most_shifted = bits == 16 ? 1.0 : 0x1p15;
   const auto y = static_cast<double>(a_step * b_step / y_step);
-  if (!(y > 0.0 && y < kMostShifted)) return {};
+  if (!(y > 0.0 && y < most_shifted)) return {};
   return {a_step, b_step, y_step, {}, {}, fixed_multiplier(y)};
 }
 
 int32_t add_integers(int32_t a, int32_t b, const FixedPair& pair) {
-  return multiply(multiply(a * (1 << kFixedSumShift), pair.a) + multiply(b * (1 << kFixedSumShift), pair.b),
-                  pair.y);
+  const int32_t unit = 1 << pair.sum_shift;
+  return multiply(multiply(a * unit, pair.a) + multiply(b * unit, pair.b), pair.y);
 }
 
 int32_t subtract_integers(int32_t a, int32_t b, const FixedPair& pair) {
-  return multiply(multiply(a * (1 << kFixedSumShift), pair.a) - multiply(b * (1 << kFixedSumShift), pair.b),
-                  pair.y);
+  const int32_t unit = 1 << pair.sum_shift;
+  return multiply(multiply(a * unit, pair.a) - multiply(b * unit, pair.b), pair.y);
 }
 
 int32_t multiply_integers(int32_t a, int32_t b, const FixedPair& pair) { return multiply(a * b, pair.y); }
