@@ -10,6 +10,7 @@
 
 #include "public_interface.hpp"
 #include "small_model.hpp"
+#include "support/environment.hpp"
 #include "support/errors.hpp"
 #include "support/fetched_model.hpp"
 #include "support/tensors.hpp"
@@ -176,6 +177,10 @@ TEST_F(Citizen, NothingOfNaNStaysForTheNextRun) {
 // Blazeface is predicted to take some milliseconds on a CPU.
 class LongRuns : public Citizen {
  protected:
+  // Submits of a run that the device has at the same time. On lavapipe none is above half a millisecond, so
+  // that two always fit; on SwiftShader some are longer.
+  static uint32_t least_at_once() { return on_swiftshader() ? 1 : 2; }
+
   const FetchedModel& model = fetched_model("blazeface_front");
   Model loaded = Model::load(model.model());
   std::string input = loaded.inputs()[0].name, output = loaded.outputs()[0].name;
@@ -200,12 +205,13 @@ TEST_F(LongRuns, AreDividedAndHandedOverBitByBit) {
   const uint32_t before = vulkan.submits();
   const vellum::Run run = session.submit({{input, picture}});
   EXPECT_FALSE(run.done());
-  // None is above half a millisecond, so that two always fit.
-  EXPECT_GE(vulkan.submits(), before + 2);
-  EXPECT_LT(vulkan.submits(), before + submits);
+  // The times that the first run measured divide this run into more submits on SwiftShader.
+  const uint32_t handed_over = vulkan.submits();
+  EXPECT_GE(handed_over, before + least_at_once());
   gate.open();
   EXPECT_TRUE(same_bits(run.output(output), want));
-  EXPECT_EQ(vulkan.submits(), before + submits);
+  EXPECT_GT(vulkan.submits(), handed_over);
+  EXPECT_GE(vulkan.submits(), before + submits);
 }
 
 TEST_F(LongRuns, EndWhereTheyAreCancelled) {
@@ -216,7 +222,7 @@ TEST_F(LongRuns, EndWhereTheyAreCancelled) {
     const uint32_t before = vulkan.submits();
     const vellum::Run run = session.submit({{input, picture}});
     const uint32_t handed_over = vulkan.submits();
-    EXPECT_GE(handed_over, before + 2);
+    EXPECT_GE(handed_over, before + least_at_once());
     run.cancel();
     gate.open();
     EXPECT_TRUE(run.wait_for(kLong));
