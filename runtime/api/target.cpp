@@ -279,6 +279,8 @@ std::optional<CompiledModel> Device::Impl::compile_from_bundle(const Model& mode
   std::optional<DeviceCaps> caps = impl(model)->packed->caps();
   if (!caps) return {};
   caps->cooperative_matrices.clear();  // the bundle also has shaders without cooperative matrices
+  // Kernels in fp32 have no images of halves, which SwiftShader and lavapipe on Arm lack.
+  if (options.precision == Precision::fp32) caps->rgba16f_images = context->caps().rgba16f_images;
   if (!can_run_kernels_for(context->caps(), *caps)) return {};
   CompileOptions untuned = options;
   untuned.tuning = nullptr;

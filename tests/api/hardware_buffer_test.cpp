@@ -266,7 +266,7 @@ TEST_P(HardwareFrameTest, NeedNoCompilerWithABundleForImages) {
   const Tensor bytes = frame_bytes(frame, 4);
   FakeHardwareBuffer buffer = camera_buffer(bytes);
   for (const bool images : {true, false}) {
-    pack_with_variants(folder / "model.onnx", folder / "model.vellum", Caps::of(device), {},
+    pack_with_variants(folder / "model.onnx", folder / "model.vellum", Caps::android_baseline_2022(), {},
                        {.frames = frames, .images = images});
     const Device fresh = open();
     impl(fresh)->compiles_shaders = false;
