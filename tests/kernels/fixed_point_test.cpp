@@ -163,6 +163,17 @@ TEST(FixedPoint, SumsBeyondFloats) {
   expect_integers_of_host({150, 6, 3, 1, false, 80.0f});
 }
 
+// Returns the graph, whose functions of two tensors get the arithmetic.
+Graph with_pair(Graph graph, const FixedPair& pair) {
+  for (Node& node : graph.nodes)
+    if (const auto* binary = dynamic_cast<const Binary*>(node.op.get())) {
+      auto copy = std::make_shared<Binary>(*binary);
+      copy->fixed_point = pair;
+      node.op = std::move(copy);
+    }
+  return graph;
+}
+
 // Steps whose quotients are near halves, so that many results are ties, or nearly so.
 void expect_pairs_of_host(const std::string& type, const Shape& a, const Shape& b, float b_step,
                           float y_step) {
@@ -175,15 +186,10 @@ void expect_pairs_of_host(const std::string& type, const Shape& a, const Shape& 
   model.node(type, {"x_r", "z_r"}, {"p"});
   quantise(model, "p", "p_r", y_step, 130);
   model.node("LeakyRelu", {"p_r"}, {"y"});
-  Graph graph = optimise(model.graph(), {});
-  for (Node& node : graph.nodes)
-    if (const auto* binary = dynamic_cast<const Binary*>(node.op.get())) {
-      auto copy = std::make_shared<Binary>(*binary);
-      copy->fixed_point =
-          type == "Mul" ? fixed_product(kStep, b_step, y_step) : fixed_sum(kStep, b_step, y_step);
-      node.op = std::move(copy);
-    }
-  expect_values_of_host(graph, {random_tensor(a, 1, -60.0f, 67.0f), random_tensor(b, 2, -3.0f, 90.0f)},
+  const FixedPair pair =
+      type == "Mul" ? fixed_product(kStep, b_step, y_step) : fixed_sum(kStep, b_step, y_step);
+  expect_values_of_host(with_pair(optimise(model.graph(), {}), pair),
+                        {random_tensor(a, 1, -60.0f, 67.0f), random_tensor(b, 2, -3.0f, 90.0f)},
                         "FIXED_PAIR");
 }
 
@@ -207,18 +213,13 @@ void expect_short_pairs_of_host(const std::string& type, float a_step, float b_s
   model.node(type, {"x_r", "z_r"}, {"p"});
   quantise(model, "p", "p_r", y_step, 0, DType::i16);
   model.node("LeakyRelu", {"p_r"}, {"y"});
-  Graph graph = optimise(model.graph(), {});
-  for (Node& node : graph.nodes)
-    if (const auto* binary = dynamic_cast<const Binary*>(node.op.get())) {
-      auto copy = std::make_shared<Binary>(*binary);
-      copy->fixed_point =
-          type == "Mul" ? fixed_product(a_step, b_step, y_step, 16) : fixed_sum(a_step, b_step, y_step, 16);
-      node.op = std::move(copy);
-    }
+  const FixedPair pair =
+      type == "Mul" ? fixed_product(a_step, b_step, y_step, 16) : fixed_sum(a_step, b_step, y_step, 16);
   const auto all = [&](uint32_t seed, float step) {
     return random_tensor(shape, seed, -33000 * step, 33000 * step);
   };
-  expect_values_of_host(graph, {all(1, a_step), all(2, b_step)}, "FIXED_PAIR");
+  expect_values_of_host(with_pair(optimise(model.graph(), {}), pair), {all(1, a_step), all(2, b_step)},
+                        "FIXED_PAIR");
 }
 
 TEST(FixedPoint, PairsOfTensorsOf16Bits) {
