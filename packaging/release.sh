@@ -2,8 +2,9 @@
 # Builds what a release consists of, from the last commit: the source archive, Debian packages, the wheels and the AAR where
 # their tools are there, SHA256SUMS, and an SPDX list of what is in them. The last lines name what was left out, and why.
 #   packaging/release.sh [FOLDER]        dist without FOLDER
-# Environment: VELLUM_MAINTAINER, "NAME <ADDRESS>" of who publishes it (who made the commit); BUILD_DIR (build/packages); SOURCE_DATE_EPOCH (the commit's date), which all dates in the files are; WHEEL=0 and
-# AAR=0 leave these out; ANDROID_NDK, else the newest NDK of ANDROID_HOME. The wheel's tools come from PyPI.
+# Environment: VELLUM_MAINTAINER, "NAME <ADDRESS>" of who publishes it (who made the commit); BUILD_DIR (build/packages);
+# SOURCE_DATE_EPOCH (the commit's date), which all dates in the files are; WHEEL=0 and AAR=0 leave these out; ANDROID_NDK, else
+# the newest NDK of ANDROID_HOME. The wheel's tools come from PyPI.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
