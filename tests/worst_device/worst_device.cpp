@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -165,6 +166,13 @@ DeviceCaps with_subgroups(DeviceCaps caps, uint32_t size) {
   return caps;
 }
 
+// Returns how much shared memory kernels may have if each word has a mark of its last access, which takes as
+// much. It is at least what Vulkan guarantees.
+uint32_t with_marks(uint32_t shared_bytes) {
+  constexpr uint32_t kLeastShared = 16384;
+  return std::max(shared_bytes / 2, std::min(shared_bytes, kLeastShared));
+}
+
 class FindingsFailTests : public testing::EmptyTestEventListener {
   void OnTestEnd(const testing::TestInfo&) override { fail_on_findings(); }
   // After the listeners that destroy devices: these come last first.
@@ -204,10 +212,10 @@ void use_worst_device(gpu::ContextOptions& options) {
   const Allowances allowances = worst_device_allowances();
   options.wait_limit = std::chrono::minutes(10);  // lavapipe compiles many barriers while it is waited for
   options.poison_memory = allowances.recycled_memory;
-  const uint32_t size = allowances.subgroup_size;
-  if (size == 0) return;
-  options.adjust_caps = [adjust = options.adjust_caps, size](const DeviceCaps& caps) {
-    return with_subgroups(adjust ? adjust(caps) : caps, size);
+  options.adjust_caps = [adjust = options.adjust_caps, allowances](const DeviceCaps& real) {
+    DeviceCaps caps = adjust ? adjust(real) : real;
+    if (allowances.shared_races) caps.max_shared_memory_bytes = with_marks(caps.max_shared_memory_bytes);
+    return allowances.subgroup_size == 0 ? caps : with_subgroups(caps, allowances.subgroup_size);
   };
 }
 
