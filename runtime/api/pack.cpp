@@ -64,16 +64,27 @@ void add_weights(const Program& program, const Graph& graph, packfile::Contents&
   }
 }
 
-// Returns the programs that sessions may run on a device with `caps`. Sessions check cooperative matrices,
-// and run programs without them if the results are wrong or if the library cannot compile shaders for them.
+bool accesses_rows(const Program& program) {
+  return std::ranges::any_of(program.tasks, [](const Task& task) {
+    return task.dispatch && kernel_id(*task.dispatch).accesses_rows;
+  });
+}
+
+// Returns the programs that sessions may run on a device with `caps`. Sessions check cooperative matrices and
+// kernels that access rows of texels, and run programs without them if the results are wrong, or if the
+// library cannot compile shaders for such matrices.
 std::vector<Program> possible_programs(const Graph& imported, const DeviceCaps& caps,
                                        const SessionOptions& options) {
   check_input_values(imported, find_shape_inputs(imported), options.input_values);
-  const auto program_for = [&](const DeviceCaps& device) {
-    return compile(imported, device, compile_options(options), Stage::program).program;
-  };
   std::vector<Program> programs;
-  programs.push_back(program_for(caps));
+  const auto add_programs_for = [&](const DeviceCaps& device) {
+    CompileOptions compiled = compile_options(options);
+    programs.push_back(compile(imported, device, compiled, Stage::program).program);
+    compiled.row_texels = false;  // for devices whose kernels of rows are wrong
+    if (accesses_rows(programs.back()))
+      programs.push_back(compile(imported, device, compiled, Stage::program).program);
+  };
+  add_programs_for(caps);
   if (!uses_cooperative_matrices(programs.front())) return programs;
   if (caps.cooperative_matrices.front().extension == MatrixExtension::khr &&
       !gpu::knows_khr_cooperative_matrix())
@@ -82,7 +93,7 @@ std::vector<Program> possible_programs(const Graph& imported, const DeviceCaps& 
     std::ranges::move(programs_of_cooperative_check(caps), std::back_inserter(programs));
   DeviceCaps without = caps;
   without.cooperative_matrices.clear();
-  programs.push_back(program_for(without));
+  add_programs_for(without);
   return programs;
 }
 

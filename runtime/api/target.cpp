@@ -73,9 +73,11 @@ void name_device_in_warnings(Program& program, const DeviceCaps& compiled_for, c
 
 // Adds a kernel that the program of a bundle must avoid, and the same kernel on images that are not folded,
 // because images are folded after kernels are avoided. Layers stay fused and images folded, because the other
-// shaders of the bundle are made for these. Returns whether one of the two is new.
+// shaders of the bundle are made for these; it also has those of the program without rows of texels. Returns
+// whether one of the two is new.
 bool add_avoided(const std::string& kernel, const WrongKernel& wrong, WrongKernels& avoided) {
-  bool is_new = avoided.emplace(kernel, WrongKernel{.why = wrong.why}).second;
+  const WrongKernel here{.why = wrong.why, .accesses_rows = wrong.accesses_rows};
+  bool is_new = avoided.emplace(kernel, here).second;
   if (wrong.uses_folded_images())
     is_new |= avoided.emplace(wrong.unfolded, WrongKernel{.why = wrong.why}).second;
   return is_new;

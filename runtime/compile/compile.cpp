@@ -70,11 +70,11 @@ bool may_fold(const DeviceCaps& caps, const CompileOptions& options) {
   });
 }
 
-RowTexelLimits row_texel_limits(const DeviceCaps& caps) {
-  return {.storage_images = caps.max_storage_images_per_stage,
-          .sampled_images = caps.max_sampled_images_per_stage,
-          .reads_storage_images = caps.reads_images_as_storage,
-          .push_constant_bytes = caps.max_push_constant_bytes};
+// They may not if a kernel on them is wrong, for the same reason.
+bool may_access_rows(const CompileOptions& options) {
+  const auto is_wrong = [](const auto& kernel) { return kernel.second.accesses_rows; };
+  return options.row_texels &&
+         (!options.wrong_kernels || std::ranges::none_of(*options.wrong_kernels, is_wrong));
 }
 
 void arrange_program(Program& program, const DeviceCaps& caps, const CompileOptions& options) {
@@ -86,7 +86,7 @@ void arrange_program(Program& program, const DeviceCaps& caps, const CompileOpti
            .views = options.views,
            .reorder = options.reorder,
            .fold = may_fold(caps, options),
-           .row_texels = row_texel_limits(caps)},
+           .row_texels = may_access_rows(options) ? row_texel_limits(caps) : RowTexelLimits{}},
           caps.tensor_offset_alignment(), modelled_rules(caps));
 }
 

@@ -47,6 +47,7 @@ struct CompileOptions {
   std::shared_ptr<const WrongKernels> wrong_kernels;   // of the device, to be avoided; null: none is known
   WrongNodes wrong_nodes = WrongNodes::other_kernels;  // LoweringOptions'
   bool in_place = true, views = true, reorder = true;  // ArrangeOptions; the mode is that of `plan`
+  bool row_texels = true;  // whether kernels of linear tensors may access images (plan/row_texels.hpp)
   // Whether one kernel may compute several layers (fuse()). The order of sums in a fused kernel depends on
   // the sizes of images.
   bool fuse_layers = true;

@@ -15,12 +15,13 @@ namespace {
 
 using platform::JsonValue;
 
-constexpr uint32_t kVerdictsVersion = 5;
+constexpr uint32_t kVerdictsVersion = 6;
 constexpr uint64_t kMostVerdictBytes = uint64_t{16} << 20;
 
-// {"why": ..., "fused": a FusedKernelId or null, "unfolded": WrongKernel::unfolded}
+// {"why": ..., "fused": a FusedKernelId or null, "unfolded" and "accesses_rows": members of WrongKernel}
 JsonValue wrong_kernel_json(const WrongKernel& kernel) {
   JsonValue::Object object;
+  object.emplace_back("accesses_rows", kernel.accesses_rows);
   object.emplace_back("fused", kernel.fused ? JsonValue(std::string(name(*kernel.fused))) : JsonValue());
   object.emplace_back("unfolded", kernel.unfolded);
   object.emplace_back("why", kernel.why);
@@ -28,11 +29,13 @@ JsonValue wrong_kernel_json(const WrongKernel& kernel) {
 }
 
 std::optional<WrongKernel> wrong_kernel_from_json(const JsonValue& json) {
-  const JsonValue *why = json.find("why"), *fused = json.find("fused"), *unfolded = json.find("unfolded");
-  if (!json.object() || json.object()->size() != 3 || !why || !why->string() || !fused || !unfolded ||
-      !unfolded->string())
+  const JsonValue *why = json.find("why"), *fused = json.find("fused"), *unfolded = json.find("unfolded"),
+                  *rows = json.find("accesses_rows");
+  if (!json.object() || json.object()->size() != 4 || !why || !why->string() || !fused || !unfolded ||
+      !unfolded->string() || !rows || !rows->boolean())
     return std::nullopt;
-  WrongKernel kernel{.why = *why->string(), .fused = {}, .unfolded = *unfolded->string()};
+  WrongKernel kernel{
+      .why = *why->string(), .fused = {}, .unfolded = *unfolded->string(), .accesses_rows = *rows->boolean()};
   if (fused->is_null()) return kernel;
   kernel.fused = fused->string() ? fused_kernel_from_name(*fused->string()) : std::nullopt;
   return kernel.fused ? std::optional(kernel) : std::nullopt;

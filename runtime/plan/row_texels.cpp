@@ -194,7 +194,8 @@ class RowTexels {
     binding.same_position = false;
     dispatch.copy.reset();
     for (auto& [macro, value] : dispatch.defines)
-      if (macro == "STORAGE_" + binding.name) value = "LINEAR_ROWS_" + storage_macro(desc, binding);
+      if (macro == "STORAGE_" + binding.name)
+        value = std::string(kRowsOfTexels) + storage_macro(desc, binding);
     append(dispatch, {{binding.name + "_row_slices", static_cast<uint32_t>(slices(nchw(desc.shape)[1]))},
                       {binding.name + "_first_texel", static_cast<uint32_t>(first_texel)}});
   }
@@ -244,6 +245,21 @@ size_t remove_conversions(Program& program, const RowTexelLimits& limits, size_t
 }
 
 }  // namespace
+
+RowTexelLimits row_texel_limits(const DeviceCaps& caps) {
+  return {.storage_images = caps.max_storage_images_per_stage,
+          .sampled_images = caps.max_sampled_images_per_stage,
+          .reads_storage_images = caps.reads_images_as_storage,
+          .push_constant_bytes = caps.max_push_constant_bytes};
+}
+
+std::vector<std::pair<std::string_view, std::string_view>> row_texel_accesses() {
+  std::vector<std::pair<std::string_view, std::string_view>> accesses;
+  for (const std::span<const Accessor> accessors :
+       {std::span<const Accessor>(kWriters), std::span<const Accessor>(kReaders)})
+    for (const Accessor& accessor : accessors) accesses.emplace_back(accessor.shader, accessor.tensor);
+  return accesses;
+}
 
 size_t access_row_texels(Program& program, const RowTexelLimits& limits,
                          const std::function<uint64_t(Program&)>& bytes) {

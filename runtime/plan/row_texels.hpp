@@ -8,7 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "caps/device_caps.hpp"
 #include "program/program.hpp"
 
 namespace vellum {
@@ -19,6 +23,11 @@ struct RowTexelLimits {
   bool reads_storage_images = false;                // false: images that are only read are sampled
   size_t push_constant_bytes = 0;
 };
+
+RowTexelLimits row_texel_limits(const DeviceCaps& caps);
+
+// The kernels' tensors that may be rows of texels: shader, and name of the tensor there.
+std::vector<std::pair<std::string_view, std::string_view>> row_texel_accesses();
 
 // Removes conversions where all kernels that access the linear tensor can access the image, if `bytes` (the
 // memory of a program) does not grow. Returns the number of conversions that it removed.

@@ -160,6 +160,8 @@ std::string storage_macro(const TensorDesc& desc, const Binding& binding);
 std::string element_macro(ElementType element);
 // Returns whether a macro is one of these three, or a constant of a q8 tensor's grid or of rows of texels.
 bool is_tensor_macro(std::string_view macro);
+// Precedes the storage of an image whose texels are accessed as a linear tensor (plan/row_texels.hpp).
+inline constexpr std::string_view kRowsOfTexels = "LINEAR_ROWS_";
 // Returns the value of STORAGE_x for the same storage without folding.
 std::string_view unfolded(std::string_view storage_macro);
 

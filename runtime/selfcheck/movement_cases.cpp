@@ -45,6 +45,10 @@ void add_movement_operators(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Concat of rank 5", "Concat",
                                 {computed({1, 2, 3, 7, 5}), computed({1, 2, 2, 7, 5}, 2)},
                                 {{"axis", int64_t{2}}}));
+  list.push_back(small_operator("Concat of texels of rank 5", "Concat",
+                                {computed({1, 2, 3, 3, 4}), computed({1, 2, 2, 3, 4}, 2)},
+                                {{"axis", int64_t{2}}}));
+  list.push_back(small_operator("Gather of texels", "Gather", {computed({9, 12}), integers({3, 0, 8, 3})}));
   list.push_back(small_operator("Transpose of rank 5", "Transpose", {computed({1, 2, 3, 5, 7})},
                                 {{"perm", Ints{0, 2, 1, 4, 3}}}));
   list.push_back(small_operator("Gather of channels", "Gather",

@@ -275,30 +275,32 @@ SmallOperator by_element(SmallOperator made) {
   return made;
 }
 
+// Whole texels, but no whole slices, so that they can be in a buffer, in channels, and in rows of texels.
+const Shape kElements{1, 10, 8, 7};
+
 void add_elementwise(std::vector<SmallOperator>& list) {
-  list.push_back(small_operator("Add", "Add", {computed({1, 10, 9, 7}), computed({1, 10, 9, 7}, 2)}));
-  list.push_back(
-      small_operator("Mul, broadcast", "Mul", {computed({1, 10, 9, 7}), computed({1, 10, 1, 1}, 2)}));
-  list.push_back(small_operator("PRelu", "PRelu", {computed({1, 10, 9, 7}), weights({10, 1, 1})}));
+  list.push_back(small_operator("Add", "Add", {computed(kElements), computed(kElements, 2)}));
+  list.push_back(small_operator("Mul, broadcast", "Mul", {computed(kElements), computed({1, 10, 1, 1}, 2)}));
+  list.push_back(small_operator("PRelu", "PRelu", {computed(kElements), weights({10, 1, 1})}));
   for (const char* type : {"Sub", "Max", "Min", "Div", "Pow"})
-    list.push_back(small_operator(type, type, {positive({1, 10, 9, 7}), positive({1, 10, 9, 7}, 2)}));
+    list.push_back(small_operator(type, type, {positive(kElements), positive(kElements, 2)}));
   // The exponential of 100 is infinite in every precision, and no result but that of Exp is.
   for (const char* type : {"Relu", "Sigmoid", "HardSwish", "Gelu", "Exp", "LeakyRelu", "Tanh", "HardSigmoid",
                            "Silu", "Elu", "Softplus", "Mish", "Erf", "Abs", "Neg"})
-    list.push_back(by_element(small_operator(type, type, {with_large({1, 10, 9, 7}, 100)})));
+    list.push_back(by_element(small_operator(type, type, {with_large(kElements, 100)})));
   for (const char* type : {"Sin", "Cos"})
-    list.push_back(small_operator(type, type, {with_large({1, 10, 9, 7}, 10000)}));
+    list.push_back(small_operator(type, type, {with_large(kElements, 10000)}));
   for (const char* type : {"IsNaN", "IsInf"})
-    list.push_back(small_operator(type, type, {with_nan({1, 10, 9, 7})}));
-  const auto [dividends, divisors] = multiples({1, 10, 9, 7});
+    list.push_back(small_operator(type, type, {with_nan(kElements)}));
+  const auto [dividends, divisors] = multiples(kElements);
   list.push_back(small_operator("Mod", "Mod", {dividends, divisors}, {{"fmod", int64_t{1}}}));
   for (const char* type : {"Sqrt", "Log", "Reciprocal"})
-    list.push_back(small_operator(type, type, {positive({1, 10, 9, 7})}));
-  list.push_back(small_operator("Clip", "Clip", {computed({1, 10, 9, 7}), number(-0.5f), number(0.25f)}));
-  list.push_back(small_operator("Cast", "Cast", {steps({1, 10, 9, 7})}, {{"to", int64_t{7}}}));
+    list.push_back(small_operator(type, type, {positive(kElements)}));
+  list.push_back(small_operator("Clip", "Clip", {computed(kElements), number(-0.5f), number(0.25f)}));
+  list.push_back(small_operator("Cast", "Cast", {steps(kElements)}, {{"to", int64_t{7}}}));
   auto rounding = std::make_shared<Unary>();
   rounding->activation = {.step = 0.3f, .least = -1, .most = 5};
-  list.push_back(small_operator("FakeQuantize", "FakeQuantize", {steps({1, 10, 9, 7})}, std::move(rounding)));
+  list.push_back(small_operator("FakeQuantize", "FakeQuantize", {steps(kElements)}, std::move(rounding)));
 }
 
 void add_integers(std::vector<SmallOperator>& list) {
@@ -306,8 +308,8 @@ void add_integers(std::vector<SmallOperator>& list) {
   for (const char* type : {"Equal", "Less", "Add", "Mul"})
     list.push_back(small_operator(std::string(type) + " of integers", type,
                                   {small_integers(shape), small_integers(shape, 2)}));
-  list.push_back(small_operator("Equal", "Equal", {steps({1, 10, 9, 7}), number(0.5f)}));
-  list.push_back(small_operator("Greater", "Greater", {steps({1, 10, 9, 7}), number(0.5f)}));
+  list.push_back(small_operator("Equal", "Equal", {steps(kElements), number(0.5f)}));
+  list.push_back(small_operator("Greater", "Greater", {steps(kElements), number(0.5f)}));
   list.push_back(small_operator("Abs of integers", "Abs", {small_integers(shape)}));
   list.push_back(
       small_operator("Cast of integers", "Cast", {small_integers(shape)}, {{"to", int64_t{1}}}));  // to fp32

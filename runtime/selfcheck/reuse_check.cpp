@@ -34,18 +34,9 @@ HostTensor chain_values(Shape shape, uint32_t seed, float scale) {
 
 ValueId append(Graph& graph, const std::string& type, std::vector<ValueId> inputs,
                const Attributes& attributes) {
-  constexpr int kOpset = 23;
-  const std::string name = type + std::to_string(graph.nodes.size());
-  Node node{name,
-            make_operator({.type = type,
-                           .name = name,
-                           .opset = kOpset,
-                           .attributes = &attributes,
-                           .input_present = std::vector<bool>(inputs.size(), true)}),
-            std::move(inputs),
-            {graph.add_value(name)}};
-  graph.nodes.push_back(std::move(node));
-  return graph.nodes.back().outputs.front();
+  const ValueId output = graph.add_value(type + std::to_string(graph.nodes.size()));
+  selfcheck::append_node(graph, type, std::move(inputs), attributes, output);
+  return output;
 }
 
 // Convolutions of 3x3; every third adds the value two before it, which so lives longer.

@@ -83,6 +83,17 @@ Operand integers(const std::vector<int64_t>& elements) {
   return {HostTensor::i64({static_cast<int64_t>(elements.size())}, elements), true};
 }
 
+void append_node(Graph& graph, const std::string& type, std::vector<ValueId> inputs,
+                 const Attributes& attributes, ValueId output) {
+  std::string name = type + std::to_string(graph.nodes.size());
+  auto op = make_operator({.type = type,
+                           .name = name,
+                           .opset = kOpset,
+                           .attributes = &attributes,
+                           .input_present = std::vector<bool>(inputs.size(), true)});
+  graph.nodes.push_back({std::move(name), std::move(op), std::move(inputs), {output}});
+}
+
 }  // namespace selfcheck
 
 using selfcheck::Operand;

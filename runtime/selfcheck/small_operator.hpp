@@ -55,6 +55,10 @@ Operand small_integers(const Shape& shape, int64_t seed = 1);
 Operand integers(const std::vector<int64_t>& elements);  // a constant
 Operand as_constant(Operand operand);
 
+// Appends a node of ONNX's operator set 23 that writes `output`.
+void append_node(Graph& graph, const std::string& type, std::vector<ValueId> inputs,
+                 const Attributes& attributes, ValueId output);
+
 }  // namespace selfcheck
 
 using AttributePairs = std::initializer_list<std::pair<const char*, Attributes::Value>>;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "passes/passes.hpp"
+#include "selfcheck/row_cases.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -32,20 +33,20 @@ std::string function_of(const KernelId& kernel) {
   return function;
 }
 
-// The form of a linear tensor in rows of texels (plan/row_texels.hpp) is checked as that in a buffer:
-// "LINEAR_F32" of "LINEAR_ROWS_IMAGE2D_F32".
+// "LINEAR_F32" of "LINEAR_ROWS_IMAGE2D_F32". Kernels that have no small operator with rows of texels are
+// checked with buffers.
 std::string in_buffer(const std::string& form) {
-  constexpr std::string_view kRows = "LINEAR_ROWS_";
-  return form.starts_with(kRows) ? "LINEAR" + form.substr(form.rfind('_')) : form;
+  return form.starts_with(kRowsOfTexels) ? "LINEAR" + form.substr(form.rfind('_')) : form;
 }
 
 // How well a check of `small` says something about `used`; 0: not at all.
 size_t similarity(const KernelId& used, const KernelId& small) {
-  if (used.shader != small.shader || in_buffer(used.written) != small.written ||
+  if (used.shader != small.shader || in_buffer(used.written) != in_buffer(small.written) ||
       function_of(used) != function_of(small))
     return 0;
-  constexpr size_t kSameCandidate = 1000, kSameForms = 100;
+  constexpr size_t kRows = 10000, kSameCandidate = 1000, kSameForms = 100;
   size_t score = 1;
+  if (used.accesses_rows == small.accesses_rows) score += kRows;
   if (used.candidate == small.candidate) score += kSameCandidate;
   if (used.forms == small.forms) score += kSameForms;
   const std::set<std::string_view> a = words_of(used.variant), b = words_of(small.variant);
@@ -102,6 +103,7 @@ SmallPrograms::SmallPrograms(const DeviceCaps& caps, const UsedKernels& used)
     candidates_.insert(kernel.candidate);
   }
   find_programs();
+  if (!used.size && std::ranges::any_of(used.kernels, &KernelId::accesses_rows)) find_programs_with_rows();
   for (const KernelId& kernel : used_.kernels) matches_.push_back(best_programs(kernel));
 }
 
@@ -145,6 +147,24 @@ void SmallPrograms::find_programs() {
                       .kernels = {}});
 }
 
+void SmallPrograms::find_programs_with_rows() {
+  row_graphs_.reserve(2 * operators_.size());  // programs point to them
+  for (size_t i = 0; i < operators_.size(); ++i)
+    for (const bool inputs_too : {true, false}) {
+      std::optional<Graph> graph = between_products(graphs_[i], operators_[i].inputs, inputs_too);
+      if (!graph) continue;
+      row_graphs_.push_back(std::move(*graph));
+      add_program({.small = &operators_[i],
+                   .graph = &row_graphs_.back(),
+                   .accesses_rows = true,
+                   .storage = StorageChoice::image2d,
+                   .inputs_to_channels4 = !inputs_too,
+                   .table = {},
+                   .kernels = {}},
+                  nullptr);
+    }
+}
+
 void SmallPrograms::add_programs(const SmallProgram& program) {
   std::vector<Choice> choices;
   if (!add_program(program, &choices)) return;
@@ -166,10 +186,8 @@ void SmallPrograms::add_programs(const SmallProgram& program) {
 
 // False: the device cannot compute it so.
 bool SmallPrograms::add_program(SmallProgram program, std::vector<Choice>* choices) {
-  LoweringOptions lowering = lowering_options(program);
-  lowering.choices = choices;
   try {
-    Program lowered = lower(*program.graph, caps_, lowering);
+    Program lowered = this->lowered(program, choices);
     if (program.workgroup[0] > 0 && !change_workgroups(lowered, program.workgroup)) return true;
     for (const Task& task : lowered.tasks) {
       if (!task.dispatch) return choices != nullptr;
@@ -181,7 +199,8 @@ bool SmallPrograms::add_program(SmallProgram program, std::vector<Choice>* choic
     return false;
   }
   const auto is_used = [&](const KernelId& kernel) {
-    return !is_conversion(kernel) && shaders_.contains(kernel.shader);
+    return !is_conversion(kernel) && shaders_.contains(kernel.shader) &&
+           kernel.accesses_rows == program.accesses_rows;
   };
   if (std::ranges::any_of(program.kernels, is_used) || is_for_conversions(*program.small))
     programs_.push_back(std::move(program));
@@ -216,9 +235,17 @@ std::vector<SmallPrograms::Match> SmallPrograms::best_programs(const KernelId& u
   return matches;
 }
 
+Program SmallPrograms::lowered(const SmallProgram& program, std::vector<Choice>* choices) const {
+  LoweringOptions options = lowering_options(program);
+  options.choices = choices;
+  Program lowered = lower(*program.graph, caps_, options);
+  if (program.accesses_rows) access_all_rows(lowered, caps_);
+  return lowered;
+}
+
 Program SmallPrograms::lowered(size_t number) const {
   const SmallProgram& program = programs_[number];
-  Program lowered = lower(*program.graph, caps_, lowering_options(program));
+  Program lowered = this->lowered(program, nullptr);
   if (program.workgroup[0] > 0) change_workgroups(lowered, program.workgroup);
   return lowered;
 }

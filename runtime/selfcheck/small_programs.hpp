@@ -40,6 +40,7 @@ struct UsedKernels {
 struct SmallProgram {
   const SmallOperator* small = nullptr;
   const Graph* graph = nullptr;  // optimised
+  bool accesses_rows = false;    // it is between products (row_cases.hpp)
   StorageChoice storage = StorageChoice::buffer;
   bool inputs_to_channels4 = false;
   uint32_t fold = 0;  // TensorDesc::fold of its images
@@ -75,6 +76,8 @@ class SmallPrograms {
  private:
   LoweringOptions lowering_options(const SmallProgram& program) const;
   void find_programs();
+  void find_programs_with_rows();
+  Program lowered(const SmallProgram& program, std::vector<Choice>* choices) const;
   void add_programs(const SmallProgram& program);
   // Returns false if the device cannot compute the operator in this form.
   bool add_program(SmallProgram program, std::vector<Choice>* choices);
@@ -87,6 +90,7 @@ class SmallPrograms {
   const UsedKernels& used_;
   std::vector<SmallOperator> operators_;
   std::vector<Graph> graphs_;
+  std::vector<Graph> row_graphs_;  // between_products(); empty if no kernel of the session accesses rows
   std::set<std::string> shaders_, candidates_;  // of the session
   std::vector<SmallProgram> programs_;
   std::vector<std::vector<Match>> matches_;

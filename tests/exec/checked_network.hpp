@@ -65,7 +65,7 @@ struct Result {
 
 inline Result run(const Device& device, const Model& model, const SessionOptions& options = {}) {
   Session session(device, model, options);
-  const HostTensor x = random_tensor({1, 6, 18, 22}, 4);
+  const HostTensor x = random_tensor(session.inputs().front().shape, 4);
   Tensor input(DType::f32, x.shape());
   std::memcpy(input.mutable_data(), x.data(), input.byte_size());
   session.set_input("x", input);

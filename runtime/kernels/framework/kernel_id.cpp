@@ -46,6 +46,7 @@ KernelId kernel_id(const Dispatch& dispatch) {
     const std::string tensor = name.substr(kStorage.size());
     const std::string element = "_" + value_of(dispatch, "ELEMENT_" + tensor), form = value + element;
     append_word(id.forms, tensor, form);
+    id.accesses_rows |= value.starts_with(kRowsOfTexels);
     append_word(unfolded_forms, tensor, std::string(unfolded(value)) + element);
     for (const Binding& binding : dispatch.bindings)
       if (id.written.empty() && binding.access != Access::read && binding.name == tensor) id.written = form;
@@ -58,7 +59,7 @@ KernelId kernel_id(const Dispatch& dispatch) {
 }
 
 WrongKernel wrong_kernel(const KernelId& kernel, std::string why) {
-  return {std::move(why), kernel.fused, kernel.unfolded};
+  return {std::move(why), kernel.fused, kernel.unfolded, kernel.accesses_rows};
 }
 
 bool is_conversion(const KernelId& kernel) {

@@ -22,6 +22,7 @@ struct KernelId {
   // Facts that follow from the members above.
   std::optional<FusedKernelId> fused = std::nullopt;  // Dispatch::fused
   std::string unfolded = {};  // text() of the kernel for images that are not folded; empty: none is folded
+  bool accesses_rows = false;  // a linear tensor is in rows of texels (plan/row_texels.hpp)
 
   bool uses_folded_images() const { return !unfolded.empty(); }
   // Equal kernels have equal texts, so that files can identify them.
@@ -41,6 +42,7 @@ struct WrongKernel {
   // Members of its KernelId.
   std::optional<FusedKernelId> fused = std::nullopt;
   std::string unfolded = {};
+  bool accesses_rows = false;
 
   bool uses_folded_images() const { return !unfolded.empty(); }
   bool operator==(const WrongKernel&) const = default;
