@@ -129,7 +129,7 @@ void compute_results() {
   start_sums(0, uintBitsToFloat(words_of_row(taps, slice, width)), scale);
   channel_scale[0] = uintBitsToFloat(words_of_row(taps + 4, slice, width));
 #ifdef SUM_SCALE
-  channel_scale[0] *= scale_of_sums();
+  complete_scale(0);
 #endif
 #else
   start_sums(0, load_w(taps, slice, width), scale);

@@ -18,6 +18,7 @@
 //
 // With SUM_SCALE, factors are integers, so that sums are exact, and the bias is not divided by the scale. The
 // result is sum * (scale * S) + bias, each operation rounded; the tensor `sum_scale` holds the bits of S. With
+// BIAS_IN_STEPS it is (sum + floor(bias / (scale * S))) * (scale * S). With
 // INTEGER_SUMS sums may have more bits than a float: partial sums over INTEGER_SUMS input slices, or over one
 // slice and the taps of a row, are accumulated as integers.
 //
@@ -74,19 +75,41 @@ LINEAR_IN(sum_scale)
 vec4 channel_bias[TILE_S];
 float scale_of_sums() { return intBitsToFloat(load_sum_scale(0)); }
 #endif
-// Returns v times the scales of output slice s; s is the counter of a loop that is not unrolled.
-vec4 scaled(int s, vec4 v) {
+// s is the counter of a loop that is not unrolled.
+vec4 scale_of_slice(int s) {
   vec4 scale = channel_scale[0];
   [[unroll]] for (int t = 1; t < TILE_S; ++t) scale = s == t ? channel_scale[t] : scale;
+  return scale;
+}
+// Returns v times the scales of output slice s.
 #ifdef SUM_SCALE
+vec4 bias_of_slice(int s) {
   vec4 bias = channel_bias[0];
   [[unroll]] for (int t = 1; t < TILE_S; ++t) bias = s == t ? channel_bias[t] : bias;
-  precise vec4 product = scale * v, result = product + bias;
-  return result;
+  return bias;
+}
+#ifdef BIAS_IN_STEPS
+vec4 scaled(int s, vec4 v) { return scale_of_slice(s) * (v + bias_of_slice(s)); }
+// The same for sums of more bits than a float has.
+vec4 scaled(int s, ivec4 v) { return scale_of_slice(s) * vec4(v + ivec4(bias_of_slice(s))); }
 #else
-  return scale * v;
+vec4 scaled(int s, vec4 v) {
+  precise vec4 product = scale_of_slice(s) * v, result = product + bias_of_slice(s);
+  return result;
+}
+#endif
+#else
+vec4 scaled(int s, vec4 v) { return scale_of_slice(s) * v; }
+#endif
+#ifdef SUM_SCALE
+// Completes the scale of output slice s, and rounds its bias down to steps of it with BIAS_IN_STEPS.
+void complete_scale(const int s) {
+  channel_scale[s] *= scale_of_sums();
+#ifdef BIAS_IN_STEPS
+  channel_bias[s] = floor(exact_halves(channel_bias[s], channel_scale[s]));
 #endif
 }
+#endif
 #else
 vec4 scaled(int s, vec4 v) { return v; }
 #endif
@@ -101,7 +124,7 @@ vec4 bare_sum_of(int s, int i) {
   vec4 v = sum[0][i];
   [[unroll]] for (int t = 1; t < TILE_S; ++t) v = s == t ? sum[t][i] : v;
 #endif
-#ifdef FIXED_POINT
+#if defined(FIXED_POINT) || (defined(BIAS_IN_STEPS) && defined(INTEGER_SUMS))
   return scaled(s, ivec4(v));
 #else
   return scaled(s, vec4(v));
@@ -245,7 +268,7 @@ void start_with_bias(int first_slice, int bias_row, int padded_slices, int grid_
 #ifdef BYTE_WEIGHTS
     channel_scale[s] = load_bias_or_scale(first_slice + s + padded_slices, bias_row, grid_width);
 #ifdef SUM_SCALE
-    channel_scale[s] *= scale_of_sums();
+    complete_scale(s);
 #endif
 #endif
 #endif

@@ -197,6 +197,17 @@ TEST(ScaledConv, LeavesTheRangeOfHalvesToAKernelOfItsOwn) {
             2);
 }
 
+// Biases that are divided by the scales and rounded down; every other one is a multiple of them.
+void round_bias(OperatorCase& test, const ScaledConv& op) {
+  auto rounded = std::make_shared<ScaledConv>(op);
+  rounded->bias_in_steps = true;
+  test.op = rounded;
+  const auto biases = test.inputs[2]->mutable_as<float>();
+  const std::vector<float> factors = test.inputs[4]->to_floats();
+  for (size_t m = 0; m < biases.size(); m += 2)
+    biases[m] = (static_cast<float>(m) - 7) * (0.0123f * factors[m]);
+}
+
 TEST(ScaledConv, OfEveryForm) {
   struct Form {
     int64_t kernel, stride, groups;
@@ -209,6 +220,8 @@ TEST(ScaledConv, OfEveryForm) {
     op->conv.window.strides = {stride, stride};
     op->conv.window.pads = Ints(4, kernel / 2);
     test.op = op;
+    check_operator(test);
+    round_bias(test, *op);
     check_operator(test);
   }
   check_operator(scaled_conv({1, 3, 9, 8}, {7, 3, 3, 3}, 0.0f));  // few channels, all weights positive
@@ -227,6 +240,10 @@ TEST(ScaledConv, OfSumsBeyondFloats) {
     OperatorCase test = scaled_conv({1, inputs, 5, 4}, {6, inputs, kernel, kernel}, 0.0f);
     for (float& value : test.inputs[0]->mutable_as<float>()) value = 255.0f - std::abs(value) / 8;
     for (float& value : test.inputs[0]->mutable_as<float>()) value = std::floor(value);
+    check_candidates(test);
+    ScaledConv op;
+    op.conv.window.pads = Ints(4, 0);
+    round_bias(test, op);
     check_candidates(test);
   }
 }

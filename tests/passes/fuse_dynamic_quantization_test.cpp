@@ -77,6 +77,31 @@ TEST(FuseDynamicQuantization, OperatorsOfOnnxRuntime) {
   EXPECT_EQ(types(after(both, model)), "Reshape DynamicSteps ScaledConv Reshape");
 }
 
+// The form of ONNX Runtime 1.4: the bias is divided by both scales, rounded down, and added to the integers.
+OnnxModel with_whole_bias(const Shape& per_channel, const char* bias_scale) {
+  OnnxModel model = quantised({1, 4, 7, 5}, {6, 4, 3, 3}, per_channel, {6});
+  model.initializer("shape", HostTensor::i64({4}, std::vector<int64_t>{1, 6, 1, 1}));
+  model.initializer("flat", random_tensor({per_channel[0]}, 2, 0.01f, 0.02f));
+  model.initializer("other", random_tensor({per_channel[0]}, 4, 0.01f, 0.02f));
+  model.node("ConvInteger", {"q", "w", "z", "wz"}, {"sums"});
+  model.node("Mul", {"s", bias_scale}, {"bs"}).node("Div", {"b", "bs"}, {"bq"}).node("Floor", {"bq"}, {"bf"});
+  model.node("Cast", {"bf"}, {"bi"}, attributes({{"to", int64_t{6}}}));
+  model.node("Reshape", {"bi", "shape"}, {"br"}).node("Add", {"sums", "br"}, {"whole"});
+  model.node("Cast", {"whole"}, {"floats"}, attributes({{"to", int64_t{1}}}))
+      .node("Mul", {"s", "ws"}, {"scales"});
+  model.node("Mul", {"floats", "scales"}, {"y"}).output("y");
+  return model;
+}
+
+TEST(FuseDynamicQuantization, ABiasInSteps) {
+  for (const Shape& per_channel : {Shape{1}, Shape{6, 1, 1}}) {
+    EXPECT_EQ(types(after(fuse_dynamic_quantization, with_whole_bias(per_channel, "flat"))),
+              "DynamicSteps ScaledConv");
+    const std::string other = types(after(fuse_dynamic_quantization, with_whole_bias(per_channel, "other")));
+    EXPECT_NE(other.find("ConvInteger"), other.npos) << "in steps of another scale";
+  }
+}
+
 // What is read elsewhere, weights that do not fit in bytes, and scales that are computed stay as they are.
 TEST(FuseDynamicQuantization, NotOtherForms) {
   OnnxModel read_twice = quantised({7, 12}, {12, 6}, {6}, {6});

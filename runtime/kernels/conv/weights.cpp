@@ -193,6 +193,7 @@ void add_byte_weights(Lowering& lowering, Dispatch& dispatch, const ByteWeightsP
   if (!bytes->scales_last) return;
   dispatch.bindings.push_back(reads("sum_scale", lowering.read(3, Layout::linear)));
   define(dispatch, "SUM_SCALE");
+  if (dynamic_cast<const ScaledConv&>(*lowering.node().op).bias_in_steps) define(dispatch, "BIAS_IN_STEPS");
   add_range(lowering, dispatch);
 }
 

@@ -1,6 +1,7 @@
 // DynamicQuantizeLinear, the ConvInteger or MatMulInteger of its integers with constant weights, Cast to
 // floats, Mul by both scales and Add of a bias become DynamicSteps and ScaledConv. This is the form in which
-// ONNX Runtime's quantize_dynamic() writes layers.
+// ONNX Runtime's quantize_dynamic() writes layers. Its older releases divided the bias by both scales, and
+// added it to the integers (files of ddddocr have this form).
 #include <algorithm>
 #include <array>
 #include <map>
@@ -14,6 +15,7 @@
 #include "graph/operators/elementwise/dynamic_steps.hpp"
 #include "graph/operators/elementwise/quantize.hpp"
 #include "graph/operators/matmul/quantized.hpp"
+#include "graph/operators/movement/reshape.hpp"
 #include "passes/fuse/hybrid_batches.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/build.hpp"
@@ -30,7 +32,8 @@ struct Layer {
   Conv conv;
   HostTensor weights;  // less their zero points, as those of a Conv
   std::vector<float> factors, bias;
-  size_t last = 0;  // the node whose output the ScaledConv computes
+  bool bias_in_steps = false;  // ScaledConv's
+  size_t last = 0;             // the node whose output the ScaledConv computes
 };
 
 class DynamicQuantizationFuser {
@@ -124,17 +127,20 @@ class DynamicQuantizationFuser {
     if (constant == nullptr || constant->dtype() != DType::f32) return std::nullopt;
     const auto channels = static_cast<size_t>(layer.weights.shape()[0]);
     const std::vector<float> values = constant->to_floats();
-    const Shape &of = constant->shape(), &y = shape(layer.sums);
-    if (of.size() > y.size()) return std::nullopt;
+    if (constant->shape().size() > shape(layer.sums).size()) return std::nullopt;
     if (values.size() == 1) return std::vector<float>(channels, values[0]);
-    const size_t axis = layer.is_product ? y.size() - 1 : 1, missing = y.size() - of.size();
-    if (values.size() != channels || axis < missing || of[axis - missing] != y[axis]) return std::nullopt;
-    return values;
+    return is_of_channels(constant->shape(), layer) ? std::optional(values) : std::nullopt;
   }
 
-  // Cast, Mul and Add after the sums.
+  // Cast, Mul and Add after the sums, or Add, Cast and Mul.
   bool match_scales(Layer& layer) const {
-    const auto reader = editor_.only_reader(layer.sums);
+    auto reader = editor_.only_reader(layer.sums);
+    std::optional<WholeBias> bias;
+    if (reader && match_binary_node(editor_, *reader, BinaryKind::add)) {
+      bias = match_whole_bias(layer, *reader);
+      if (!bias) return false;
+      reader = editor_.only_reader(editor_.node(*reader).outputs[0]);
+    }
     const auto cast = reader ? match_node<Cast>(editor_, *reader) : Match<Cast>{};
     if (!cast || editor_.type(cast.node->outputs[0]).dtype != DType::f32) return false;
     const ValueId floats = cast.node->outputs[0];
@@ -144,22 +150,76 @@ class DynamicQuantizationFuser {
     const ValueId scale = scales.inputs[scales.inputs[0] == floats ? 1 : 0];
     if (!match_factors(layer, scale) || shape(scales.outputs[0]) != shape(layer.sums)) return false;
     layer.last = *multiply;
-    match_bias(layer);
-    return true;
+    if (!bias) {
+      match_bias(layer);
+      return true;
+    }
+    layer.bias = std::move(bias->values);
+    layer.bias_in_steps = true;
+    return bias->factors == layer.factors && std::ranges::find(layer.factors, 0.0f) == layer.factors.end();
   }
 
-  // The scale of the quantisation, times constants or not.
-  bool match_factors(Layer& layer, ValueId scale) const {
+  // A bias in steps of the sums, which older quantisers of ONNX Runtime add to the integers.
+  struct WholeBias {
+    std::vector<float> values, factors;
+  };
+
+  // Add of Cast(Floor(bias / scale)), reshaped to the channels.
+  std::optional<WholeBias> match_whole_bias(const Layer& layer, size_t add) const {
+    const Node& node = editor_.node(add);
+    if (shape(node.outputs[0]) != shape(layer.sums)) return std::nullopt;
+    const ValueId other = node.inputs[node.inputs[0] == layer.sums ? 1 : 0];
+    if (!is_of_channels(shape(other), layer)) return std::nullopt;
+    const auto cast = match_producer<Cast>(editor_, before_reshape(other));
+    if (!cast || editor_.type(cast.node->outputs[0]).dtype != DType::i32) return std::nullopt;
+    const auto whole = match_unary(editor_, cast.input(), UnaryKind::floor);
+    const auto quotient = whole ? match_binary(editor_, *whole, BinaryKind::div) : std::nullopt;
+    const HostTensor* bias = quotient ? editor_.constant((*quotient)[0]) : nullptr;
+    const int64_t channels = layer.weights.shape()[0];
+    if (!bias || bias->elements() != channels || shape(*whole) != bias->shape()) return std::nullopt;
+    const auto factor = match_factor(layer, (*quotient)[1]);
+    if (!factor) return std::nullopt;
+    std::vector<float> factors{1.0f};
+    if (*factor != kNoValue) {
+      const HostTensor* constant = editor_.constant(*factor);
+      if (!constant || constant->dtype() != DType::f32) return std::nullopt;
+      factors = constant->to_floats();
+    }
+    if (factors.size() == 1) factors.assign(static_cast<size_t>(channels), factors.front());
+    return WholeBias{bias->to_floats(), std::move(factors)};
+  }
+
+  ValueId before_reshape(ValueId value) const {
+    const auto reshape = match_producer<Reshape>(editor_, value);
+    return reshape ? reshape.input() : value;
+  }
+
+  // Whether the shape is broadcast to the sums along all dimensions but that of the channels.
+  bool is_of_channels(const Shape& of, const Layer& layer) const {
+    const Shape& y = shape(layer.sums);
+    const size_t axis = layer.is_product ? y.size() - 1 : 1, missing = y.size() - of.size();
+    return of.size() <= y.size() && axis >= missing && of[axis - missing] == y[axis] &&
+           element_count(of) == y[axis];
+  }
+
+  // The constant that the scale of the quantisation is multiplied by; kNoValue if there is none.
+  std::optional<ValueId> match_factor(const Layer& layer, ValueId scale) const {
     const ValueId dynamic = editor_.node(layer.quantize).outputs[1];
-    if (scale == dynamic) {
+    if (scale == dynamic) return kNoValue;
+    const auto product = match_binary(editor_, scale, BinaryKind::mul);
+    if (!product) return std::nullopt;
+    const size_t slot = (*product)[0] == dynamic ? 0 : 1;
+    return (*product)[slot] == dynamic ? std::optional((*product)[1 - slot]) : std::nullopt;
+  }
+
+  bool match_factors(Layer& layer, ValueId scale) const {
+    const auto factor = match_factor(layer, scale);
+    if (!factor) return false;
+    if (*factor == kNoValue) {
       layer.factors.assign(static_cast<size_t>(layer.weights.shape()[0]), 1.0f);
       return true;
     }
-    const auto product = match_binary(editor_, scale, BinaryKind::mul);
-    if (!product) return false;
-    const size_t slot = (*product)[0] == dynamic ? 0 : 1;
-    if ((*product)[slot] != dynamic) return false;
-    auto factors = of_channels((*product)[1 - slot], layer);
+    auto factors = of_channels(*factor, layer);
     if (!factors) return false;
     layer.factors = std::move(*factors);
     return true;
@@ -198,6 +258,7 @@ class DynamicQuantizationFuser {
     const auto [steps, scale] = steps_of(*editor_.producer(layer.sums), layer);
     auto op = std::make_shared<ScaledConv>();
     op->conv = layer.conv;
+    op->bias_in_steps = layer.bias_in_steps;
     const std::string name = editor_.node(*editor_.producer(layer.sums)).name;
     const auto channels = layer.weights.shape()[0];
     const ValueId weights = editor_.add_constant(name + "/weights", layer.weights);

@@ -1,6 +1,7 @@
 #include "graph/operators/conv/scaled_conv.hpp"
 
 #include <bit>
+#include <cmath>
 
 namespace vellum {
 namespace {
@@ -46,9 +47,11 @@ std::vector<HostTensor> ScaledConv::evaluate(HostInputs inputs) const {
   std::vector<float> y;
   conv.convolve(x, cast(*inputs[1], DType::f32), [&](int64_t filter, std::span<const double> plane) {
     const auto m = static_cast<size_t>(filter);
+    const float factor = scale * factors[m];
+    const double steps = bias_in_steps ? std::floor(biases[m] / factor) : 0.0;
     for (const double sum : plane) {
-      const float product = static_cast<float>(sum) * (scale * factors[m]);
-      y.push_back(apply(activation, bias ? product + biases[m] : product));
+      const float product = static_cast<float>(sum + steps) * factor;
+      y.push_back(apply(activation, bias && !bias_in_steps ? product + biases[m] : product));
     }
   });
   return {HostTensor::from<float>(type.dtype, type.shape, y)};
@@ -63,6 +66,7 @@ std::shared_ptr<const Operator> ScaledConv::with_activation(const Activation& ad
 Attributes ScaledConv::attributes() const {
   Attributes result = conv.attributes();
   print_activation(result, activation);
+  if (bias_in_steps) result.set("bias_in_steps", int64_t{1});
   return result;
 }
 

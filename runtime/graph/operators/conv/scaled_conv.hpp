@@ -12,10 +12,15 @@ namespace vellum {
 //   y = activation(sum * (scale * factor[m]) + B[m])
 //
 // The sum is exact, and each operation after it rounds to fp32, as with ConvInteger, Cast, Mul and Add in the
-// file. Not an ONNX operator: the pass fuse_dynamic_quantization makes it.
+// file. With bias_in_steps the bias is an integer, which the file adds before Cast:
+//
+//   y = activation((sum + floor(B[m] / (scale * factor[m]))) * (scale * factor[m]))
+//
+// Not an ONNX operator: the pass fuse_dynamic_quantization makes it.
 struct ScaledConv : Operator {
   Conv conv;
   Activation activation;
+  bool bias_in_steps = false;
 
   // Returns the types of X and W with at least three dimensions each.
   static std::vector<OperatorInput> conv_inputs(Inputs inputs);
