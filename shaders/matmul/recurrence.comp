@@ -4,17 +4,21 @@
 //
 // A workgroup processes the sequence of one batch in one direction. It keeps the state in shared memory of
 // UNITS floats: the hidden units, padded with zeros to a multiple of four. An invocation computes every
-// WORKGROUP_X-th unit. A dispatch computes the steps from first_step to end_step, and begins with the last
+// WORKGROUP_X-th unit, UNITS_AT_ONCE of them together, which multiply the same elements of the state. A dispatch computes the steps from first_step to end_step, and begins with the last
 // state of the previous dispatch. CELL_RNN, CELL_GRU or CELL_LSTM; F, G and H are the names of the
 // activations.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 
 #include "recurrence.h"
 #include "tensor.glsl"
 #define ACTIVATION none
 #include "activation.glsl"
 
+#ifndef UNITS_AT_ONCE
+#define UNITS_AT_ONCE 1
+#endif
 #if defined(CELL_LSTM)
 #define GATES 4
 #elif defined(CELL_GRU)
@@ -80,31 +84,53 @@ float weights(int gate, int unit, int k, vec4 four) {
   return dot(load_r(gate * hidden + unit, first_row + k, GATES * hidden), four);
 }
 
-// Returns the products of the gates' weights and the state for one unit, for up to four gates.
-vec4 products(int unit) {
-  vec4 sum = vec4(0);
+// The products of the gates' weights and the state, for up to four gates of each unit.
+vec4 sums[UNITS_AT_ONCE];
+
+// Unit u of those that begin with `first`. Those beyond the last unit compute what the last one does.
+int unit_of(int first, int u) { return min(first + u * WORKGROUP_X, hidden - 1); }
+
+// Returns sums[u], where u is the counter of a loop that is not unrolled.
+vec4 sums_of(int u) {
+  vec4 found = sums[0];
+  [[unroll]] for (int t = 1; t < UNITS_AT_ONCE; ++t) found = u == t ? sums[t] : found;
+  return found;
+}
+
+void multiply_state(int first) {
+  [[unroll]] for (int u = 0; u < UNITS_AT_ONCE; ++u) sums[u] = vec4(0);
   for (int k = 0; k < UNITS / 4; ++k) {
     vec4 four = four_of_state(k);
-    sum.x += weights(0, unit, k, four);
+    [[unroll]] for (int u = 0; u < UNITS_AT_ONCE; ++u) {
+      int unit = unit_of(first, u);
+      sums[u].x += weights(0, unit, k, four);
 #ifndef CELL_RNN
-    sum.y += weights(1, unit, k, four);
+      sums[u].y += weights(1, unit, k, four);
 #endif
 #if defined(CELL_LSTM) || defined(LINEAR_BEFORE_RESET)
-    sum.z += weights(2, unit, k, four);
+      sums[u].z += weights(2, unit, k, four);
 #endif
 #ifdef CELL_LSTM
-    sum.w += weights(3, unit, k, four);
+      sums[u].w += weights(3, unit, k, four);
 #endif
+    }
   }
-  return sum;
 }
+
+// Loops over the first of units that an invocation computes together, and over the units of one step of it.
+#define FOR_UNITS_TOGETHER(first) for (int first = lane; first < hidden; first += UNITS_AT_ONCE * WORKGROUP_X)
+#define FOR_UNITS_FROM(first, u, j) \
+  for (int u = 0, j = first; u < UNITS_AT_ONCE && j < hidden; ++u, j += WORKGROUP_X)
 
 float of_x(int gate, int unit) { return load_x(row_of_x + gate * hidden + unit); }
 
 #if defined(CELL_RNN)
 
 void take_step(int direction) {
-  for (int j = lane; j < hidden; j += WORKGROUP_X) next_state[j] = call_f(vec4(of_x(0, j) + products(j).x)).x;
+  FOR_UNITS_TOGETHER(first) {
+    multiply_state(first);
+    FOR_UNITS_FROM(first, u, j) next_state[j] = call_f(vec4(of_x(0, j) + sums_of(u).x)).x;
+  }
 }
 
 #elif defined(CELL_GRU)
@@ -117,26 +143,40 @@ float bias_of_candidate(int direction, int unit) {
 #endif
 }
 
-void take_step(int direction) {
-  for (int j = lane; j < hidden; j += WORKGROUP_X) {
-    vec4 sums = products(j);
-    vec2 gates = call_f(vec4(of_x(0, j) + sums.x, of_x(1, j) + sums.y, 0, 0)).xy;
-#ifdef LINEAR_BEFORE_RESET
-    float candidate = call_g(of_x(2, j) + gates.y * (sums.z + bias_of_candidate(direction, j)));
-    next_state[j] = (1.0 - gates.x) * candidate + gates.x * state[j];
-#else
-    update_gate[j] = gates.x;
-    gated[j] = gates.y * state[j];
+#ifndef LINEAR_BEFORE_RESET
+// The products of the candidate's weights and the gated state become the x of sums.
+void multiply_gated(int first) {
+  [[unroll]] for (int u = 0; u < UNITS_AT_ONCE; ++u) sums[u] = vec4(0);
+  for (int k = 0; k < UNITS / 4; ++k) {
+    vec4 four = vec4(gated[4 * k], gated[4 * k + 1], gated[4 * k + 2], gated[4 * k + 3]);
+    [[unroll]] for (int u = 0; u < UNITS_AT_ONCE; ++u) sums[u].x += weights(2, unit_of(first, u), k, four);
+  }
+}
 #endif
+
+void take_step(int direction) {
+  FOR_UNITS_TOGETHER(first) {
+    multiply_state(first);
+    FOR_UNITS_FROM(first, u, j) {
+      vec4 sums = sums_of(u);
+      vec2 gates = call_f(vec4(of_x(0, j) + sums.x, of_x(1, j) + sums.y, 0, 0)).xy;
+#ifdef LINEAR_BEFORE_RESET
+      float candidate = call_g(of_x(2, j) + gates.y * (sums.z + bias_of_candidate(direction, j)));
+      next_state[j] = (1.0 - gates.x) * candidate + gates.x * state[j];
+#else
+      update_gate[j] = gates.x;
+      gated[j] = gates.y * state[j];
+#endif
+    }
   }
 #ifndef LINEAR_BEFORE_RESET
   barrier();
-  for (int j = lane; j < hidden; j += WORKGROUP_X) {
-    float sum = bias_of_candidate(direction, j);
-    for (int k = 0; k < UNITS / 4; ++k)
-      sum += weights(2, j, k, vec4(gated[4 * k], gated[4 * k + 1], gated[4 * k + 2], gated[4 * k + 3]));
-    float z = update_gate[j];
-    next_state[j] = (1.0 - z) * call_g(of_x(2, j) + sum) + z * state[j];
+  FOR_UNITS_TOGETHER(first) {
+    multiply_gated(first);
+    FOR_UNITS_FROM(first, u, j) {
+      float z = update_gate[j], sum = bias_of_candidate(direction, j) + sums_of(u).x;
+      next_state[j] = (1.0 - z) * call_g(of_x(2, j) + sum) + z * state[j];
+    }
   }
 #endif
 }
@@ -151,21 +191,26 @@ float peephole(int direction, int gate, int unit) {
 #endif
 }
 
-void take_step(int direction) {
-  for (int j = lane; j < hidden; j += WORKGROUP_X) {
-    vec4 gates = products(j) + vec4(of_x(0, j), of_x(1, j), of_x(2, j), of_x(3, j));  // i, o, f, c
-    float before = cell[j];
-    vec2 keep = call_f(vec4(gates.x + peephole(direction, 0, j) * before, gates.z + peephole(direction, 2, j) * before, 0, 0)).xy;
+void finish_unit(int direction, int j, vec4 sums) {
+  vec4 gates = sums + vec4(of_x(0, j), of_x(1, j), of_x(2, j), of_x(3, j));  // i, o, f, c
+  float before = cell[j];
+  vec2 keep = call_f(vec4(gates.x + peephole(direction, 0, j) * before, gates.z + peephole(direction, 2, j) * before, 0, 0)).xy;
 #ifdef INPUT_FORGET
-    keep.y = 1.0 - keep.x;
+  keep.y = 1.0 - keep.x;
 #endif
-    float now = keep.y * before + keep.x * call_g(gates.w);
+  float now = keep.y * before + keep.x * call_g(gates.w);
 #ifdef CELL_CLIP
-    now = clamp(now, -cell_clip, cell_clip);
+  now = clamp(now, -cell_clip, cell_clip);
 #endif
-    cell[j] = now;
-    float shown = CAT(activation_, H)(vec4(now)).x;
-    next_state[j] = call_f(vec4(gates.y + peephole(direction, 1, j) * now)).x * shown;
+  cell[j] = now;
+  float shown = CAT(activation_, H)(vec4(now)).x;
+  next_state[j] = call_f(vec4(gates.y + peephole(direction, 1, j) * now)).x * shown;
+}
+
+void take_step(int direction) {
+  FOR_UNITS_TOGETHER(first) {
+    multiply_state(first);
+    FOR_UNITS_FROM(first, u, j) finish_unit(direction, j, sums_of(u));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "caps/driver_quirks.hpp"
+#include "cost/device_traits.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
@@ -98,20 +99,28 @@ Result result_of(Lowering& lowering, size_t i) {
   return {lowering.workspace(lowering.node().name + "/floats " + std::to_string(i), desc), y};
 }
 
+// Returns the units that an invocation computes together. Each loads the state from shared memory once for
+// them. Where it takes many subgroups to keep the device busy, there is an invocation for each unit.
+int64_t units_at_once(const DeviceCaps& caps) {
+  return device_traits(caps).subgroups_to_fill_a_unit == 0 ? 4 : 1;
+}
+
 Grid workgroup_per_sequence(const DeviceCaps& caps, int64_t sequences, int64_t hidden) {
   Grid grid = workgroups_in_a_row(caps, sequences);
   const auto most = std::min({256u, caps.max_workgroup_invocations, caps.max_workgroup_size[0]});
-  const auto wanted = static_cast<uint32_t>(std::min<int64_t>((hidden + 31) / 32 * 32, 256));
+  const int64_t invocations = divide_up(hidden, units_at_once(caps));
+  const auto wanted = static_cast<uint32_t>(std::min<int64_t>((invocations + 31) / 32 * 32, 256));
   grid.workgroup_size = {std::min(most, std::max(wanted, least_workgroup_with_barriers(caps))), 1, 1};
   return grid;
 }
 
-// Returns the iterations of an invocation in one step: the products for each of its units, and the copy of
-// its state.
-uint64_t iterations_of_step(RecurrentCell cell, int64_t hidden, int64_t workgroup) {
-  const int64_t units = divide_up(hidden, workgroup);
-  const uint64_t products = loop_iterations(units, loop_iterations(slices(hidden)));
-  return 1 + (cell == RecurrentCell::gru ? 2 : 1) * products + loop_iterations(units);
+// Returns the iterations of an invocation in one step: the products for its units, some at a time, and the
+// copy of its state.
+uint64_t iterations_of_step(const DeviceCaps& caps, RecurrentCell cell, int64_t hidden, int64_t workgroup) {
+  const int64_t at_once = units_at_once(caps), times = divide_up(hidden, workgroup * at_once);
+  const uint64_t products =
+      loop_iterations(times, loop_iterations(slices(hidden)) + loop_iterations(at_once));
+  return 1 + (cell == RecurrentCell::gru ? 2 : 1) * products + loop_iterations(divide_up(hidden, workgroup));
 }
 
 // Returns the steps of a dispatch: all of them, or if the device would end the loops, as many as take half of
@@ -211,7 +220,7 @@ void dispatch_part(Lowering& lowering, const Part& part, TensorId r, const std::
   dispatch.macs = products[0] == 0
                       ? 0
                       : lowering.macs() * static_cast<uint64_t>(steps) / static_cast<uint64_t>(products[0]);
-  const uint64_t of_step = iterations_of_step(op.cell, hidden, grid.workgroup_size[0]);
+  const uint64_t of_step = iterations_of_step(lowering.caps(), op.cell, hidden, grid.workgroup_size[0]);
   const int64_t units = divide_up(hidden, grid.workgroup_size[0]);
   dispatch.iterations =
       static_cast<uint64_t>(steps) * of_step + 1 + loop_iterations(units + 1) +
@@ -221,6 +230,8 @@ void dispatch_part(Lowering& lowering, const Part& part, TensorId r, const std::
   constexpr const char* kFunctions[] = {"F", "G", "H"};
   for (size_t i = 0; i < std::size(kFunctions); ++i)
     define(dispatch, kFunctions[i], std::string(name(op.activations[0][i].kind)));
+  if (const int64_t units = units_at_once(lowering.caps()); units > 1)
+    define(dispatch, "UNITS_AT_ONCE", std::to_string(units));
   define(dispatch, "UNITS", std::to_string(padded(hidden)));
   for (const std::string& macro : bound.macros) define(dispatch, macro);
   if (op.clip > 0) define(dispatch, "CLIP");
@@ -238,8 +249,9 @@ void lower_recurrence(Lowering& lowering) {
   const Shape& products = lowering.input_type(0).shape;
   const int64_t hidden = lowering.input_type(1).shape[2], sequences = op.directions() * products[1];
   const Grid grid = workgroup_per_sequence(lowering.caps(), sequences, hidden);
-  const int64_t length = steps_of_dispatch(lowering.caps(), products[0],
-                                           iterations_of_step(op.cell, hidden, grid.workgroup_size[0]));
+  const int64_t length =
+      steps_of_dispatch(lowering.caps(), products[0],
+                        iterations_of_step(lowering.caps(), op.cell, hidden, grid.workgroup_size[0]));
   if (length < products[0] && buffers_of_part(lowering) > lowering.caps().max_storage_buffers_per_stage)
     return lowering.run_on_host("a recurrent layer of " + std::to_string(products[0]) +
                                 " steps has more tensors than the device's buffers");
