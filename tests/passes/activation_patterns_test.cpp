@@ -70,7 +70,7 @@ TEST(FuseActivationPatterns, AnotherScaleIsNoGelu) {
 }
 
 TEST(FuseActivationPatterns, GeluByTanh) {
-  for (const bool power : {true, false}) {
+  for (const std::string form : {"power", "square", "jax"}) {
     OnnxModel model = with_scalars();
     const auto scalar = [&](const char* name, float value) {
       model.initializer(name, HostTensor::f32({}, std::vector<float>{value}));
@@ -78,13 +78,15 @@ TEST(FuseActivationPatterns, GeluByTanh) {
     scalar("three", 3.0f);
     scalar("cubic", 0.044715f);
     scalar("slope", 0.79788456f);
-    if (power)
-      model.node("Pow", {"x", "three"}, {"cube"});
+    if (form == "power")
+      model.node("Pow", {"x", "three"}, {"cube"}).node("Mul", {"cubic", "cube"}, {"a"});
+    else if (form == "square")
+      model.node("Mul", {"x", "x"}, {"square"})
+          .node("Mul", {"x", "square"}, {"cube"})
+          .node("Mul", {"cubic", "cube"}, {"a"});
     else
-      model.node("Mul", {"x", "x"}, {"square"}).node("Mul", {"x", "square"}, {"cube"});
-    model.node("Mul", {"cubic", "cube"}, {"a"})
-        .node("Add", {"x", "a"}, {"b"})
-        .node("Mul", {"b", "slope"}, {"c"});
+      model.node("Mul", {"cubic", "x"}, {"s"}).node("Mul", {"x", "s"}, {"t"}).node("Mul", {"x", "t"}, {"a"});
+    model.node("Add", {"x", "a"}, {"b"}).node("Mul", {"b", "slope"}, {"c"});
     model.node("Tanh", {"c"}, {"d"}).node("Add", {"d", "one"}, {"e"}).node("Mul", {"x", "half"}, {"h"});
     model.node("Mul", {"h", "e"}, {"y"}).output("y");
     const Graph graph = after(fuse_activation_patterns, model);

@@ -43,14 +43,30 @@ bool is_twice_erf_gelu(const GraphEditor& editor, const AppliedActivation& erf, 
          match_scalar(editor, erf.input, BinaryKind::mul, std::sqrt(0.5)) == x;
 }
 
-// x of value = x * x * x, or of the power.
-std::optional<ValueId> match_cube(const GraphEditor& editor, ValueId value) {
-  if (const auto factors = match_binary(editor, value, BinaryKind::mul)) {
-    for (size_t slot = 0; slot < 2; ++slot)
-      if (match_square(editor, (*factors)[slot]) == (*factors)[1 - slot]) return (*factors)[1 - slot];
-    return std::nullopt;
+// factor * x^power
+struct Monomial {
+  double factor = 1.0;
+  int power = 1;
+};
+
+// Matches value = factor * x^power, however its factors are associated. depth: how many nodes may be on a
+// path to x.
+std::optional<Monomial> match_monomial(const GraphEditor& editor, ValueId value, ValueId x, int depth) {
+  if (value == x) return Monomial{};
+  if (depth == 0) return std::nullopt;
+  if (const auto step = match_scalar(editor, value)) {
+    auto inner =
+        step->kind == BinaryKind::mul ? match_monomial(editor, step->input, x, depth - 1) : std::nullopt;
+    if (inner) inner->factor *= step->scalar;
+    return inner;
   }
-  return match_power(editor, value, 3.0f);
+  for (const int power : {2, 3})
+    if (match_power(editor, value, static_cast<float>(power)) == x) return Monomial{1.0, power};
+  const auto factors = match_binary(editor, value, BinaryKind::mul);
+  const auto left = factors ? match_monomial(editor, (*factors)[0], x, depth - 1) : std::nullopt;
+  const auto right = left ? match_monomial(editor, (*factors)[1], x, depth - 1) : std::nullopt;
+  if (!right) return std::nullopt;
+  return Monomial{left->factor * right->factor, left->power + right->power};
 }
 
 // x * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) is twice the approximation of Gelu.
@@ -59,8 +75,10 @@ bool is_twice_tanh_gelu(const GraphEditor& editor, const AppliedActivation& tanh
   const auto sum = match_scalar(editor, tanh.input, BinaryKind::mul, 0.7978845608);
   const auto terms = sum ? match_binary(editor, *sum, BinaryKind::add) : std::nullopt;
   for (size_t slot = 0; terms && slot < 2; ++slot) {
-    const auto cube = match_scalar(editor, (*terms)[1 - slot], BinaryKind::mul, 0.044715);
-    if ((*terms)[slot] == x && cube && match_cube(editor, *cube) == x) return true;
+    constexpr int kDepth = 3;  // of three factors and a scalar
+    const auto cube =
+        (*terms)[slot] == x ? match_monomial(editor, (*terms)[1 - slot], x, kDepth) : std::nullopt;
+    if (cube && cube->power == 3 && is_near(cube->factor, 0.044715)) return true;
   }
   return false;
 }
