@@ -29,6 +29,12 @@
 
 LINEAR_IN(x)
 TEXELS_IN(r)  // at (row of R, direction, four columns): four elements of the row
+#ifdef BYTE_WEIGHTS
+WORDS_OF_TEXELS(r)  // after the columns of a direction: the scale of the row
+#define ROWS_OF_DIRECTION (UNITS / 4 + 1)
+#else
+#define ROWS_OF_DIRECTION (UNITS / 4)
+#endif
 #ifdef CANDIDATE_BIAS
 LINEAR_IN(candidate_bias)
 #endif
@@ -91,11 +97,28 @@ vec4 sums[UNITS_AT_ONCE];
 int unit_of(int first, int u) { return min(first + u * WORKGROUP_X, hidden - 1); }
 
 // Returns sums[u], where u is the counter of a loop that is not unrolled.
-vec4 sums_of(int u) {
+vec4 bare_sums_of(int u) {
   vec4 found = sums[0];
   [[unroll]] for (int t = 1; t < UNITS_AT_ONCE; ++t) found = u == t ? sums[t] : found;
   return found;
 }
+
+#ifdef BYTE_WEIGHTS
+float scale_of(int gate, int unit) {
+  return uintBitsToFloat(load_word_r(gate * hidden + unit, first_row + UNITS / 4, GATES * hidden));
+}
+// The sums of gate 0 to GATES - 1 in x to w.
+vec4 sums_of(int u, int unit) {
+  vec4 scales = vec4(0);
+  [[unroll]] for (int gate = 0; gate < GATES; ++gate) scales[gate] = scale_of(gate, unit);
+  return bare_sums_of(u) * scales;
+}
+// The sum of one gate, in x.
+float sum_of(int u, int gate, int unit) { return bare_sums_of(u).x * scale_of(gate, unit); }
+#else
+vec4 sums_of(int u, int unit) { return bare_sums_of(u); }
+float sum_of(int u, int gate, int unit) { return bare_sums_of(u).x; }
+#endif
 
 void multiply_state(int first) {
   [[unroll]] for (int u = 0; u < UNITS_AT_ONCE; ++u) sums[u] = vec4(0);
@@ -129,7 +152,7 @@ float of_x(int gate, int unit) { return load_x(row_of_x + gate * hidden + unit);
 void take_step(int direction) {
   FOR_UNITS_TOGETHER(first) {
     multiply_state(first);
-    FOR_UNITS_FROM(first, u, j) next_state[j] = call_f(vec4(of_x(0, j) + sums_of(u).x)).x;
+    FOR_UNITS_FROM(first, u, j) next_state[j] = call_f(vec4(of_x(0, j) + sums_of(u, j).x)).x;
   }
 }
 
@@ -158,7 +181,7 @@ void take_step(int direction) {
   FOR_UNITS_TOGETHER(first) {
     multiply_state(first);
     FOR_UNITS_FROM(first, u, j) {
-      vec4 sums = sums_of(u);
+      vec4 sums = sums_of(u, j);
       vec2 gates = call_f(vec4(of_x(0, j) + sums.x, of_x(1, j) + sums.y, 0, 0)).xy;
 #ifdef LINEAR_BEFORE_RESET
       float candidate = call_g(of_x(2, j) + gates.y * (sums.z + bias_of_candidate(direction, j)));
@@ -174,7 +197,7 @@ void take_step(int direction) {
   FOR_UNITS_TOGETHER(first) {
     multiply_gated(first);
     FOR_UNITS_FROM(first, u, j) {
-      float z = update_gate[j], sum = bias_of_candidate(direction, j) + sums_of(u).x;
+      float z = update_gate[j], sum = bias_of_candidate(direction, j) + sum_of(u, 2, j);
       next_state[j] = (1.0 - z) * call_g(of_x(2, j) + sum) + z * state[j];
     }
   }
@@ -210,7 +233,7 @@ void finish_unit(int direction, int j, vec4 sums) {
 void take_step(int direction) {
   FOR_UNITS_TOGETHER(first) {
     multiply_state(first);
-    FOR_UNITS_FROM(first, u, j) finish_unit(direction, j, sums_of(u));
+    FOR_UNITS_FROM(first, u, j) finish_unit(direction, j, sums_of(u, j));
   }
 }
 
@@ -246,7 +269,7 @@ void main() {
 #ifdef LENGTHS
   length = clamp(load_lengths(batch), 0, steps);
 #endif
-  first_row = direction * (UNITS / 4);
+  first_row = direction * ROWS_OF_DIRECTION;
   begin(sequence * hidden);
   for (int n = first_step; n < min(length, end_step); ++n) {
     int step = backwards ? length - 1 - n : n;

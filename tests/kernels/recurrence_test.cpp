@@ -3,11 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
+#include "exec/executor.hpp"
+#include "passes/passes.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
+#include "support/onnx_builder.hpp"
 
 namespace vellum::test {
 namespace recurrence_test {
@@ -162,6 +166,41 @@ TEST(Recurrence, FormsWithoutKernel) {
   OperatorCase lstm = recurrent({"LSTM", 3, 2, 4, 5});
   lstm.sweep.host_allowed = true;
   check_operator(lstm, small);
+}
+
+// A layer whose weights R a DequantizeLinear makes of bytes.
+Graph of_bytes(const char* type, int64_t hidden, int64_t linear_before_reset) {
+  const int64_t rows = hidden * (std::string(type) == "LSTM" ? 4 : std::string(type) == "GRU" ? 3 : 1);
+  OnnxModel model;
+  model.input("x", {5, 2, 3}).initializer("w", random_tensor({2, rows, 3}, 2, -0.5f, 0.5f));
+  model.initializer("q", cast(random_tensor({2, rows, hidden}, 3, -128.0f, 127.0f), DType::i8));
+  model.initializer("scale", random_tensor({rows}, 4, 0.001f, 0.004f));
+  model.node("DequantizeLinear", {"q", "scale"}, {"r"}, attributes({{"axis", int64_t{1}}}));
+  Attributes given = attributes({{"hidden_size", hidden}, {"direction", std::string("bidirectional")}});
+  if (linear_before_reset) given.set("linear_before_reset", linear_before_reset);
+  model.node(type, {"x", "w", "r"}, {"y"}, given).output("y");
+  return optimise(model.graph(), {});
+}
+
+TEST(Recurrence, WeightsOfBytesStayBytes) {
+  for (const auto& [type, linear] : {std::pair{"RNN", int64_t{0}}, {"GRU", 0}, {"GRU", 1}, {"LSTM", 0}})
+    for (const int64_t hidden : {8, 13, 150})
+      for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer}) {
+        const Graph graph = of_bytes(type, hidden, linear);
+        const std::vector<HostTensor> inputs{random_tensor({5, 2, 3}, 1)};
+        Program program = lower(graph, test_context()->caps(), {.storage = storage});
+        EXPECT_TRUE(std::ranges::any_of(program.tensors, [](const VirtualTensor& tensor) {
+          return tensor.name.ends_with("/R") && tensor.desc.element == ElementType::q8;
+        })) << to_text(program);
+        Executor executor(test_context(), compile_program(test_context(), std::move(program)));
+        executor.set_input(0, inputs[0]);
+        executor.run();
+        const std::vector<float> got = executor.output(0).to_floats(),
+                                 want = evaluate(graph, inputs)[0].to_floats();
+        ASSERT_EQ(got.size(), want.size());
+        for (size_t i = 0; i < got.size(); ++i)
+          EXPECT_NEAR(got[i], want[i], 1e-5) << type << " of " << hidden << " units, element " << i;
+      }
 }
 
 }  // namespace recurrence_test

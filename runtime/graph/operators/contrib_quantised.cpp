@@ -172,21 +172,23 @@ ValueId dequantized_gates(Body& body, size_t weights, size_t parameters) {
   const ValueId w = body.input(weights, "weights"), scale = body.input(parameters, "their scale");
   const Shape shape = body.shape(w);
   if (shape.size() != 3) refuse_model("weights have shape " + to_string(shape) + ", not three dimensions");
-  const auto spread = [&](ValueId value) {
-    const Shape given = body.shape(value);
-    const int64_t count = element_count(given);
-    if (count == 1) return body.reshape(value, {});
-    if (count == shape[0]) return body.reshape(value, {shape[0], 1, 1});
-    if (count != checked_multiply(shape[0], shape[2]))
-      refuse_model("a scale or zero point of shape " + to_string(given) + " for weights of " +
-                   to_string(shape));
-    return body.reshape(value, {shape[0], 1, shape[2]});
-  };
-  const DType dtype = body.type(scale).dtype;
-  ValueId real = body.cast(w, dtype);
-  if (body.has_input(parameters + 1))
-    real = body.add("Sub", {real, spread(body.cast(body.input(parameters + 1, "their zero point"), dtype))});
-  return body.transpose(body.add("Mul", {real, spread(scale)}), {0, 2, 1});
+  const int64_t count = element_count(body.shape(scale)), gates = checked_multiply(shape[0], shape[2]);
+  if (count != 1 && count != shape[0] && count != gates)
+    refuse_model("a scale of shape " + to_string(body.shape(scale)) + " for weights of " + to_string(shape));
+  // A DequantizeLinear, so that kernels look for the integers again (Graph::has_integer_weights).
+  const auto flat = [&](ValueId value) { return body.reshape(value, count == 1 ? Shape{} : Shape{count}); };
+  std::vector<ValueId> inputs{
+      body.reshape(body.transpose(w, {0, 2, 1}), {count, element_count(shape) / std::max<int64_t>(count, 1)}),
+      flat(scale)};
+  if (body.has_input(parameters + 1)) {
+    const ValueId zero = body.input(parameters + 1, "their zero point");
+    if (element_count(body.shape(zero)) != count)
+      refuse_model("a zero point of shape " + to_string(body.shape(zero)) + " beside a scale of " +
+                   to_string(body.shape(scale)));
+    inputs.push_back(flat(zero));
+  }
+  return body.reshape(body.add("DequantizeLinear", inputs, {{"axis", int64_t{0}}}),
+                      {shape[0], shape[2], shape[1]});
 }
 
 // The LSTM in floats: its inputs and states are not rounded to 8 bits.

@@ -7,6 +7,7 @@
 
 #include "caps/driver_quirks.hpp"
 #include "cost/device_traits.hpp"
+#include "kernels/conv/byte_weights.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
@@ -63,26 +64,73 @@ std::string why_on_host(const Lowering& lowering) {
   return {};
 }
 
-// Returns R as a texel grid. A texel has four columns of R; rows of R are along x, and its texels of columns
-// along y, direction by direction.
-TensorId pack_r(Lowering& lowering) {
-  const HostTensor& r = *lowering.constant(1);
-  const int64_t directions = r.shape()[0], rows = r.shape()[1], hidden = r.shape()[2];
-  const int64_t quads = slices(hidden);
-  auto make = [r = std::make_shared<HostTensor>(r), directions, rows, hidden, quads] {
-    const std::vector<float> values = r->to_floats();
-    std::vector<float> packed(static_cast<size_t>(directions * quads * rows * 4), 0.0f);
-    for (int64_t d = 0; d < directions; ++d)
-      for (int64_t row = 0; row < rows; ++row)
-        for (int64_t k = 0; k < hidden; ++k)
-          packed[static_cast<size_t>(((d * quads + k / 4) * rows + row) * 4 + k % 4)] =
-              values[static_cast<size_t>((d * rows + row) * hidden + k)];
+// R as a texel grid. A texel has four columns of R; rows of R are along x, and its texels of columns along y,
+// direction by direction. With 8-bit weights each direction has one more row of texels: the words of the
+// scales of its rows.
+struct PackedR {
+  TensorId tensor = kNoTensor;
+  bool has_bytes = false;
+};
+
+// The weights of R by row and column, and their places in the grid.
+struct GridOfR {
+  std::vector<float> values;
+  int64_t directions, rows, hidden;
+
+  explicit GridOfR(const HostTensor& r)
+      : values(r.to_floats()), directions(r.shape()[0]), rows(r.shape()[1]), hidden(r.shape()[2]) {}
+
+  int64_t height(bool has_scales) const { return directions * (slices(hidden) + (has_scales ? 1 : 0)); }
+  float weight(int64_t row_of_all, int64_t k) const {
+    return values[static_cast<size_t>(row_of_all * hidden + k)];
+  }
+
+  // Calls set(texel, channel of the texel, row of all directions, weight) for each weight.
+  template <typename Set>
+  void for_each(bool has_scales, const Set& set) const {
+    for (int64_t row = 0; row < directions * rows; ++row)
+      for (int64_t k = 0; k < hidden; ++k)
+        set(texel(row, k / 4, has_scales), static_cast<size_t>(k % 4), row, weight(row, k));
+  }
+  // The texel of a row of all directions at texel `quad` of its columns; its scale is after the last.
+  size_t texel(int64_t row, int64_t quad, bool has_scales) const {
+    const int64_t first = row / rows * height(has_scales) / directions;
+    return static_cast<size_t>((first + quad) * rows + row % rows);
+  }
+
+  std::vector<float> pack() const {
+    std::vector<float> packed(static_cast<size_t>(height(false) * rows * 4), 0.0f);
+    for_each(false, [&](size_t texel, size_t channel, int64_t, float value) {
+      packed[4 * texel + channel] = value;
+    });
     return packed;
-  };
-  return lowering.weight(
-      lowering.node().name + "/R",
-      lowering.texel_grid(static_cast<uint32_t>(rows), static_cast<uint32_t>(directions * quads)),
-      std::move(make));
+  }
+  std::vector<std::byte> pack_bytes(const ByteWeights& bytes) const {
+    ByteTexels texels(static_cast<size_t>(height(true) * rows), bytes);
+    for_each(true, [&](size_t texel, size_t channel, int64_t row, float value) {
+      texels.set_weight(texel, channel, value, bytes.unit(row));
+    });
+    for (int64_t row = 0; row < directions * rows; ++row)
+      texels.set_word(texel(row, slices(hidden), true), bytes.scale[static_cast<size_t>(row)]);
+    return texels.take();
+  }
+};
+
+PackedR pack_r(Lowering& lowering) {
+  const auto grid = std::make_shared<const GridOfR>(*lowering.constant(1));
+  const ByteWeightsPointer bytes =
+      lowering.may_have_byte_weights()
+          ? find_byte_weights(grid->directions * grid->rows, grid->hidden,
+                              [&](int64_t row, int64_t k) { return grid->weight(row, k); })
+          : nullptr;
+  TensorDesc desc = lowering.texel_grid(static_cast<uint32_t>(grid->rows),
+                                        static_cast<uint32_t>(grid->height(bytes != nullptr)));
+  WeightValues values([grid] { return grid->pack(); });
+  if (bytes) {
+    desc = in_bytes(desc, *bytes);
+    values.make_bytes = [grid, bytes] { return grid->pack_bytes(*bytes); };
+  }
+  return {lowering.weight(lowering.node().name + "/R", desc, std::move(values)), bytes != nullptr};
 }
 
 // An output of the node, and the tensor that the shader writes: it stores elements one by one, which is
@@ -186,7 +234,7 @@ void bind_reads(Lowering& lowering, BoundTensors& bound, const Part& part) {
   }
 }
 
-void dispatch_part(Lowering& lowering, const Part& part, TensorId r, const std::vector<size_t>& outputs,
+void dispatch_part(Lowering& lowering, const Part& part, const PackedR& r, const std::vector<size_t>& outputs,
                    const std::vector<Result>& results) {
   const auto& op = lowering.op<Recurrence>();
   const Shape& products = lowering.input_type(0).shape;
@@ -200,7 +248,7 @@ void dispatch_part(Lowering& lowering, const Part& part, TensorId r, const std::
   }
   if (part.h_after != kNoTensor) bound.add_written("y_h", "STATE", part.h_after);
   if (part.c_after != kNoTensor) bound.add_written("y_c", "CELL", part.c_after);
-  std::vector<Binding> bindings{reads("x", lowering.read(0, Layout::linear)), reads("r", r)};
+  std::vector<Binding> bindings{reads("x", lowering.read(0, Layout::linear)), reads("r", r.tensor)};
   bindings.insert(bindings.end(), bound.read.begin(), bound.read.end());
   bindings.push_back(writes("y", results[0].written));
   bindings.insert(bindings.end(), bound.written.begin(), bound.written.end());
@@ -230,8 +278,9 @@ void dispatch_part(Lowering& lowering, const Part& part, TensorId r, const std::
   constexpr const char* kFunctions[] = {"F", "G", "H"};
   for (size_t i = 0; i < std::size(kFunctions); ++i)
     define(dispatch, kFunctions[i], std::string(name(op.activations[0][i].kind)));
-  if (const int64_t units = units_at_once(lowering.caps()); units > 1)
-    define(dispatch, "UNITS_AT_ONCE", std::to_string(units));
+  if (const int64_t at_once = units_at_once(lowering.caps()); at_once > 1)
+    define(dispatch, "UNITS_AT_ONCE", std::to_string(at_once));
+  if (r.has_bytes) define(dispatch, "BYTE_WEIGHTS");
   define(dispatch, "UNITS", std::to_string(padded(hidden)));
   for (const std::string& macro : bound.macros) define(dispatch, macro);
   if (op.clip > 0) define(dispatch, "CLIP");
@@ -255,7 +304,7 @@ void lower_recurrence(Lowering& lowering) {
   if (length < products[0] && buffers_of_part(lowering) > lowering.caps().max_storage_buffers_per_stage)
     return lowering.run_on_host("a recurrent layer of " + std::to_string(products[0]) +
                                 " steps has more tensors than the device's buffers");
-  const TensorId r = pack_r(lowering);
+  const PackedR r = pack_r(lowering);
   const std::vector<size_t> outputs = written_outputs(lowering);
   std::vector<Result> results;
   for (const size_t i : outputs) results.push_back(result_of(lowering, i));
