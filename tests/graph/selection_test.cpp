@@ -234,8 +234,26 @@ TEST(Quantisation, ConvolvesIntegersExactly) {
   expect_ints(run({"QLinearConv", 10}, {x, one, zero, w, one, zero, floats({}, {1000}), zero}), {1, 1, 1},
               {66});
   const HostTensor x_row = x.reshaped({1, 2}), column = w.reshaped({2, 1});
-  expect_ints(run({"QLinearMatMul", 10}, {x_row, one, zero, column, one, zero, floats({}, {1000}), zero}), {1, 1},
-              {66});
+  expect_ints(run({"QLinearMatMul", 10}, {x_row, one, zero, column, one, zero, floats({}, {1000}), zero}),
+              {1, 1}, {66});
+}
+
+// Rows (100 - 1) * 10 and (50 - 2) * 20 times columns (3 - 1) * 1 and (5 - 2) * 2, in steps of 100.
+TEST(Quantisation, MultipliesRowsAndColumnsOfOtherScales) {
+  const auto octets = [](Shape shape, const Ints& values) {
+    return HostTensor::from<int64_t>(DType::u8, std::move(shape), values);
+  };
+  const auto product = [&](const HostTensor& b_scale) {
+    return run({"QLinearMatMul", 10},
+               {octets({2, 1}, {100, 50}), floats({2}, {10, 20}), octets({2}, {1, 2}), octets({1, 2}, {3, 5}),
+                b_scale, octets({2}, {1, 2}), floats({}, {100}), octets({}, {7})});
+  };
+  expect_ints(product(floats({2}, {1, 2})), {2, 2}, {27, 66, 26, 65});
+  expect_ints(product(floats({}, {1})), {2, 2}, {27, 37, 26, 36});
+  expect_refused({"QLinearMatMul", 10},
+                 {octets({2, 1}, {100, 50}), floats({}, {10}), octets({}, {1}), octets({1, 2}, {3, 5}),
+                  floats({3}, {1, 1, 1}), octets({}, {1}), floats({}, {100}), octets({}, {7})},
+                 "b_scale", ErrorCode::unsupported);
 }
 
 TEST(Quantisation, TakesTheScaleFromTheValues) {

@@ -179,6 +179,12 @@ TEST(IntegerProducts, QuantisedConvAndMatMul) {
                                   scalar(0.4f), bytes(DType::u8, {}, 5)}};
   product.sweep.fp16_absolute = 1;
   check_operator(product);
+  product.inputs[1] = random_tensor({4}, 6, 0.01f, 0.02f);  // rows and columns of other scales
+  product.inputs[2] = bytes(DType::u8, {4}, 7);
+  product.inputs[4] = random_tensor({3}, 8, 0.02f, 0.04f);
+  check_operator(product);
+  product.constants = {1, 2, 3, 4, 5, 6, 7};
+  check_operator(product);
 }
 
 // A rounded output of one pixel is stored as the floats that the application reads; a larger one in bytes,

@@ -154,5 +154,32 @@ TEST(Decompose, ResizeOfVolumesIsOneOfPicturesAndOneOfDepth) {
   expect_spelt_out("Resize", resize(mode("linear", "half_pixel"), {1, 2, 1, 2, 2}, {}), "Resize");
 }
 
+// Kernels compute these of floats, which represent all integers of up to 16 bits.
+TEST(Decompose, NarrowIntegersAreChosenAsFloats) {
+  const auto spelt_out = [](const std::string& type, int64_t onnx_type, const Attributes& given,
+                            std::vector<std::string> inputs = {"q"}) {
+    OnnxModel model(13);
+    model.input("x", {1, 4, 6, 4}).node("Cast", {"x"}, {"q"}, attributes({{"to", onnx_type}}));
+    model.initializer("scales", HostTensor::f32({4}, std::vector<float>{1, 1, 1.5f, 2}));
+    model.node(type, inputs, {"y"}, given).output("y");
+    return types(after(decompose, model)).substr(5);  // without the Cast of x
+  };
+  constexpr int64_t kUint8 = 2, kInt8 = 3, kInt32 = 6;
+  const Attributes blocks = attributes({{"blocksize", int64_t{2}}});
+  const Attributes linear = attributes({{"mode", std::string("linear")}});
+  for (const int64_t dtype : {kUint8, kInt8}) {
+    EXPECT_EQ(spelt_out("ArgMax", dtype, attributes({{"axis", int64_t{1}}})), "Cast ArgMax");
+    EXPECT_EQ(spelt_out("ReduceMax", dtype, {}), "Cast ReduceMax CastLike");
+    EXPECT_EQ(spelt_out("DepthToSpace", dtype, blocks), "Cast DepthToSpace CastLike");
+    EXPECT_EQ(spelt_out("SpaceToDepth", dtype, blocks), "Cast SpaceToDepth CastLike");
+    EXPECT_EQ(spelt_out("Resize", dtype, {}, {"q", "", "scales"}), "Cast Resize CastLike");
+    EXPECT_EQ(spelt_out("Resize", dtype, linear, {"q", "", "scales"}), "Cast Resize CastLike");
+  }
+  EXPECT_EQ(spelt_out("DepthToSpace", kInt32, blocks), "DepthToSpace") << "wider than floats";
+  EXPECT_EQ(spelt_out("Resize", kInt8, attributes({{"mode", std::string("cubic")}}), {"q", "", "scales"}),
+            "Resize")
+      << "may leave the range";
+}
+
 }  // namespace
 }  // namespace vellum::test

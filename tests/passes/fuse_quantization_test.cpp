@@ -100,16 +100,25 @@ TEST(FuseQuantization, LooksThroughWhatMovesIntegers) {
   EXPECT_EQ(types(after(fuse_quantization, model)), "FakeQuantize Reshape Transpose");
 }
 
-TEST(FuseQuantization, LooksThroughPoolsOfIntegers) {
-  OnnxModel model = quantised();
-  model.node("QuantizeLinear", {"x", "s", "z"}, {"q"});
-  model.node("MaxPool", {"q"}, {"p"}, attributes({{"kernel_shape", std::vector<int64_t>{2, 2}}}));
-  model.node("DequantizeLinear", {"p", "s", "z"}, {"y"}).output("y");
-  const auto run = [](Graph& graph) {
-    decompose(graph);
-    fuse_quantization(graph);
+TEST(FuseQuantization, LooksThroughPoolsAndResizesOfIntegers) {
+  const auto fused = [](const std::string& type, const std::vector<std::string>& inputs,
+                        const Attributes& given) {
+    OnnxModel model = quantised();
+    model.initializer("scales", HostTensor::f32({4}, std::vector<float>{1, 1, 2, 2}));
+    model.node("QuantizeLinear", {"x", "s", "z"}, {"q"}).node(type, inputs, {"p"}, given);
+    model.node("DequantizeLinear", {"p", "s", "z"}, {"y"}).output("y");
+    const auto run = [](Graph& graph) {
+      decompose(graph);
+      fuse_quantization(graph);
+    };
+    return types(after(run, model));
   };
-  EXPECT_EQ(types(after(run, model)), "FakeQuantize MaxPool");
+  EXPECT_EQ(fused("MaxPool", {"q"}, attributes({{"kernel_shape", std::vector<int64_t>{2, 2}}})),
+            "FakeQuantize MaxPool");
+  EXPECT_EQ(fused("Resize", {"q", "", "scales"}, {}), "FakeQuantize Resize");
+  EXPECT_EQ(fused("Resize", {"q", "", "scales"}, attributes({{"mode", std::string("linear")}})),
+            "QuantizeLinear Cast Resize CastLike DequantizeLinear")
+      << "rounds towards zero";
 }
 
 TEST(FuseQuantization, CastsThatMayWrapStay) {

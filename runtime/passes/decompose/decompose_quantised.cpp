@@ -1,4 +1,6 @@
 // Quantised convolutions and products in floating point, between a dequantisation and a quantisation.
+#include <algorithm>
+
 #include "graph/onnx_types.hpp"
 #include "graph/operators/elementwise/cast.hpp"
 #include "graph/operators/elementwise/quantize.hpp"
@@ -71,7 +73,8 @@ bool decompose_qlinear_conv(Decomposition& d) {
 }
 
 bool decompose_qlinear_matmul(Decomposition& d) {
-  const ValueId a = dequantize(d, 0, 0), b = dequantize(d, 3, 0);
+  const auto rank = [&](size_t i) { return std::ssize(d.input_type(i).shape); };
+  const ValueId a = dequantize(d, 0, std::max<int64_t>(rank(0) - 2, 0)), b = dequantize(d, 3, rank(3) - 1);
   d.add_to({d.output(0)}, "QuantizeLinear", {d.add("MatMul", {a, b}), d.input(6), d.input(7)});
   return true;
 }

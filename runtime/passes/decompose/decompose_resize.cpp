@@ -63,8 +63,8 @@ bool resize_volume(Decomposition& d, const Resize& op, const ResizeGeometry& g) 
 
 bool decompose_resize(Decomposition& d) {
   const auto* op = dynamic_cast<const Resize*>(d.node().op.get());
-  if (!op || !is_float(d.input_type(0).dtype) || op->coordinates == CoordinateMode::tf_crop_and_resize)
-    return false;
+  if (!is_float(d.input_type(0).dtype)) return decompose_resize_of_integers(d);
+  if (!op || op->coordinates == CoordinateMode::tf_crop_and_resize) return false;
   const ResizeGeometry g = op->geometry(d.inputs());
   if (!op->antialias) return g.input.size() == 5 && resize_volume(d, *op, g);
   if (op->mode == ResizeMode::nearest) return false;

@@ -1,7 +1,6 @@
-// Hardmax, Dropout with its mask, MaxPool of integers, and MediaPipe's MaxUnpooling2D.
+// Hardmax, Dropout with its mask, and MediaPipe's MaxUnpooling2D.
 #include "graph/operators/movement/max_unpool.hpp"
 #include "graph/operators/movement/reshape.hpp"
-#include "graph/operators/reduction/pool.hpp"
 #include "graph/operators/reduction/reduce.hpp"
 #include "graph/operators/reduction/softmax.hpp"
 #include "passes/decompose/decomposition.hpp"
@@ -29,18 +28,6 @@ bool decompose_dropout(Decomposition& d) {
   const ValueId one = d.add_constant(HostTensor::from<float>(mask.dtype, {}, std::array{1.0f}));
   d.add_to({d.output(1)}, "Expand", {one, d.add_ints(mask.shape)});
   d.add_to({d.output(0)}, "Identity", {d.input(0)});
-  return true;
-}
-
-// In floats, which represent every 8-bit integer.
-bool decompose_pool(Decomposition& d) {
-  const DType dtype = d.input_type(0).dtype;
-  if (is_float(dtype)) return false;
-  const ValueId x = d.add("Cast", {d.input(0)}, {{"to", int64_t{1}}});
-  std::vector<ValueId> outputs = d.node().outputs;
-  const ValueId y = outputs[0] = d.add_value();
-  d.add_to(outputs, std::make_shared<Pool>(d.op<Pool>()), {x});
-  d.add_to({d.output(0)}, "CastLike", {y, d.input(0)});
   return true;
 }
 

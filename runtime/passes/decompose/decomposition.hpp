@@ -74,13 +74,16 @@ bool decompose_reduce(Decomposition& d);
 // decompose_select.cpp
 bool decompose_hardmax(Decomposition& d);
 bool decompose_dropout(Decomposition& d);
-bool decompose_pool(Decomposition& d);
 bool decompose_max_unpooling(Decomposition& d);
 // decompose_quantised.cpp
 bool decompose_cast(Decomposition& d);
 bool decompose_dequantize_linear(Decomposition& d);
 bool decompose_qlinear_conv(Decomposition& d);
 bool decompose_qlinear_matmul(Decomposition& d);
+// decompose_integers.cpp
+bool decompose_choice_of_integers(Decomposition& d);
+bool decompose_arg_extremum(Decomposition& d);
+bool decompose_resize_of_integers(Decomposition& d);
 // decompose_resize.cpp
 bool decompose_resize(Decomposition& d);
 // decompose_einsum.cpp

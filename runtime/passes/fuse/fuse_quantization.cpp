@@ -9,18 +9,12 @@
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/moves_elements.hpp"
 #include "graph/operators/movement/pad.hpp"
-#include "graph/operators/reduction/pool.hpp"
 #include "passes/fuse/byte_functions.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/match.hpp"
 
 namespace vellum {
 namespace {
-
-bool is_max_pool(const Operator& op) {
-  const auto* pool = dynamic_cast<const Pool*>(&op);
-  return pool != nullptr && pool->kind == PoolKind::max && !pool->with_indices;
-}
 
 // Whether the node moves elements of integers as it moves floats. Quantisation keeps order: the largest
 // integer is that of the largest float. The zeros of a Pad of integers are not the zero point.
@@ -67,21 +61,24 @@ class QuantizationFuser {
     ValueId source = kNoValue;
   };
 
-  // MaxPool of integers is one of floats between two casts by now (decompose_pool()).
-  std::optional<Step> pool_between_casts(const Node& cast) const {
-    const auto pool = match_producer<Pool>(editor_, cast.inputs[0]);
-    if (!pool || !is_max_pool(*pool.op) || editor_.type(pool.input()).dtype != DType::f32)
+  // MaxPool, Resize and others of integers are operators of floats between two casts by now
+  // (decompose_integers.cpp).
+  std::optional<Step> step_between_casts(const Node& cast) const {
+    const auto picked = match_producer<Operator>(editor_, cast.inputs[0]);
+    if (!picked || picked.node->outputs[0] != cast.inputs[0] || !picks_elements(*picked.node))
       return std::nullopt;
-    const auto widened = match_producer<Operator>(editor_, pool.input());
+    if (editor_.type(picked.input()).dtype != DType::f32) return std::nullopt;
+    const auto widened = match_producer<Operator>(editor_, picked.input());
     if (!widened || widened->type() != "Cast") return std::nullopt;
     if (editor_.type(widened.input()).dtype != editor_.type(cast.outputs[0]).dtype) return std::nullopt;
-    return Step{pool.node->op, {}, widened.input()};
+    return Step{
+        picked.node->op, {picked.node->inputs.begin() + 1, picked.node->inputs.end()}, widened.input()};
   }
 
   std::optional<Step> step_to(ValueId integers) const {
     const auto found = match_producer<Operator>(editor_, integers);
     if (!found || found.node->outputs.size() != 1) return std::nullopt;
-    if (found->type() == "Cast" || found->type() == "CastLike") return pool_between_casts(*found.node);
+    if (found->type() == "Cast" || found->type() == "CastLike") return step_between_casts(*found.node);
     if (!picks_elements(*found.node)) return std::nullopt;
     return Step{found.node->op, {found.node->inputs.begin() + 1, found.node->inputs.end()}, found.input()};
   }

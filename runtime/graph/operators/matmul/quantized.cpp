@@ -141,21 +141,48 @@ std::vector<HostTensor> MatMulInteger::evaluate(HostInputs inputs) const {
            DType::i32)};
 }
 
+namespace {
+
+// Scale and zero point of a tensor: one value, or one per index along `axis`.
+void check_grid(Inputs inputs, size_t first, std::string_view what, const TensorType& tensor, int64_t axis) {
+  const std::string scale = std::string(what) + "_scale", zero = std::string(what) + "_zero_point";
+  const TensorType &scale_type = float_input_type(inputs, first, scale),
+                   &zero_type = input_type(inputs, first + 1, zero);
+  if (zero_type.dtype != tensor.dtype) refuse_model("input '" + zero + "' is " + to_string(zero_type));
+  if (element_count(scale_type.shape) != 1) check_per_axis(scale_type, scale, tensor.shape, axis);
+  if (element_count(zero_type.shape) != 1) check_per_axis(zero_type, zero, tensor.shape, axis);
+}
+
+}  // namespace
+
 std::vector<TensorType> QLinearMatMul::infer(Inputs inputs) const {
   const TensorType &a = byte_input(inputs, 0, "a"), &b = byte_input(inputs, 3, "b");
-  for (const size_t i : {1, 2, 4, 5, 6, 7}) check_scalar(inputs, i, "scale or zero point");
   const OperatorInput products[] = {{true, {DType::i64, a.shape}, nullptr},
                                     {true, {DType::i64, b.shape}, nullptr}};
-  return {{byte_input(inputs, 7, "y_zero_point").dtype, MatMul().infer(products)[0].shape}};
+  const Shape y = MatMul().infer(products)[0].shape;
+  check_grid(inputs, 1, "a", a, a.shape.size() > 1 ? -2 : 0);
+  check_grid(inputs, 4, "b", b, -1);
+  for (const size_t i : {6, 7}) check_scalar(inputs, i, "y_scale or y_zero_point");
+  if (a.shape.size() < 2) check_scalar(inputs, 1, "a_scale");  // a vector has one row
+  if (b.shape.size() < 2) check_scalar(inputs, 4, "b_scale");
+  return {{byte_input(inputs, 7, "y_zero_point").dtype, y}};
 }
 
 std::vector<HostTensor> QLinearMatMul::evaluate(HostInputs inputs) const {
   const TensorType type = infer_known(*this, inputs)[0];
-  const auto scalar = [&](size_t i) { return static_cast<double>(inputs[i]->to_floats()[0]); };
-  const double factor = scalar(1) * scalar(4) / scalar(6);
+  const auto a_scale = inputs[1]->to_floats(), b_scale = inputs[4]->to_floats();
+  const auto y_scale = static_cast<double>(inputs[6]->to_floats()[0]);
   const int64_t zero = inputs[7]->to_ints()[0];
   Ints y = multiply_centred(*inputs[0], inputs[2], *inputs[3], inputs[5]).to_ints();
-  for (int64_t& value : y) value = requantize(static_cast<double>(value) * factor, zero, type.dtype);
+  // A vector has no rows, or no columns, and one scale.
+  const size_t columns = b_scale.size(), rows = a_scale.size();
+  const size_t row_length =
+      inputs[3]->shape().size() > 1 ? static_cast<size_t>(inputs[3]->shape().back()) : 1;
+  for (size_t i = 0; i < y.size(); ++i) {
+    const double factor = static_cast<double>(a_scale[i / row_length % rows]) *
+                          static_cast<double>(b_scale[i % columns]) / y_scale;
+    y[i] = requantize(static_cast<double>(y[i]) * factor, zero, type.dtype);
+  }
   return {HostTensor::from<int64_t>(type.dtype, type.shape, y)};
 }
 

@@ -36,7 +36,8 @@ struct MatMulInteger : Operator {
   uint64_t work(Inputs inputs, Outputs outputs) const override;
 };
 
-// Inputs a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point.
+// Inputs a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point. Rows of a and columns of b
+// may have scales and zero points of their own; those of y have one value.
 struct QLinearMatMul : Operator {
   std::string_view type() const override { return "QLinearMatMul"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
