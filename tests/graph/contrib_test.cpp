@@ -34,6 +34,21 @@ TEST(Contrib, FusedProducts) {
       {2, 2}, {4, -0.3f, 7, -0.7f});
 }
 
+// (1, 2 batches, 2) as two matrices of one row, times one whose batches are transposed, too, and its matrices
+// or not.
+TEST(Contrib, ProductsOfTransposedBatches) {
+  const HostTensor a = floats({1, 2, 2}, {1, 2, 3, 4}), b = floats({2, 2, 1}, {1, 10, 100, 1000});
+  const auto product = [&](int64_t transposes_a, int64_t transposes_b, const HostTensor& right) {
+    return run({"com.microsoft.FusedMatMul",
+                1,
+                {{"transBatchA", transposes_a}, {"transBatchB", transposes_b}, {"transB", int64_t{0}}}},
+               {a, right});
+  };
+  expect_floats(product(1, 1, b), {2, 1, 1}, {1 * 1 + 2 * 100, 3 * 10 + 4 * 1000});
+  expect_floats(product(1, 0, b), {2, 1, 1}, {1 * 1 + 2 * 10, 3 * 100 + 4 * 1000});
+  expect_floats(product(0, 0, floats({2, 1}, {1, 10})), {1, 2, 1}, {21, 43});
+}
+
 TEST(Contrib, Gelus) {
   const HostTensor x = floats({2}, {1, -2}), bias = floats({2}, {1, 1});
   expect_floats(run({"com.microsoft.Gelu", 1, {}}, {x}), {2}, {gelu(1), gelu(-2)});

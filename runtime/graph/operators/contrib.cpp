@@ -80,16 +80,30 @@ ValueId matrix_transposed(Body& body, ValueId x) {
   return body.transpose(x, order);
 }
 
+// (M, batches, K) as (batches, M, K).
+ValueId batches_transposed(Body& body, ValueId x) {
+  Ints order(body.shape(x).size());
+  if (order.size() < 3) return x;
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
+  std::rotate(order.begin(), order.begin() + 1, order.end() - 1);
+  return body.transpose(x, order);
+}
+
 std::shared_ptr<const Operator> make_fused_matmul(const NodeSpec& spec) {
+  struct Transposed {
+    bool batches, matrix;
+    ValueId of(Body& body, ValueId x) const {
+      if (batches) x = batches_transposed(body, x);
+      return matrix ? matrix_transposed(body, x) : x;
+    }
+  };
   const Attributes& a = *spec.attributes;
   const float alpha = a.get_float("alpha", 1.0f);
-  const bool trans_a = get_flag(a, "transA", false), trans_b = get_flag(a, "transB", false);
-  if (get_flag(a, "transBatchA", false) || get_flag(a, "transBatchB", false))
-    refuse_unsupported("FusedMatMul that transposes batches");
+  const Transposed of_a{get_flag(a, "transBatchA", false), get_flag(a, "transA", false)},
+      of_b{get_flag(a, "transBatchB", false), get_flag(a, "transB", false)};
   return composed(spec, [=](Body& body) {
-    const ValueId x = body.input(0, "A"), w = body.input(1, "B");
-    const ValueId y = body.add(
-        "MatMul", {trans_a ? matrix_transposed(body, x) : x, trans_b ? matrix_transposed(body, w) : w});
+    const ValueId y =
+        body.add("MatMul", {of_a.of(body, body.input(0, "A")), of_b.of(body, body.input(1, "B"))});
     const ValueId factor = body.scalar(body.type(y).dtype, static_cast<double>(alpha));
     body.output(alpha == 1.0f ? y : body.add("Mul", {y, factor}));
   });
