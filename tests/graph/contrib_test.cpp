@@ -152,5 +152,28 @@ TEST(Contrib, QuantisedAndNhwc) {
                 {2}, {6, 510});
 }
 
+// Two channels, each a group: what is added to both pixels does not change their difference.
+TEST(Contrib, GroupNormsOfASum) {
+  const HostTensor x = floats({1, 1, 2, 2}, {1, 10, 3, 50}), gamma = floats({2}, {1, 2}),
+                   beta = floats({2}, {0, 5});
+  const Spec spec{"com.microsoft.SkipGroupNorm", 1, {{"groups", int64_t{2}}, {"epsilon", 0.0f}}, 2};
+  for (const Shape& of_skip : {Shape{1, 2}, Shape{1, 1, 1, 2}}) {
+    const OptionalTensors inputs{x, gamma, beta, floats(of_skip, {100, 200}), floats({2}, {1000, 2000})};
+    const auto results = run_all(*make(spec, inputs), inputs);
+    expect_floats(results[0], {1, 1, 2, 2}, {-1, 3, 1, 7});
+    expect_floats(results[1], {1, 1, 2, 2}, {1101, 2210, 1103, 2250});
+  }
+  const OptionalTensors of_pixels{x, gamma, beta, floats({1, 1, 2, 2}, {0, 40, 2, 0})};
+  const auto results = run_all(*make(spec, of_pixels), of_pixels);
+  expect_floats(results[1], {1, 1, 2, 2}, {1, 50, 5, 50});
+}
+
+// One filter of 1x2 pixels and two channels.
+TEST(Contrib, ConvolutionsWithChannelsLast) {
+  const HostTensor x = floats({1, 1, 3, 2}, {1, 2, 3, 4, 5, 6}), w = floats({1, 1, 2, 2}, {1, 10, 100, 1000});
+  expect_floats(run({"com.microsoft.NhwcConv", 1, {}}, {x, w, floats({1}, {7})}), {1, 1, 2, 1},
+                {1 + 20 + 300 + 4000 + 7, 3 + 40 + 500 + 6000 + 7});
+}
+
 }  // namespace
 }  // namespace vellum::testing

@@ -186,29 +186,72 @@ std::shared_ptr<const Operator> make_simplified_norm(const NodeSpec& spec) {
   return standard_operator(spec, "RMSNormalization", 2, {});
 }
 
-// GroupNorm: a group normalisation, by default in the order N, H, W, C, with an optional Silu.
-std::shared_ptr<const Operator> make_contrib_group_norm(const NodeSpec& spec) {
-  const Attributes& a = *spec.attributes;
-  const float epsilon = a.get_float("epsilon", 1e-5f);
-  const int64_t groups = a.get_int("groups", 0), activation = a.get_int("activation", 0);
-  const bool channels_last = get_flag(a, "channels_last", true);
-  return composed(spec, [=](Body& body) {
-    ValueId x = body.input(0, "X");
+// (N, H, W, C) as (N, C, H, W), and back.
+ValueId channels_first(Body& body, ValueId x) {
+  if (body.shape(x).size() != 4) refuse_unsupported("other than images in the order N, H, W, C");
+  return body.transpose(x, {0, 3, 1, 2});
+}
+ValueId channels_last(Body& body, ValueId x) { return body.transpose(x, {0, 2, 3, 1}); }
+
+// The attributes of GroupNorm: a group normalisation, by default in the order N, H, W, C, with an optional
+// Silu.
+struct ContribGroupNorm {
+  explicit ContribGroupNorm(const Attributes& a)
+      : epsilon(a.get_float("epsilon", 1e-5f)),
+        groups(a.get_int("groups", 0)),
+        activation(a.get_int("activation", 0)),
+        has_channels_last(get_flag(a, "channels_last", true)) {}
+
+  // Normalises x with the inputs gamma and beta.
+  ValueId of(Body& body, ValueId x) const {
     if (body.shape(x).size() != 4) refuse_model("X has not four dimensions");
-    if (channels_last) x = body.transpose(x, {0, 3, 1, 2});
+    if (has_channels_last) x = channels_first(body, x);
     ValueId y = body.add("GroupNormalization", {x, body.input(1, "gamma"), body.input(2, "beta")},
                          {{"num_groups", groups}, {"epsilon", epsilon}});
     if (activation != 0) y = body.add("Silu", {y});
-    body.output(channels_last ? body.transpose(y, {0, 2, 3, 1}) : y);
+    return has_channels_last ? channels_last(body, y) : y;
+  }
+
+  float epsilon;
+  int64_t groups, activation;
+  bool has_channels_last;
+};
+
+std::shared_ptr<const Operator> make_contrib_group_norm(const NodeSpec& spec) {
+  const ContribGroupNorm norm(*spec.attributes);
+  return composed(spec, [norm](Body& body) { body.output(norm.of(body, body.input(0, "X"))); });
+}
+
+// GroupNorm of X + skip + bias, which is the second output. A skip of (N, C) or (N, 1, 1, C) is added to each
+// pixel.
+std::shared_ptr<const Operator> make_skip_group_norm(const NodeSpec& spec) {
+  const ContribGroupNorm norm(*spec.attributes);
+  return composed(spec, [norm, outputs = spec.output_count](Body& body) {
+    if (!norm.has_channels_last) refuse_unsupported("SkipGroupNorm in the order N, C, H, W");
+    ValueId skip = body.input(3, "skip");
+    if (const Shape of = body.shape(skip); of.size() == 2) skip = body.reshape(skip, {of[0], 1, 1, of[1]});
+    ValueId sum = body.add("Add", {body.input(0, "X"), skip});
+    if (body.has_input(4)) sum = body.add("Add", {sum, body.input(4, "bias")});
+    body.output(norm.of(body, sum));
+    if (outputs > 1) body.output(sum);
   });
 }
 
 std::shared_ptr<const Operator> make_nhwc_max_pool(const NodeSpec& spec) {
   const auto pool = standard_operator(spec, "MaxPool", 1, {});
   return composed(spec, [pool](Body& body) {
-    const ValueId x = body.input(0, "x");
-    if (body.shape(x).size() != 4) refuse_unsupported("NhwcMaxPool of other than images");
-    body.output(body.transpose(body.add(pool, {body.transpose(x, {0, 3, 1, 2})}), {0, 2, 3, 1}));
+    body.output(channels_last(body, body.add(pool, {channels_first(body, body.input(0, "x"))})));
+  });
+}
+
+// A Conv whose weights have their channels last, too: (M, kernel height, kernel width, C / group).
+std::shared_ptr<const Operator> make_nhwc_conv(const NodeSpec& spec) {
+  const auto conv = standard_operator(spec, "Conv", 3, {});
+  return composed(spec, [conv](Body& body) {
+    std::vector<ValueId> inputs{channels_first(body, body.input(0, "X")),
+                                channels_first(body, body.input(1, "W"))};
+    if (body.has_input(2)) inputs.push_back(body.input(2, "B"));
+    body.output(channels_last(body, body.add(conv, std::move(inputs))));
   });
 }
 
@@ -230,6 +273,8 @@ constexpr ContribRow kContribOperators[] = {
     {"com.microsoft.SkipSimplifiedLayerNormalization", make_skip_norm},
     {"com.microsoft.SimplifiedLayerNormalization", make_simplified_norm},
     {"com.microsoft.GroupNorm", make_contrib_group_norm},
+    {"com.microsoft.SkipGroupNorm", make_skip_group_norm},
+    {"com.microsoft.NhwcConv", make_nhwc_conv},
     {"com.microsoft.NhwcMaxPool", make_nhwc_max_pool},
     {"com.microsoft.QuantizeLinear", make_same},
     {"com.microsoft.DequantizeLinear", make_same},
