@@ -121,7 +121,8 @@ struct DeviceTraits {
 
   bool weights_in_buffers = false;  // even where tensors are in images
   bool joins_in_buffers = false;    // tensors that are concatenated or split are in buffers, as views
-  // Tensors of layout channels4 in buffers are read by texelFetch from uniform texel buffers.
+  // Tensors of layout channels4 in buffers, and caches in bytes, are read by texelFetch from uniform texel
+  // buffers.
   bool samples_texel_buffers = false;
   // Defaults of members of DeviceCaps; set_default_traits() copies them.
   bool prefers_images = true;

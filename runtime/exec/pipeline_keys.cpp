@@ -6,14 +6,15 @@ namespace vellum {
 namespace {
 
 gpu::BindingType binding_type(const TensorDesc& desc, const Binding& binding) {
+  const bool is_bytes = desc.element == ElementType::q8 || binding.of_bytes;
   if (binding.texel_buffer && binding.sampled)
-    return desc.element == ElementType::f16  ? gpu::BindingType::sampled_buffer_rgba16f
-           : desc.element == ElementType::q8 ? gpu::BindingType::sampled_buffer_rgba8ui
-                                             : gpu::BindingType::sampled_buffer_rgba32f;
+    return desc.element == ElementType::f16 ? gpu::BindingType::sampled_buffer_rgba16f
+           : is_bytes                       ? gpu::BindingType::sampled_buffer_rgba8ui
+                                            : gpu::BindingType::sampled_buffer_rgba32f;
   if (binding.texel_buffer)
-    return desc.element == ElementType::f16  ? gpu::BindingType::texel_buffer_rgba16f
-           : desc.element == ElementType::q8 ? gpu::BindingType::texel_buffer_rgba8ui
-                                             : gpu::BindingType::texel_buffer_rgba32f;
+    return desc.element == ElementType::f16 ? gpu::BindingType::texel_buffer_rgba16f
+           : is_bytes                       ? gpu::BindingType::texel_buffer_rgba8ui
+                                            : gpu::BindingType::texel_buffer_rgba32f;
   if (desc.storage == Storage::buffer) return gpu::BindingType::storage_buffer;
   return binding.sampled ? gpu::BindingType::sampled_image : gpu::BindingType::storage_image;
 }

@@ -1,7 +1,7 @@
 // Rows of signed bytes with a scale each (runtime/graph/byte_rows.hpp).
 
-// Returns the four bytes of a word.
-vec4 signed_bytes(int word) { return vec4(ivec4(word << 24, word << 16, word << 8, word) >> 24); }
+// Returns the numbers of four bytes.
+vec4 signed_bytes(uvec4 bytes) { return vec4(ivec4(bytes << 24) >> 24); }
 
 // Returns the word of four values that are within -127 and 127.
 int word_of_bytes(vec4 values) {

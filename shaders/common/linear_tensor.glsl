@@ -46,6 +46,25 @@
   BUFFER_DECL_(name, readonly, uint) uint CAT(word_, name)(int i) { return DATA_(name)[i]; }
 #define LINEAR_WORDS4_IN(name) \
   BUFFER_DECL_(name, readonly, uvec4) uvec4 CAT(words_, name)(int i4) { return DATA_(name)[i4]; }
+// Words of four bytes, from a buffer of I32 or from its texels.
+#define BYTES_IN(name) BY_STORAGE_(BYTES_, name)
+#define BYTES_LINEAR(name)                                                    \
+  BUFFER_DECL_(name, readonly, uint)                                          \
+  uint CAT(word_, name)(int i) { return DATA_(name)[i]; }                     \
+  uvec4 CAT(bytes_, name)(int i) { return unpack_bytes4(CAT(word_, name)(i)); }
+#ifdef SAMPLED_TEXEL_BUFFERS
+#define BYTES_TEXELS_(name, i) texelFetch(DATA_(name), i)
+#define BYTES_DECL_(name) layout(set = 0, binding = CAT(BINDING_, name)) uniform highp usamplerBuffer DATA_(name);
+#else
+#define BYTES_TEXELS_(name, i) imageLoad(DATA_(name), i)
+#define BYTES_DECL_(name) \
+  layout(set = 0, binding = CAT(BINDING_, name), rgba8ui) uniform readonly highp uimageBuffer DATA_(name);
+#endif
+#define BYTES_LINEAR_TEXEL(name)                                              \
+  BYTES_DECL_(name)                                                           \
+  uvec4 CAT(bytes_, name)(int i) { return BYTES_TEXELS_(name, i); }           \
+  uint CAT(word_, name)(int i) { return pack_bytes4(ivec4(CAT(bytes_, name)(i))); }
+
 // Linear buffers read as texels of four elements.
 #define IN_LINEAR_TEXEL(name)                                         \
   TEXEL_BUFFER_DECL_(name)                                            \

@@ -43,8 +43,13 @@ OPERAND(v)
 #endif
 #elif defined(CACHE)
 LINEAR_IN(q)
+#ifdef BYTE_ROWS
+BYTES_IN(k)
+BYTES_IN(v)
+#else
 LINEAR_IN(k)
 LINEAR_IN(v)
+#endif
 int q_first, k_first, v_first;  // slices before those of the image and head
 int locate_q(int token, int row) { return q_first + token * q_token_stride; }
 int locate_k(int token, int row) { return k_first + token * k_token_stride; }
@@ -52,10 +57,10 @@ int locate_v(int token, int row) { return v_first + token * v_token_stride; }
 vec4 next_q(inout int address, int row) { return load4_q(address++); }
 #ifdef BYTE_ROWS
 #include "byte_rows.glsl"
-vec4 next_k(inout int address, int row) { return signed_bytes(load_k(address++)); }
-vec4 next_v(inout int address, int row) { return signed_bytes(load_v(address++)); }
-float scale_of_k(int token) { return intBitsToFloat(load_k(locate_k(token, 0) + depth_slices)); }
-float scale_of_v(int token) { return intBitsToFloat(load_v(locate_v(token, 0) + V_SLICES)); }
+vec4 next_k(inout int address, int row) { return signed_bytes(bytes_k(address++)); }
+vec4 next_v(inout int address, int row) { return signed_bytes(bytes_v(address++)); }
+float scale_of_k(int token) { return uintBitsToFloat(word_k(locate_k(token, 0) + depth_slices)); }
+float scale_of_v(int token) { return uintBitsToFloat(word_v(locate_v(token, 0) + V_SLICES)); }
 vec4 scales_of_k(ivec4 token) {
   return vec4(scale_of_k(token.x), scale_of_k(token.y), scale_of_k(token.z), scale_of_k(token.w));
 }

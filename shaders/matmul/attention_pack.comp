@@ -22,7 +22,7 @@
 
 #ifdef BYTE_ROWS
 #include "byte_rows.glsl"
-LINEAR_IN(x)
+BYTES_IN(x)
 #else
 #include "view_of_x.glsl"
 #endif
@@ -41,7 +41,7 @@ void main() {
 #ifdef BYTE_ROWS
   int row = base + by_head.x * operand_stride + by_token.y * token_stride + by_head.y * head_stride +
             by_token.x * image_stride;
-  vec4 v = intBitsToFloat(load_x(row + slices_each)) * signed_bytes(load_x(row + by_slice.y));
+  vec4 v = uintBitsToFloat(word_x(row + slices_each)) * signed_bytes(bytes_x(row + by_slice.y));
 #else
   int channel = 4 * by_slice.y;
   int at = base + by_head.x * operand_stride + by_token.y * token_stride + by_head.y * head_stride +

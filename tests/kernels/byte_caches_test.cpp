@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cost/device_traits.hpp"
 #include "graph/byte_rows.hpp"
 #include "graph/operators/matmul/attention.hpp"
 #include "graph/operators/movement/cache_update.hpp"
@@ -97,6 +98,41 @@ TEST(Attention, OfCachesInBytes) {
   check_operator(attention({5, 67, 4, 2, 8, 12, {34, 5}}));
   check_operator(attention({3, 30, 2, 2, 20, 20, {30, 7}, 4}));
   check_operator(attention({9, 40, 3, 3, 8, 4, {40, 22}, 9, true}));
+}
+
+// Heads of many sizes, whose rows begin at every offset within 16 bytes.
+TEST(Attention, OfCachesInBytesWithHeadsOfManySizes) {
+  for (const int64_t channels : {16, 20, 36, 64, 80, 100, 128, 256})
+    check_operator(attention({1, 21, 4, 2, channels, channels, {18}}));
+  check_operator(attention({2, 33, 2, 1, 64, 128, {33, 6}, 7}));
+  check_operator(attention({7, 40, 4, 1, 48, 36, {40}, 0, true}));
+}
+
+TEST(Attention, OfCachesInBytesOfEveryLength) {
+  for (const int64_t length : {1, 2, 5, 64, 1000, 5000})
+    check_operator(attention({1, 5000, 2, 1, 16, 16, {length}}));
+  check_operator(attention({70, 300, 2, 1, 32, 32, {300}}));
+}
+
+// Words are loaded as texels of four bytes where that is faster and the device's limits allow it.
+TEST(Attention, OfCachesInBytesAsTexels) {
+  const OperatorCase test = attention({2, 30, 4, 2, 20, 20, {30, 8}});
+  const auto texel_buffers = [&](const DeviceCaps& caps) {
+    const Program program = lower(single_node_graph(test), caps, {.storage = StorageChoice::buffer});
+    int64_t count = 0;
+    for (const Task& task : program.tasks)
+      for (const Binding& binding : task.dispatch->bindings)
+        count += binding.of_bytes && binding.texel_buffer;
+    return count;
+  };
+  DeviceCaps caps = test_context()->caps();
+  for (const bool as_texels : {false, true}) {
+    caps.reads_buffers_as_texels = as_texels;
+    EXPECT_EQ(texel_buffers(caps), as_texels || device_traits(caps).samples_texel_buffers ? 2 : 0);
+    check_operator(test, caps);
+  }
+  caps.max_texel_buffer_elements = 100;
+  EXPECT_EQ(texel_buffers(caps), 0);
 }
 
 // Scales that differ by magnitudes, of rows that the loop reads together.

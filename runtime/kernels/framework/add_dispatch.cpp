@@ -70,11 +70,12 @@ void ProgramBuilder::choose_buffer_reads(Dispatch& dispatch) const {
     const TensorDesc& desc = program_.tensors[binding.tensor].desc;
     const bool floats = desc.element == ElementType::f32 || desc.element == ElementType::f16 ||
                         desc.element == ElementType::q8;
-    if (binding.access != Access::read || desc.storage != Storage::buffer || !floats) continue;
-    // Linear tensors are excluded: their elements would be components of texels, and SwiftShader would take
-    // minutes to compile matrix products.
-    if (sampled && desc.layout == Layout::linear) continue;
-    const uint64_t texels = desc.byte_size() / (4 * size_of(desc.element));
+    if (binding.access != Access::read || desc.storage != Storage::buffer) continue;
+    if (!floats && !binding.of_bytes) continue;
+    // Linear tensors of floats are excluded: their elements would be components of texels, and SwiftShader
+    // would take minutes to compile matrix products.
+    if (sampled && desc.layout == Layout::linear && !binding.of_bytes) continue;
+    const uint64_t texels = desc.byte_size() / (binding.of_bytes ? 4 : 4 * size_of(desc.element));
     binding.texel_buffer = texels <= caps_.max_texel_buffer_elements && images < most_images;
     binding.sampled = binding.texel_buffer && sampled;
     images += binding.texel_buffer;

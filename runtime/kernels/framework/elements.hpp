@@ -38,6 +38,10 @@ Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding
 inline Binding reads(std::string name, TensorId tensor) {
   return {.tensor = tensor, .access = Access::read, .name = std::move(name)};
 }
+// Makes a binding of a tensor of I32 whose words are four bytes each, for BYTES_IN.
+inline Binding reads_bytes(std::string name, TensorId tensor) {
+  return {.tensor = tensor, .access = Access::read, .of_bytes = true, .name = std::move(name)};
+}
 inline Binding writes(std::string name, TensorId tensor) {
   return {.tensor = tensor, .access = Access::write, .name = std::move(name)};
 }

@@ -58,22 +58,23 @@ void pack_into(Lowering& lowering, const OperandGrid& grid, size_t input, const 
       linear ? std::array<int64_t, 4>{1, 4, 1, 1} : nchw(lowering.input_type(input).shape);
   const int64_t plane = shape[2] * shape[3];
   const TensorId x = lowering.read(input, linear ? Layout::linear : Layout::channels4);
-  Dispatch dispatch = make_dispatch(
-      "attention_pack", grid_1d(lowering.caps(), texels), {reads("x", x), writes("y", grid.tensor)},
-      AttentionPackParameters{.x_shape = {shape[3], shape[2], shape[1], shape[0]},
-                              .y_shape = texel_shape(lowering.tensor(grid.tensor).desc.shape),
-                              .tokens = view.shape[2],
-                              .heads = view.shape[1],
-                              .channels = view.shape[3],
-                              .images = view.shape[0],
-                              .token_stride = view.strides[2],
-                              .head_stride = view.strides[1],
-                              .channel_stride = view.strides[3],
-                              .image_stride = view.strides[0],
-                              .base = view.offset,
-                              .operands = operands,
-                              .operand_stride = operand_stride,
-                              .first_row = row});
+  Dispatch dispatch =
+      make_dispatch("attention_pack", grid_1d(lowering.caps(), texels),
+                    {in_bytes ? reads_bytes("x", x) : reads("x", x), writes("y", grid.tensor)},
+                    AttentionPackParameters{.x_shape = {shape[3], shape[2], shape[1], shape[0]},
+                                            .y_shape = texel_shape(lowering.tensor(grid.tensor).desc.shape),
+                                            .tokens = view.shape[2],
+                                            .heads = view.shape[1],
+                                            .channels = view.shape[3],
+                                            .images = view.shape[0],
+                                            .token_stride = view.strides[2],
+                                            .head_stride = view.strides[1],
+                                            .channel_stride = view.strides[3],
+                                            .image_stride = view.strides[0],
+                                            .base = view.offset,
+                                            .operands = operands,
+                                            .operand_stride = operand_stride,
+                                            .first_row = row});
   if (linear) define(dispatch, in_bytes ? "BYTE_ROWS" : "X_LINEAR");
   if (!linear && plane == 1) define(dispatch, "X_ROWS");
   if (!in_bytes && operand_stride % (4 * plane) == 0 && reads_quads(view, 3, plane, shape[1]))
@@ -214,10 +215,13 @@ void bind_gathered(Lowering& lowering, Dispatch& dispatch, const Attention::Oper
 void bind_caches(Lowering& lowering, Dispatch& dispatch, const Attention::Operands& o,
                  const KeySplit& split) {
   constexpr const char* names[] = {"q", "k", "v"};
-  for (size_t i = 0; i < 3; ++i)
-    dispatch.bindings.push_back(reads(names[i], lowering.read(i, Layout::linear)));
-  define(dispatch, "CACHE");
   const bool in_bytes = lowering.op<Attention>().byte_caches;
+  for (size_t i = 0; i < 3; ++i) {
+    const TensorId operand = lowering.read(i, Layout::linear);
+    dispatch.bindings.push_back(in_bytes && i > 0 ? reads_bytes(names[i], operand)
+                                                  : reads(names[i], operand));
+  }
+  define(dispatch, "CACHE");
   if (in_bytes) define(dispatch, "BYTE_ROWS");
   const AttentionSizes common = attention_sizes(lowering, o);
   const std::vector<int64_t> q = slice_strides(o.q, false), k = slice_strides(o.k, in_bytes),
