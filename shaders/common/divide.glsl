@@ -58,4 +58,13 @@ vec4 nearest_steps(vec4 v, vec4 halves, Step s) {
   precise vec4 beside = left - clamp(left, -close, close);
   return roundEven(nearest + 0.25 * sign(beside));
 }
+
+// Returns what nearest_steps() returns, for steps that step_rounding.hpp allows. v is at most 2000 steps. The nearest multiple
+// of one half plus the exact remainder's quotient is the exact quotient, which the sum rounds.
+vec4 quick_steps(vec4 v, Step s) {
+  vec4 halves = roundEven(v * s.twice_inverse);
+  precise vec4 left = (v - halves * (0.5 * s.high)) - halves * (0.5 * s.low);
+  precise vec4 quotient = 0.5 * halves + left * (0.5 * s.twice_inverse);
+  return roundEven(quotient);
+}
 #endif

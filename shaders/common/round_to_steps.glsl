@@ -14,18 +14,21 @@ vec4 without_nan(vec4 v) {
 // even, clamped to least * step and most * step. It divides as exactly as quantize.comp does. The bounds are integers,
 // so rounding may be the last operation. A NaN becomes 0.
 //
-// With WIDE_STEPS least or most is beyond 2000 steps.
+// With WIDE_STEPS least or most is beyond 2000 steps. With CLOSE_STEPS the quick quotient may be on the wrong side of a tie
+// (kernels/framework/step_rounding.hpp checks it for all ties of the step).
 vec4 round_to_steps(vec4 x, float step, float least, float most) {
 #if (defined(FIXED_POINT) && (!defined(RESIDUAL) || defined(FIXED_PAIR))) || (defined(FIXED_PAIR) && !defined(RESIDUAL))
   // Fixed-point results are whole steps, so an inexact quotient still rounds correctly.
   return roundEven(clamp(without_nan(x / step), vec4(least), vec4(most))) * step;
 #elif defined(WIDE_STEPS)
   return roundEven(clamp(without_nan(exact_halves(x, vec4(step))), vec4(least), vec4(most))) * step;
-#else
+#elif defined(CLOSE_STEPS)
   Step divisor = step_of_size(step);
   vec4 v = without_nan(x);
   vec4 halves = roundEven(clamp(v * divisor.twice_inverse, vec4(2.0 * least - 2.0), vec4(2.0 * most + 2.0)));
   return clamp(nearest_steps(v, halves, divisor), vec4(least), vec4(most)) * step;
+#else
+  return quick_steps(clamp(without_nan(x), vec4(least * step), vec4(most * step)), step_of_size(step)) * step;
 #endif
 }
 #endif

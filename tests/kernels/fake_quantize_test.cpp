@@ -10,6 +10,7 @@
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/reduction/squeeze_excite.hpp"
+#include "kernels/framework/step_rounding.hpp"
 #include "kernels/fused/separable.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
@@ -73,18 +74,42 @@ TEST(FakeQuantize, RoundsHalvesToEvenAndSaturates) {
   check_operator(fake_quantize(in_quarters({2, 5, 3, 7}, 1), kRounding));
 }
 
+// A step with a quotient so close to what rounds to a tie that the quick quotient may be on the other side.
+constexpr float kCloseStep = 0x1.7a0006p-1f;
+
+TEST(FakeQuantize, ChecksTheTiesOfEachStep) {
+  for (const float step : {5.0f / 255.0f, 0.1f, 0.5f, 1e-6f, 12345.678f})
+    EXPECT_TRUE(is_quick_quotient_right({step, -128, 127})) << step;
+  EXPECT_FALSE(is_quick_quotient_right({kCloseStep, 0, 255}));
+  EXPECT_FALSE(is_quick_quotient_right({0.1f, -32768, 32767})) << "their multiples have too many bits";
+  EXPECT_FALSE(is_quick_quotient_right({1e-38f, 0, 255})) << "their remainders are denormal";
+  const auto macros = [](const Activation& rounding) {
+    std::string names;
+    for (const Task& task : lower(single_node_graph(fake_quantize(in_quarters({1, 5, 4, 6}, 1), rounding)),
+                                  test_context()->caps(), {})
+                                .tasks)
+      if (task.dispatch)
+        for (const auto& [name, value] : task.dispatch->defines)
+          if (name.ends_with("_STEPS")) names += name;
+    return names;
+  };
+  EXPECT_EQ(macros({.step = 0.1f, .least = -128, .most = 127}), "");
+  EXPECT_EQ(macros({.step = kCloseStep, .least = 0, .most = 255}), "CLOSE_STEPS");
+  EXPECT_EQ(macros({.step = 0.1f, .least = -32768, .most = 32767}), "WIDE_STEPS");
+}
+
 // Quotients at, and one unit beside, every tie of steps whose inverse is no float, and far beyond the bounds;
-// in bytes, and in 16 bits, whose multiples have more bits.
+// in 9 bits, and in 16 bits, whose multiples have more bits.
 TEST(FakeQuantize, QuotientsBesideATieAreNoTies) {
-  for (const float step : {5.0f / 255.0f, 0.1f, 0.7f, 3.0f / 255.0f, 1e-6f, 12345.678f}) {
-    for (const float most : {127.0f, 32767.0f}) {
+  for (const float step : {5.0f / 255.0f, 0.1f, 0.7f, 3.0f / 255.0f, 1e-6f, 12345.678f, kCloseStep}) {
+    for (const float most : {255.0f, 32767.0f}) {
       std::vector<float> x;
-      for (int i = 0; i < 128; ++i) {
-        const float whole = most > 127.0f && i > 3 ? static_cast<float>(257 * i) : static_cast<float>(i);
+      for (int i = 0; i < 256; ++i) {
+        const float whole = most > 255.0f && i > 3 ? static_cast<float>(257 * i) : static_cast<float>(i);
         for (const float beside : {1.0f - 0x1p-24f, 1.0f, 1.0f + 0x1p-23f})
           for (const float sign : {1.0f, -1.0f}) x.push_back(sign * (whole + 0.5f) * step * beside);
       }
-      for (const float far : {3e38f, 1e6f * step, 129.0f * step, INFINITY}) x.insert(x.end(), {far, -far});
+      for (const float far : {3e38f, 1e6f * step, 257.0f * step, INFINITY}) x.insert(x.end(), {far, -far});
       const auto count = static_cast<int64_t>(x.size());
       OperatorCase test = fake_quantize(HostTensor::f32({1, 1, 1, count}, x),
                                         {.step = step, .least = -most - 1, .most = most});

@@ -5,16 +5,20 @@
 #include <string>
 
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/step_rounding.hpp"
 
 namespace vellum {
 namespace {
 
-constexpr float kMostSteps = 2000.0f;
-bool are_wide_bounds(float least, float most) { return std::max(-least, most) > kMostSteps; }
+// Returns the steps to which the sum before a residual is rounded.
+StepBounds steps_of_sum(const Activation& activation) {
+  if (!activation.rounds_sum()) return {};
+  return {activation.sum_step, activation.sum_low, activation.sum_high};
+}
 
 void define(Dispatch& dispatch, const std::string& macro, std::string_view variant,
             const Activation& activation) {
-  if (are_wide_steps(activation)) dispatch.defines.emplace_back("WIDE_STEPS", "1");
+  define_steps(dispatch, {result_steps(activation), steps_of_sum(activation)});
   dispatch.defines.emplace_back(macro, (activation.is_rounded() ? "rounded_" : "") + std::string(variant));
   if (activation.is_scaled()) dispatch.defines.emplace_back(macro + "_SCALED", "1");
   if (activation.rounds_sum()) {
@@ -35,11 +39,6 @@ bool is_bounds_or_none(const Activation& activation) {
 }
 
 }  // namespace
-
-bool are_wide_steps(const Activation& activation) {
-  return (activation.is_rounded() && are_wide_bounds(activation.least, activation.most)) ||
-         (activation.rounds_sum() && are_wide_bounds(activation.sum_low, activation.sum_high));
-}
 
 void append_fixed_pair(Dispatch& dispatch, const FixedPair& pair) {
   const auto byte = [](int32_t shift) { return static_cast<uint32_t>(shift) & 255u; };

@@ -10,10 +10,6 @@ namespace vellum {
 // `none`.
 void define_activation(Dispatch& dispatch, const Activation& activation);
 
-// Returns whether a shader that rounds to the activation's steps needs WIDE_STEPS: their multiples have more
-// bits than round_to_steps.glsl otherwise takes.
-bool are_wide_steps(const Activation& activation);
-
 // Defines FIXED_PAIR and the fields of shaders/common/fixed_point.glsl, but not the step of the first
 // operand.
 void append_fixed_pair(Dispatch& dispatch, const FixedPair& pair);

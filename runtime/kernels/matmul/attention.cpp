@@ -12,6 +12,7 @@
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
+#include "kernels/framework/step_rounding.hpp"
 #include "kernels/matmul/attention_operands.hpp"
 #include "kernels/matmul/attention_tile.hpp"
 #include "program/divide.hpp"
@@ -75,7 +76,7 @@ void bind_roundings(Lowering& lowering, Dispatch& dispatch) {
   };
   const TensorId roundings = lowering.weight(lowering.node().name + "/roundings", desc, values);
   dispatch.bindings.push_back(reads("roundings", roundings));
-  if (are_wide_steps(op.score_rounding) || are_wide_steps(op.weight_rounding)) define(dispatch, "WIDE_STEPS");
+  define_steps(dispatch, {result_steps(op.score_rounding), result_steps(op.weight_rounding)});
 }
 
 // Returns a dispatch of attention_rounded.comp without parameters and bindings.

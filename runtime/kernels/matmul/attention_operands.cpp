@@ -8,6 +8,7 @@
 #include "kernels/conv/weights.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/step_rounding.hpp"
 #include "kernels/movement/strided_reads.hpp"
 #include "program/divide.hpp"
 #include "shaders/matmul/attention.h"
@@ -44,8 +45,7 @@ void bind_operand_roundings(Lowering& lowering, Dispatch& dispatch, size_t first
   const std::string name = lowering.node().name + "/operand_roundings_" + std::to_string(first);
   dispatch.bindings.push_back(reads("roundings", lowering.weight(name, desc, values)));
   define(dispatch, "ROUND_OPERANDS");
-  if (std::ranges::any_of(roundings, [](const OperandRounding& r) { return are_wide_steps(r.rounding); }))
-    define(dispatch, "WIDE_STEPS");
+  for (const OperandRounding& operand : roundings) define_steps(dispatch, {result_steps(operand.rounding)});
 }
 
 // Gathers `operands` operands, `operand_stride` elements apart in the input, into the grid from `row` on.
