@@ -22,6 +22,7 @@
 #include "kernels/fused/squeeze_excite.hpp"
 #include "selfcheck/movement_cases.hpp"
 #include "selfcheck/quantised_cases.hpp"
+#include "selfcheck/weight_cases.hpp"
 
 namespace vellum {
 namespace {
@@ -326,66 +327,6 @@ void add_squeeze_excite(std::vector<SmallOperator>& list) {
                                 squeeze_excite()));
 }
 
-constexpr float kByteStep = 1.0f / 64;
-
-// Returns the operator with its weights on a grid of bytes, as in a file of floats with 8-bit weights.
-SmallOperator with_byte_weights(SmallOperator made) {
-  made.name += ", weights in bytes";
-  made.graph.has_integer_weights = true;
-  for (Value& value : made.graph.values)
-    if (value.constant && value.type.shape.size() > 1)
-      for (float& weight : value.constant->mutable_as<float>())
-        weight = std::nearbyint(weight / kByteStep) * kByteStep;
-  return made;
-}
-
-// Returns the operator with its input rounded to bytes, too.
-SmallOperator in_bytes(const SmallOperator& operation) {
-  SmallOperator made = with_byte_weights(operation);
-  made.name = operation.name + ", in bytes";
-  Graph& graph = made.graph;
-  auto rounding = std::make_shared<Unary>();
-  rounding->activation = {.step = kByteStep, .least = -128, .most = 127};
-  Node& node = graph.nodes[0];
-  const ValueId rounded = graph.add_value("rounded");
-  graph.values[rounded].type = graph.values[node.inputs[0]].type;
-  graph.values[rounded].type_known = true;
-  Node round{"FakeQuantize", std::move(rounding), {node.inputs[0]}, {rounded}};
-  node.inputs[0] = rounded;
-  graph.nodes.insert(graph.nodes.begin(), std::move(round));
-  return made;
-}
-
-// Adds kernels that read weights in bytes.
-void add_byte_weights(std::vector<SmallOperator>& list) {
-  constexpr std::string_view kNames[] = {"Conv 1x1",
-                                         "Conv 3x3",
-                                         "Conv 3x3 in groups",
-                                         "Conv 3x3 depthwise",
-                                         "ConvTranspose 3x3",
-                                         "Gemm",
-                                         "SeparableConv 3x3",
-                                         "SeparableConv 5x5 of many channels",
-                                         "ConvSqueezeExcite 3x3",
-                                         "ExpandConv 3x3",
-                                         "ExpandConv 3x3 with gates",
-                                         "Conv 1x1 and 3x3",
-                                         "PoolConv 3x3",
-                                         "ConvMean",
-                                         "ConvTable 1x1",
-                                         "ConvTable 3x3",
-                                         "ConvTable 3x3 depthwise",
-                                         "ConvTable of a product",
-                                         "SqueezeExcite"};
-  std::vector<SmallOperator> added;
-  for (const SmallOperator& made : list) {
-    if (std::ranges::count(kNames, std::string_view(made.name)) == 0) continue;
-    added.push_back(in_bytes(made));
-    if (!made.name.starts_with("ConvTable")) added.push_back(with_byte_weights(made));
-  }
-  std::ranges::move(added, std::back_inserter(list));
-}
-
 }  // namespace
 
 std::vector<SmallOperator> small_operators() {
@@ -406,7 +347,7 @@ std::vector<SmallOperator> small_operators() {
   add_squeeze_excite(list);
   add_quantised_operators(list);
   add_movement_operators(list);
-  add_byte_weights(list);
+  add_integer_weights(list);
   return list;
 }
 

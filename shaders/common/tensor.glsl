@@ -18,6 +18,7 @@
 //   TEXELS_IN(name)        vec4 load_<name>(int x, int y, int width)   a grid of prepacked weights, `width` texels wide;
 //                          in a loop: int row = row_of_<name>(y, width) before it, vec4 load_in_row_<name>(x, row) inside
 //   WORDS_OF_TEXELS(name)  after TEXELS_IN of Q8: uint load_word_<name>(int x, int y, int width), the four bytes of a texel
+//   BYTES_OF_TEXELS(name)  after TEXELS_IN of Q8: uvec4 load_bytes_in_row_<name>(int x, int row), the same of a row_of_<name>()
 //   LINEAR_IN(name)        float load_<name>(int i)  and  vec4 load4_<name>(int i4): elements 4*i4 ... 4*i4+3
 //   LINEAR_WORDS_IN(name)  uint word_<name>(int i): four bytes of a linear tensor of U8, from byte 4*i on
 //   LINEAR_WORDS4_IN(name) uvec4 words_<name>(int i4): sixteen bytes of such a tensor, from byte 16*i4 on
@@ -289,6 +290,18 @@ uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) &
 #define WORDS_TEXEL_BUFFER(name) WORDS_(name, pack_bytes4(ivec4(texelFetch(DATA_(name), row + x))))
 #else
 #define WORDS_TEXEL_BUFFER(name) WORDS_(name, pack_bytes4(ivec4(imageLoad(DATA_(name), row + x))))
+#endif
+
+// The four bytes of a texel of Q8.
+#define BYTES_OF_TEXELS(name) BY_STORAGE_(BYTES_, name)
+#define BYTES_(name, bytes) uvec4 CAT(load_bytes_in_row_, name)(int x, int row) { return bytes; }
+#define BYTES_IMAGE2D(name) BYTES_(name, imageLoad(DATA_(name), ivec2(x, row)))
+#define BYTES_IMAGE2D_SAMPLED(name) BYTES_(name, texelFetch(DATA_(name), ivec2(x, row), 0))
+#define BYTES_BUFFER(name) BYTES_(name, unpack_bytes4(DATA_(name)[row + x]))
+#ifdef SAMPLED_TEXEL_BUFFERS
+#define BYTES_TEXEL_BUFFER(name) BYTES_(name, texelFetch(DATA_(name), row + x))
+#else
+#define BYTES_TEXEL_BUFFER(name) BYTES_(name, imageLoad(DATA_(name), row + x))
 #endif
 
 #include "half_tensor.glsl"

@@ -132,11 +132,13 @@ void add_row(int iy, int origin_x, int row) {
 #if CHANNELS < 4
     // There is a single slice; a loop over it would be expensive on CPUs, because sums are carried through
     // it.
+    start_block(0, row + kx, taps);
     add_products(next_columns(addresses), 0, row + kx, taps, grid_width);
     end_run();
 #else
     FOR_EACH_RUN(run, range.x, range.y)
       int k = run;
+      start_block(k, row + kx, taps);
       EACH_COLUMN_OF(x, k < run_end) {
 #ifdef AHEAD
         for (; k + AHEAD <= run_end && in_column_of_x(addresses.row, AHEAD); k += AHEAD) {
@@ -184,7 +186,7 @@ void compute_results() {
   if (first.w >= y_shape.w) return;
 #endif
   taps = kernel_size.x * kernel_size.y;
-  grid_width = 4 * window_slices;
+  grid_width = 4 / TEXEL_CHANNELS * window_slices;
   int padded_slices = TILE_S * blocks_of_slices();
   start_with_bias(first.z, padded_slices * taps, padded_slices, grid_width);
 #ifdef UNIFORM_SLICES

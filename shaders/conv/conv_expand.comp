@@ -100,7 +100,7 @@ FACTORS[TILE_P] slice_of_pixels(inout ADDRESS_TYPE(x) address[TILE_P], inout ADD
 
 // Computes TILE_P pixels, from pixel `first` of the region on, in all slices of the workgroup.
 void expand(int first, int pixels, Region region, int slice, int n) {
-  int input_slices = slices(x_shape.z), grid_width = 4 * input_slices;
+  int input_slices = slices(x_shape.z), grid_width = 4 / TEXEL_CHANNELS * input_slices;
   int padded_slices = (slices(y_shape.z) + TILE_S - 1) / TILE_S * TILE_S;
   ADDRESS_TYPE(x) address[TILE_P];
   [[unroll]] for (int i = 0; i < TILE_P; ++i) {
@@ -112,6 +112,7 @@ void expand(int first, int pixels, Region region, int slice, int n) {
   int rows[TILE_S] = rows_of_slices(slice, 1, grid_width);
   FOR_EACH_RUN(run, 0, input_slices)
     int k = run;
+    start_block(k, slice, 1);
     EACH_COLUMN_OF(x, k < run_end) {
       for (; k + AHEAD <= run_end && in_column_of_x(address[0], AHEAD); k += AHEAD) {
         FACTORS x[AHEAD][TILE_P];

@@ -156,7 +156,7 @@ void compute_results() {
 
   ADDRESS_TYPE(x) address[TILE_P];
   int input_slices = slices(x_shape.z);
-  int grid_width = 4 * input_slices;
+  int grid_width = 4 / TEXEL_CHANNELS * input_slices;
   start_with_bias(first_output, blocks_s * TILE_S, blocks_s * TILE_S, grid_width);
 #ifdef PARTS
   ivec2 range = slices_of_split(input_slices);
@@ -180,6 +180,7 @@ void compute_results() {
 #else
   FOR_EACH_RUN(run, range.x, range.y)
     int k = run;
+    start_block(k, first_output, 1);
     EACH_COLUMN_OF(x, k < run_end) {
 #ifdef AHEAD
       for (; k + AHEAD <= run_end && in_column_of_x(address[0], AHEAD); k += AHEAD) {

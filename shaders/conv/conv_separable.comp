@@ -170,7 +170,7 @@ void main() {
 
   int column = int(gl_LocalInvocationID.x), split = int(gl_LocalInvocationID.y);
   int pixel = TILE_P * (column % PIXEL_BLOCKS);
-  int blocks_s = (slices(y_shape.z) + TILE_S - 1) / TILE_S, grid_width = 4 * input_slices;
+  int blocks_s = (slices(y_shape.z) + TILE_S - 1) / TILE_S, grid_width = 4 / TEXEL_CHANNELS * input_slices;
   int first_output = TILE_S * (int(gl_WorkGroupID.y) * (WORKGROUP_X / PIXEL_BLOCKS) + column / PIXEL_BLOCKS);
   int first_weights = min(first_output, TILE_S * (blocks_s - 1));  // blocks beyond the last are not stored
   start_with_bias(first_weights, blocks_s * TILE_S, blocks_s * TILE_S, grid_width);
@@ -185,18 +185,13 @@ void main() {
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
     [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = split == 0 ? sum[s][i] : vec4(0);
 #endif
-#ifdef HALF_PRODUCTS
-  for (int run = begin; run < end; run += HALF_PRODUCTS) {
-    int k = run, end_of_run = min(run + HALF_PRODUCTS, end);
-#else
-  {
-    int k = begin, end_of_run = end;
-#endif
-    for (; k + AHEAD <= end_of_run; k += AHEAD)
+  FOR_EACH_RUN(run, begin, end)
+    int k = run;
+    start_block(k, first_weights, 1);
+    for (; k + AHEAD <= run_end; k += AHEAD)
       [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead) add_slice(k + ahead, pixel, rows);
-    for (; k < end_of_run; ++k) add_slice(k, pixel, rows);
-    end_run();
-  }
+    for (; k < run_end; ++k) add_slice(k, pixel, rows);
+  END_EACH_RUN
 
 #if SPLIT_K > 1
   barrier();  // all invocations have read the filtered pixels

@@ -16,6 +16,12 @@
 // divided by the scale of its output channel, and so does the bias; results are multiplied by the scale. The
 // texels after the weights are words: four of bias for each output slice, then four of scale for each.
 //
+// With NIBBLES a texel holds the weights of two input channels as integers of 4 bits: those of the even channel
+// in the low halves of its bytes. With WEIGHT_BLOCK, a number of input slices, weights have a scale for each
+// output channel and block of so many slices, and with BLOCK_ZEROS a zero point: one word for four output
+// channels. They are in the order of the rows of the grid, with BLOCKS_OF_SLICES of the output slices, and
+// follow the biases, which are not divided by a scale. NARROW_ROWS: rows are not whole groups of four texels.
+//
 // With SUM_SCALE, factors are integers, so that sums are exact, and the bias is not divided by the scale. The
 // result is sum * (scale * S) + bias, each operation rounded; the tensor `sum_scale` holds the bits of S. With
 // BIAS_IN_STEPS it is (sum + floor(bias / (scale * S))) * (scale * S). With
@@ -69,12 +75,20 @@ vec4 scaled(int s, ivec4 v) {
 vec4 scaled(int s, vec4 v) { return scaled(s, ivec4(v)); }
 #elif defined(BYTE_WEIGHTS)
 WORDS_OF_TEXELS(w)
+#ifndef WEIGHT_BLOCK
 vec4 channel_scale[TILE_S];
+#endif
 #ifdef SUM_SCALE
 LINEAR_IN(sum_scale)
 vec4 channel_bias[TILE_S];
 float scale_of_sums() { return intBitsToFloat(load_sum_scale(0)); }
 #endif
+#ifdef WEIGHT_BLOCK
+// Where the words after the weights are: as the parameters of start_with_bias().
+int words_row, words_slices, words_width;
+
+vec4 scaled(int s, vec4 v) { return v; }  // the weights were
+#else
 // s is the counter of a loop that is not unrolled.
 vec4 scale_of_slice(int s) {
   vec4 scale = channel_scale[0];
@@ -109,6 +123,7 @@ void complete_scale(const int s) {
   channel_bias[s] = floor(exact_halves(channel_bias[s], channel_scale[s]));
 #endif
 }
+#endif
 #endif
 #else
 vec4 scaled(int s, vec4 v) { return v; }
@@ -149,6 +164,12 @@ uvec4 load_words(int i, int bias_row, int grid_width) {
   [[unroll]] for (int c = 0; c < 4; ++c) words[c] = load_word_w(at.y + c, bias_row + at.x, grid_width);
   return words;
 }
+#endif
+
+#if defined(NIBBLES)
+#define TEXEL_CHANNELS 2  // input channels of a texel
+#else
+#define TEXEL_CHANNELS 1
 #endif
 
 // Returns texel i after the weights: a bias or a scale.
@@ -196,7 +217,14 @@ void end_run() {
 #define LOAD_W load_w
 #define LOAD_IN_ROW_W load_in_row_w
 #define PRODUCT_SUM sum
-#ifdef INTEGER_SUMS
+#ifdef WEIGHT_BLOCK
+void end_run() {}
+// `begin` may be within a block.
+#define FOR_EACH_RUN(run, begin, end)                                              \
+  for (int run = begin, CAT(run, _end); run < end; run = CAT(run, _end)) {         \
+    CAT(run, _end) = min((run / WEIGHT_BLOCK + 1) * WEIGHT_BLOCK, end);
+#define END_EACH_RUN }
+#elif defined(INTEGER_SUMS)
 void end_run() {
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
     [[unroll]] for (int i = 0; i < TILE_P; ++i) {
@@ -252,6 +280,11 @@ void start_with_bias(int first_slice, int bias_row, int padded_slices, int grid_
   [[unroll]] for (int s = 0; s < TILE_S; ++s) start_sums(s, vec4(0), vec4(0));
   return;
 #endif
+#ifdef WEIGHT_BLOCK
+  words_row = bias_row;
+  words_slices = padded_slices;
+  words_width = grid_width;
+#endif
   [[unroll]] for (int s = 0; s < TILE_S; ++s) {
 #ifdef FIXED_POINT
     int word = first_slice + s;
@@ -265,7 +298,7 @@ void start_with_bias(int first_slice, int bias_row, int padded_slices, int grid_
     scale = scale_of_runs(first_slice + s, bias_row, padded_slices, grid_width);
 #endif
     start_sums(s, bias, scale);
-#ifdef BYTE_WEIGHTS
+#if defined(BYTE_WEIGHTS) && !defined(WEIGHT_BLOCK)
     channel_scale[s] = load_bias_or_scale(first_slice + s + padded_slices, bias_row, grid_width);
 #ifdef SUM_SCALE
     complete_scale(s);
@@ -284,11 +317,60 @@ vec4 finished(vec4 v, int slice, int bias_row, int padded_slices, int grid_width
 #endif
 }
 
+#if defined(NIBBLES) || defined(WEIGHT_BLOCK)
+BYTES_OF_TEXELS(w)
+#endif
+#ifdef WEIGHT_BLOCK
+vec4 block_scale[TILE_S], block_zero[TILE_S];
+
+// Loads the scales and zero points of the weights of input slice k. `row`, `row_step`: as in rows_of_slices().
+void start_block(int k, int row, int row_step) {
+  int blocks = (words_width * TEXEL_CHANNELS / 4 + WEIGHT_BLOCK - 1) / WEIGHT_BLOCK;
+  [[unroll]] for (int s = 0; s < TILE_S; ++s) {
+#ifdef BLOCKS_OF_SLICES
+    int rows = words_slices, block_row = divide(row, row_step).x + s;
+#else
+    int rows = words_row, block_row = row + s * row_step;
+#endif
+    int block = block_row * blocks + k / WEIGHT_BLOCK;
+    block_scale[s] = load_bias_or_scale(words_slices + block, words_row, words_width);
+#ifdef BLOCK_ZEROS
+    ivec2 at = divide(4 * (words_slices + rows * blocks) + block, words_width);
+    block_zero[s] = vec4(load_bytes_in_row_w(at.y, row_of_w(words_row + at.x, words_width)));
+#else
+    block_zero[s] = vec4(w_grid.y);
+#endif
+  }
+}
+vec4 from_integers(const int s, vec4 integers) { return (integers - block_zero[s]) * block_scale[s]; }
+#else
+void start_block(int k, int row, int row_step) {}
+#ifdef NIBBLES
+vec4 from_integers(const int s, vec4 integers) { return integers - w_grid.y; }
+#endif
+#endif
+
+// Returns the weights of an input slice for output slice s. `column`: the slice's first input channel.
+FACTORS[CHANNELS] weights_of_slice(const int s, int column, int row) {
+  FACTORS w[CHANNELS];
+#if defined(NIBBLES)
+  [[unroll]] for (int c = 0; c < CHANNELS; c += 2) {
+    uvec4 bytes = load_bytes_in_row_w((column + c) >> 1, row);
+    w[c] = from_integers(s, vec4(bytes & 15u));
+    if (c + 1 < CHANNELS) w[min(c + 1, CHANNELS - 1)] = from_integers(s, vec4(bytes >> 4u));
+  }
+#elif defined(WEIGHT_BLOCK)
+  [[unroll]] for (int c = 0; c < CHANNELS; ++c) w[c] = from_integers(s, vec4(load_bytes_in_row_w(column + c, row)));
+#else
+  [[unroll]] for (int c = 0; c < CHANNELS; ++c) w[c] = LOAD_IN_ROW_W(column + c, row);
+#endif
+  return w;
+}
+
 // Adds the products of one input slice x of each pixel. `rows`: row_of_w() of each output slice.
 void add_products_of_rows(FACTORS x[TILE_P], int column, int rows[TILE_S]) {
   [[unroll]] for (int s = 0; s < TILE_S; ++s) {
-    FACTORS w[CHANNELS];
-    [[unroll]] for (int c = 0; c < CHANNELS; ++c) w[c] = LOAD_IN_ROW_W(column + c, rows[s]);
+    FACTORS w[CHANNELS] = weights_of_slice(s, column, rows[s]);
     [[unroll]] for (int i = 0; i < TILE_P; ++i)
       [[unroll]] for (int c = 0; c < CHANNELS; ++c) PRODUCT_SUM[s][i] += x[i][c] * w[c];
   }

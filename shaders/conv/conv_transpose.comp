@@ -59,7 +59,7 @@ void main() {
   if (n >= y_shape.w || oy >= y_shape.y) return;
 
   int taps = kernel_size.x * kernel_size.y;
-  int grid_width = 4 * window_slices;
+  int grid_width = 4 / TEXEL_CHANNELS * window_slices;
   start_with_bias(first_output, blocks_s * TILE_S * taps, blocks_s * TILE_S, grid_width);
 
   int first_input = (divide(4 * first_output, group_outputs).x * group_inputs) >> 2;
@@ -77,7 +77,9 @@ void main() {
     for (int kx = first.x; kx < kernel_size.x; kx += period.x) {
       int ix = divide(origin.x - kx * dilation.x, stride.x).x - lift.x;
       int row = first_output * taps + ky * kernel_size.x + kx;
-      FOR_EACH_SLICE(k, 0, window) {
+      FOR_EACH_RUN(run, 0, window)
+      start_block(run, row, taps);
+      for (int k = run; k < run_end; ++k) {
         FACTORS x[TILE_P];
         [[unroll]] for (int i = 0; i < TILE_P; ++i) {
           int column = ix + i;
@@ -86,7 +88,7 @@ void main() {
         }
         add_products(x, 4 * k, row, taps, grid_width);
       }
-      END_EACH_SLICE
+      END_EACH_RUN
     }
   }
 

@@ -33,6 +33,17 @@ FACTORS[TILE_P] quad_of_rows(int x_row[TILE_P], int quad) {
   [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FACTORS(load4_x((x_row[i] >> 2) + quad));
   return x;
 }
+#elif defined(NIBBLES) || defined(WEIGHT_BLOCK)
+// Returns four elements of each row, zero beyond its end.
+vec4[TILE_P] quad_of_rows(int x_row[TILE_P], int quad) {
+  vec4 x[TILE_P];
+  [[unroll]] for (int i = 0; i < TILE_P; ++i)
+    [[unroll]] for (int j = 0; j < 4; ++j) {
+      int k = 4 * quad + j;
+      x[i][j] = k < depth ? load_x(x_row[i] + min(k, depth - 1)) : 0.0;
+    }
+  return x;
+}
 #endif
 
 void main() {
@@ -56,6 +67,12 @@ void main() {
   }
     FOR_SLICES_OF_STEP(SLICE_OF_STEP)
   }
+#elif defined(NIBBLES) || defined(WEIGHT_BLOCK)
+  FOR_EACH_RUN(run, 0, (K + 3) >> 2)
+    start_block(run, first_quad, 1);
+    for (int quad = run; quad < run_end; ++quad)
+      add_products(quad_of_rows(x_row, quad), 4 * quad, first_quad, 1, grid_width);
+  END_EACH_RUN
 #elif defined(QUADS)
   FOR_EACH_SLICE(quad, 0, K >> 2)
     add_products(quad_of_rows(x_row, quad), 4 * quad, first_quad, 1, grid_width);

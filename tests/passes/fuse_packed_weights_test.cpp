@@ -58,9 +58,9 @@ Graph with_packed(const OnnxModel& model) {
       model);
 }
 
-OnnxModel packed_product(const IntegerWeights& weights) {
+OnnxModel packed_product(const IntegerWeights& weights, int64_t rows = 2) {
   OnnxModel model(21);
-  model.input("x", {3, kPackedDepth});
+  model.input("x", {rows, kPackedDepth});
   add_integer_weights(model, weights);
   model.node("MatMul", {"x", "w"}, {"y"}).output("y");
   return model;
@@ -93,6 +93,22 @@ TEST(FusePackedWeights, ProductsOf8BitsReadBlocks) {
   EXPECT_EQ(types(with_packed(packed_product(columns))), "BlockProduct");
 }
 
+// Kernels of ordinary products find the integers in floats again.
+TEST(FusePackedWeights, ProductsOfManyRowsStayOrdinary) {
+  for (const IntegerWeights& weights : {IntegerWeights{}, kPackedBlocks}) {
+    const Graph graph = with_packed(packed_product(weights, 3));
+    EXPECT_EQ(types(graph), "MatMul");
+    EXPECT_TRUE(graph.has_integer_weights);
+  }
+  // Longer blocks than kernels of ordinary products have.
+  IntegerWeights long_blocks{.shape = {1024, kPackedColumns}, .scales = {2, kPackedColumns}, .block = 512};
+  OnnxModel model(21);
+  model.input("x", {3, 1024});
+  add_integer_weights(model, long_blocks);
+  model.node("MatMul", {"x", "w"}, {"y"}).output("y");
+  EXPECT_EQ(types(with_packed(model)), "BlockProduct");
+}
+
 TEST(FusePackedWeights, OtherScalesBecomeFloats) {
   EXPECT_EQ(types(with_packed(packed_product({.scales = {kPackedDepth}, .axis = 0}))), "MatMul");
   EXPECT_EQ(types(with_packed(packed_product({.scales = {kPackedDepth, 3}, .axis = 1, .block = 12}))),
@@ -114,7 +130,7 @@ TEST(FusePackedWeights, ABiasIsAdded) {
   model.node("Relu", {"sum"}, {"z"}).output("z");
   EXPECT_EQ(types(with_packed(model)), "BlockProduct Add Relu");  // y is an output
   OnnxModel inner(21);
-  inner.input("x", {2, 3, kPackedDepth}).initializer("b", random_tensor({1, 1, kPackedColumns}, 3));
+  inner.input("x", {2, 1, kPackedDepth}).initializer("b", random_tensor({1, 1, kPackedColumns}, 3));
   add_integer_weights(inner, kPackedBlocks);
   inner.node("MatMul", {"x", "w"}, {"y"}).node("Add", {"b", "y"}, {"z"}).output("z");
   EXPECT_EQ(types(with_packed(inner)), "BlockProduct");
@@ -124,7 +140,7 @@ TEST(FusePackedWeights, GemmInEveryForm) {
   for (const bool a : {false, true})
     for (const bool b : {false, true}) {
       OnnxModel model(21);
-      model.input("x", a ? Shape{kPackedDepth, 3} : Shape{3, kPackedDepth})
+      model.input("x", a ? Shape{kPackedDepth, 2} : Shape{2, kPackedDepth})
           .initializer("c", random_tensor({1, kPackedColumns}, 3));
       IntegerWeights weights = kPackedBlocks;
       if (b)

@@ -28,7 +28,8 @@ bool is_scale_of(std::span<const float> weights, float scale) {
   });
 }
 
-// Finds the scale of the weights. The smallest weight that is not zero is a small integer times the scale.
+}  // namespace
+
 std::optional<float> find_scale(std::span<const float> weights) {
   float least = 0.0f;
   for (const float weight : weights) {
@@ -42,8 +43,6 @@ std::optional<float> find_scale(std::span<const float> weights) {
   }
   return std::nullopt;
 }
-
-}  // namespace
 
 ByteWeightsPointer find_byte_weights(int64_t channels, int64_t each,
                                      const std::function<float(int64_t, int64_t)>& weight) {
@@ -145,6 +144,7 @@ float ByteWeights::word(size_t word, int64_t channel, const float* bias) const {
 
 std::vector<int64_t> ByteWeights::packing_parameters() const {
   std::vector<int64_t> parameters{zero};
+  if (bits != 8 || blocks) parameters.insert(parameters.end(), {-bits, blocks ? blocks->slices : 0});
   if (scales_last) parameters.push_back(1);
   if (!fixed_point) return parameters;
   uint64_t hash = 14695981039346656037u;  // FNV-1a, of 32 bits at a time
@@ -203,11 +203,24 @@ TensorDesc in_bytes(TensorDesc desc, const ByteWeights& weights) {
 }
 
 ByteTexels::ByteTexels(size_t texels, const ByteWeights& weights)
-    : bytes_(4 * texels, static_cast<std::byte>(weights.zero)), zero_(weights.zero) {}
+    : bytes_(4 * texels, static_cast<std::byte>(weights.bits == 4 ? 17 * weights.zero : weights.zero)),
+      zero_(weights.zero),
+      bits_(static_cast<size_t>(weights.bits)) {}
 
 void ByteTexels::set_weight(size_t texel, size_t channel, float weight, float scale) {
-  const int32_t byte = static_cast<int32_t>(std::nearbyint(weight / scale)) + zero_;
-  bytes_[4 * texel + channel] = static_cast<std::byte>(byte);
+  set_integer(texel, channel, static_cast<int32_t>(std::nearbyint(weight / scale)) + zero_);
+}
+
+void ByteTexels::set_integer(size_t column, size_t channel, int32_t integer) {
+  const auto value = static_cast<uint8_t>(integer);
+  if (bits_ == 8) return set_byte(column, channel, value);
+  std::byte& pair = bytes_[4 * (column / 2) + channel];
+  pair = column % 2 == 0 ? (pair & std::byte{0xF0}) | std::byte{value}
+                         : (pair & std::byte{0x0F}) | std::byte(value << 4);
+}
+
+void ByteTexels::set_byte(size_t texel, size_t channel, uint8_t byte) {
+  bytes_[4 * texel + channel] = std::byte{byte};
 }
 
 void ByteTexels::set_word(size_t texel, float word) { std::memcpy(&bytes_[4 * texel], &word, sizeof(word)); }

@@ -15,8 +15,17 @@
 
 namespace vellum {
 
+// Scales of blocks of input channels. A row of weights is those of an output channel and a tap.
+struct WeightBlocks {
+  int64_t slices = 1;           // input slices of a block
+  int64_t count = 1;            // blocks of a row
+  bool shared_by_taps = false;  // all rows of an output channel have the same scales
+  std::vector<float> scale;     // for each row and block
+  std::vector<uint8_t> zero;    // zero points likewise; empty: all are ByteWeights::zero
+};
+
 struct ByteWeights {
-  std::vector<float> scale;  // for each output channel
+  std::vector<float> scale;  // for each output channel; 1 if blocks have scales
   int32_t zero = 128;        // zero point: the integer n is the byte n + zero
   // True for a ScaledConv: the node's weights are the integers themselves, and the bias is not divided by the
   // scale. The kernel multiplies each sum by the channel's scale and by the scale in the node's input 3, and
@@ -27,9 +36,14 @@ struct ByteWeights {
   // Not null: the kernel computes in fixed point. The device then has the bias, multiplier and shift of each
   // channel in place of bias and scale.
   std::shared_ptr<const FixedPoint> fixed_point = nullptr;
+  int64_t bits = 8;  // of an integer: 8, or 4, which only some kernels read (narrow_weights())
+  // Not null: blocks of input channels have scales, and the bias is not divided by a scale.
+  std::shared_ptr<const WeightBlocks> blocks = nullptr;
 
+  // Returns the number of input channels whose weights a texel of four bytes holds.
+  int64_t texel_channels() const { return 8 / bits; }
   // Returns the number of 32-bit words that each output channel has after its weights.
-  int64_t words() const { return fixed_point ? 3 : 2; }
+  int64_t words() const { return fixed_point ? 3 : blocks ? 1 : 2; }
   // Returns word `word` of a channel: 0 the bias, 1 the scale or multiplier, 2 the shift. Returns 0 for a
   // channel beyond the last. `bias`: null if there is none.
   float word(size_t word, int64_t channel, const float* bias) const;
@@ -40,6 +54,10 @@ struct ByteWeights {
 };
 // Null: the weights are floats.
 using ByteWeightsPointer = std::shared_ptr<const ByteWeights>;
+
+// Finds the scale of weights that are integers of at most 255 times the scale, within the rounding of fp32.
+// The smallest weight that is not zero is a small integer times the scale.
+std::optional<float> find_scale(std::span<const float> weights);
 
 // Finds a scale for each output channel such that every weight is an integer times the scale, within the
 // rounding of fp32, and the integers fit in bytes. Returns null if there are no such scales. weight(channel,
@@ -55,6 +73,8 @@ ByteWeightsPointer byte_weights(const Lowering& lowering, size_t input = 1, bool
 
 // Returns the weights of a ConvTranspose with a window of `taps` as 8-bit weights, as byte_weights() does.
 ByteWeightsPointer transposed_byte_weights(const Lowering& lowering, int64_t taps);
+// Returns the weights of a ConvTranspose as narrow_weights() does.
+ByteWeightsPointer transposed_narrow_weights(const Lowering& lowering, int64_t taps);
 // Returns the index of a weight of a ConvTranspose, whose shape is (C, M / group, kernel...). `m`: the output
 // channel, `c`: the input channel within its group.
 int64_t transposed_weight_index(int64_t group_inputs, int64_t group_outputs, int64_t taps, int64_t m,
@@ -64,21 +84,35 @@ int64_t transposed_weight_index(int64_t group_inputs, int64_t group_outputs, int
 // an integer, or if the range does not fit in bytes.
 std::optional<std::pair<int32_t, int32_t>> byte_range(std::span<const float> weights);
 
+// Returns weights of floats that need fewer bits than byte_weights(): 4 bits and a scale for each output
+// channel; or that it does not find: 4 or 8 bits with scales and zero points of channels, or, if
+// `allows_blocks`, of blocks of 16 to 256 input channels. Null for other weights. `outputs`, `inputs`, `taps`:
+// of weight(output channel, input channel, tap).
+ByteWeightsPointer find_narrow_weights(int64_t outputs, int64_t inputs, int64_t taps, bool allows_blocks,
+                                       const std::function<float(int64_t, int64_t, int64_t)>& weight);
+// Returns the node's input `input`, the weights of a convolution, as narrow weights. Null unless the file has
+// integer weights and the layer's input has floats.
+ByteWeightsPointer narrow_weights(const Lowering& lowering, size_t input = 1);
+
 // Returns `desc` with 8-bit elements (q8).
 TensorDesc in_bytes(TensorDesc desc, const ByteWeights& weights);
 
-// The bytes of a texel grid while it is packed. A weight is one byte of a texel; a word is a whole texel of
-// four bytes.
+// The bytes of a texel grid while it is packed. A weight is a byte or half a byte of a texel; a word is a
+// whole texel of four bytes.
 class ByteTexels {
  public:
   ByteTexels(size_t texels, const ByteWeights& weights);
   void set_weight(size_t texel, size_t channel, float weight, float scale);
+  // Sets an integer with its zero point, by the index of the texel that would hold it with 8 bits.
+  void set_integer(size_t column, size_t channel, int32_t integer);
   void set_word(size_t texel, float word);
+  void set_byte(size_t texel, size_t channel, uint8_t byte);
   std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:
   std::vector<std::byte> bytes_;
   int32_t zero_;
+  size_t bits_;
 };
 
 }  // namespace vellum

@@ -75,7 +75,8 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
   kernel.tiles = whole_subgroups(lowering.caps(), kernel.tile, blocks) * kernel.weights.blocks();
   kernel.defines.emplace_back("KERNEL_X", direct.loads_rows_once ? std::to_string(window.kernel[0]) : "0");
   kernel.defines.emplace_back("STRIDE_X", direct.loads_rows_once ? std::to_string(window.stride[0]) : "0");
-  if (inputs >= 4 && !kernel.tile.broadcasts() && !problem.scales_sums && should_multiply_halves(lowering))
+  if (inputs >= 4 && !kernel.tile.broadcasts() && !problem.scales_sums && !problem.narrow &&
+      should_multiply_halves(lowering))
     kernel.weights.run = direct.loads_rows_once ? ProductRun{1, window.kernel[0]} : kRunOfSlices;
   if (stays_inside(window))
     kernel.defines.emplace_back("UNPADDED", "1");
@@ -86,8 +87,9 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
   if (inputs % 4 != 0 && groups > 1) kernel.defines.emplace_back("UNEVEN_WINDOWS", "1");
   if (!kernel.weights.run.of_halves())
     kernel.weights.bytes =
-        fused.values ? fused.bytes(lowering)
-                     : byte_weights(lowering, 1, !kernel.tile.broadcasts() && kernel.tile.split_k() == 1);
+        problem.narrow ? problem.narrow
+        : fused.values ? fused.bytes(lowering)
+                       : byte_weights(lowering, 1, !kernel.tile.broadcasts() && kernel.tile.split_k() == 1);
   kernel.reads_planes = inputs < 4 && groups == 1;
   if (kernel.reads_planes) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));
   if (problem.pointwise_outputs > 0) {
@@ -133,6 +135,8 @@ std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const
   };
   const bool common = is_common_window(problem.window, 0);
   const auto rows_once = [&](const OutputTile& tile) {
+    // Such a loop would load the scales of each tap anew for each input slice.
+    if (problem.narrow && problem.narrow->blocks) return false;
     return common ? problem.has_much_of_common_window : holds_columns(caps, problem, tile);
   };
   TileDemand demand = problem.rows();
@@ -153,12 +157,13 @@ std::vector<KernelCandidate> direct_candidates(const ConvProblem& problem, const
     add({rows_once(tile), {{tile.pixels, rows_once(tile) ? held_slices(problem, tile) : tile.slices}}}, cost,
         us);
   // Only one candidate of the other variant, because compiling it takes as long as compiling this one.
-  if (common) add({!rows_once(tiles.front().tile), {tiles.front().tile}}, kOnlyIfMeasured);
+  if (common && !(problem.narrow && problem.narrow->blocks))
+    add({!rows_once(tiles.front().tile), {tiles.front().tile}}, kOnlyIfMeasured);
   if (problem.groups != 1) return candidates;
   for (const auto& [tile, cost, us] : split_sums) add({rows_once(tile.output), tile}, cost, us);
   // Only two tiles with broadcast, because the tuner needs a second for each candidate.
   tiles.resize(std::min<size_t>(2, tiles.size()));
-  if (problem.inputs >= 4 && problem.pointwise_outputs == 0 && !problem.exceeds_floats)
+  if (problem.inputs >= 4 && problem.pointwise_outputs == 0 && !problem.exceeds_floats && !problem.narrow)
     for (const auto& [tile, cost, us] : tiles_to_broadcast(caps, tiles, demand))
       add({false, {tile, SubgroupBroadcast{}}}, kOnlyIfMeasured * cost);
   return candidates;

@@ -116,7 +116,7 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
   cover_blocks(dispatch, lowering.caps(), lowering.tensor(grid).desc.storage, kernel.tile,
                {kernel.image_blocks, weights.blocks(), y_shape[0]}, kernel.tiles);
   define_halves(dispatch, weights.run);
-  add_byte_weights(lowering, dispatch, weights.bytes);
+  add_byte_weights(lowering, dispatch, weights);
   define_results(lowering, dispatch, activation);
   add_extras(dispatch, {.residual = residual}, 1);
   dispatch.fused = kernel.fused;

@@ -43,9 +43,11 @@ bool can_scale_sums(const PointwiseTile& tile, bool exceeds_floats) {
 
 void emit_pointwise(Lowering& lowering, const ConvProblem& problem, const PointwiseTile& tile) {
   ConvWeights weights = conv_weights(lowering, 1, 1, slices_of(tile));
-  if (accumulates_in_fp16(tile) && !problem.scales_sums && should_multiply_halves(lowering))
+  if (problem.narrow)
+    weights.bytes = problem.narrow;
+  else if (accumulates_in_fp16(tile) && !problem.scales_sums && should_multiply_halves(lowering))
     weights.run = kRunOfSlices;
-  if (!weights.run.of_halves() && reads_bytes(tile))
+  else if (reads_bytes(tile))
     weights.bytes = byte_weights(lowering, 1, can_scale_sums(tile, true));
   ConvExtras extras{.residual = read_residual(lowering)};
   if (problem.has_scale) extras.scale = lowering.read(4, Layout::channels4);
@@ -132,7 +134,7 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   if (traits.recompute_positions) define(dispatch, "RECOMPUTE_POSITIONS");
   if (contiguous) define(dispatch, "CONTIGUOUS");
   define_halves(dispatch, weights.run);
-  add_byte_weights(lowering, dispatch, weights.bytes);
+  add_byte_weights(lowering, dispatch, weights);
   define_results(lowering, dispatch, activation);
   add_extras(dispatch, extras, n);
   lowering.dispatch(std::move(dispatch));
@@ -150,6 +152,7 @@ std::vector<KernelCandidate> pointwise_candidates(const ConvProblem& problem, co
                                                             .row_pixels = problem.row_pixels},
                                                             problem.has_scale)) {
     if (problem.adds_integers && !can_scale_sums(tile, problem.exceeds_floats)) continue;
+    if (problem.narrow && !reads_narrow_weights(tile)) continue;
     candidates.push_back(
         {name, cost, [problem, tile = tile](Lowering& lowering) { emit_pointwise(lowering, problem, tile); },
          us});
@@ -165,6 +168,16 @@ int64_t slices_of(const PointwiseTile& tile) {
 bool reads_bytes(const PointwiseTile& tile) {
   const auto* matrix = std::get_if<MatrixTile>(&tile);
   return !matrix || reads_bytes(*matrix);
+}
+
+bool reads_narrow_weights(const PointwiseTile& tile) {
+  const auto* invocation = std::get_if<InvocationTile>(&tile);
+  return invocation && !invocation->broadcasts();
+}
+
+PointwiseCandidates tiles_for(const ByteWeightsPointer& narrow, PointwiseCandidates tiles) {
+  if (narrow) std::erase_if(tiles, [](const auto& tile) { return !reads_narrow_weights(tile.parameters); });
+  return tiles;
 }
 
 bool accumulates_in_fp16(const PointwiseTile& tile) {
@@ -224,9 +237,13 @@ void emit_best_pointwise(Lowering& lowering, const MatrixProblem& problem, Tenso
                          const Activation& activation, size_t weights, const ConvExtras& extras) {
   MatrixProblem of_x = problem;
   of_x.row_pixels = row_pixels(lowering.tensor(x).desc);
-  const PointwiseTile tile = lowering.best_of(pointwise_tiles("pointwise", lowering.caps(), of_x));
+  const ByteWeightsPointer narrow = narrow_weights(lowering, weights);
+  const PointwiseTile tile =
+      lowering.best_of(tiles_for(narrow, pointwise_tiles("pointwise", lowering.caps(), of_x)));
   ConvWeights packed{problem.inputs, problem.outputs, 1, 1, slices_of(tile)};
-  if (accumulates_in_fp16(tile) && should_multiply_halves(lowering))
+  if (narrow)
+    packed.bytes = narrow;
+  else if (accumulates_in_fp16(tile) && should_multiply_halves(lowering))
     packed.run = kRunOfSlices;
   else if (reads_bytes(tile))
     packed.bytes = byte_weights(lowering, weights);

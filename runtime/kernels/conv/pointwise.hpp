@@ -21,6 +21,11 @@ using PointwiseTile = std::variant<InvocationTile, MatrixTile>;
 int64_t slices_of(const PointwiseTile& tile);
 // Returns whether the kernel reads weights in bytes.
 bool reads_bytes(const PointwiseTile& tile);
+// Returns whether a tile can read narrow_weights().
+bool reads_narrow_weights(const PointwiseTile& tile);
+// Returns the tiles that can read the weights: all if `narrow` is null.
+using PointwiseCandidates = std::vector<ParameterCandidate<PointwiseTile>>;
+PointwiseCandidates tiles_for(const ByteWeightsPointer& narrow, PointwiseCandidates tiles);
 // Returns whether the kernel can accumulate a few products in fp16 (product_run.hpp).
 bool accumulates_in_fp16(const PointwiseTile& tile);
 

@@ -100,8 +100,14 @@ ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
                       .exceeds_floats = integers && integers->exceeds_floats,
                       .precision = lowering.options().precision,
                       .winograd = lowering.options().winograd};
+  // The grid of a layer whose groups are not whole slices is mostly zeros; group_candidates() has bytes of
+  // its own.
+  const bool has_whole_slices = problem.groups == 1 || problem.group_inputs() % 4 == 0;
+  if (has_whole_slices && !problem.computes_weights && scaled == nullptr)
+    problem.narrow = narrow_weights(lowering);
   // Transformed weights would take 7 to 16 times the memory of bytes.
-  if (problem.winograd != Winograd::off && byte_weights(lowering)) problem.winograd = Winograd::off;
+  if (problem.winograd != Winograd::off && (problem.narrow || byte_weights(lowering)))
+    problem.winograd = Winograd::off;
   if (problem.is_pointwise()) {
     const TensorDesc x = lowering.desc_of_input(0);
     const bool is_row = x.storage == Storage::image2d ? problem.whole_height == 1 : problem.whole_images == 1;

@@ -5,6 +5,7 @@
 
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/elementwise/activation.hpp"
+#include "kernels/conv/byte_weights.hpp"
 #include "kernels/conv/tile.hpp"
 #include "kernels/conv/window.hpp"
 #include "kernels/framework/lowering.hpp"
@@ -34,6 +35,7 @@ struct ConvProblem {
   bool adds_integers = false;
   // With adds_integers: fp32 may not hold the sums, so that one invocation accumulates them as integers.
   bool exceeds_floats = false;
+  ByteWeightsPointer narrow = {};  // not null: narrow_weights(), for kernels of whole sums in fp32
   Precision precision = Precision::fp32;
   Winograd winograd = Winograd::off;  // the session's option
   int64_t row_pixels = 0;             // TileDemand::row_pixels, for a 1x1 convolution

@@ -37,12 +37,14 @@ TileDemand lines_of_phases(const Lowering& lowering, const Window2d& window, con
 }
 
 void emit_transposed(Lowering& lowering, const Window2d& window, const TileDemand& demand,
-                     const OutputTile& tile) {
+                     const OutputTile& tile, const ByteWeightsPointer& narrow) {
   const ConvTranspose& conv = lowering.op<ConvTranspose>();
   ConvKernel kernel{"conv_transpose", {tile}, {}, 0, {}};
   kernel.weights = conv_weights(lowering, conv.group, window.taps(), tile.slices);
   kernel.tile.output.slices = kernel.weights.tile_slices;
-  if (should_multiply_halves(lowering))
+  if (narrow)
+    kernel.weights.bytes = narrow;
+  else if (should_multiply_halves(lowering))
     kernel.weights.run = kRunOfSlices;
   else
     kernel.weights.bytes = transposed_byte_weights(lowering, kernel.weights.taps);
@@ -59,11 +61,12 @@ void lower_conv_transpose(Lowering& lowering) {
   const TileDemand demand =
       lines_of_phases(lowering, window, lowering.input_type(0).shape, lowering.output_type().shape);
   const Shape& whole_x = lowering.whole_graph().values[lowering.whole_node().inputs[0]].type.shape;
+  const ByteWeightsPointer narrow = transposed_narrow_weights(lowering, window.taps());
   std::vector<KernelCandidate> candidates;
   for (const auto& [tile, cost, us] :
        output_tiles(lowering.caps(), lines_of_phases(lowering, window, whole_x, lowering.whole_shape())))
     candidates.push_back({tile_name("transposed", {tile}), cost, [=, tile = tile](Lowering& of_node) {
-                            emit_transposed(of_node, window, demand, tile);
+                            emit_transposed(of_node, window, demand, tile, narrow);
                           }});
   lowering.emit_best(candidates);
 }

@@ -79,33 +79,84 @@ int64_t ConvWeights::window_slices() const {
   return widest;
 }
 
-int64_t ConvWeights::height() const {
+int64_t ConvWeights::columns() const { return own_inputs ? group_inputs() : 4 * window_slices(); }
+
+int64_t ConvWeights::width() const { return bytes ? columns() / bytes->texel_channels() : columns(); }
+
+int64_t ConvWeights::block_scales() const {
+  if (!bytes || !bytes->blocks) return 0;
+  return blocks() * tile_slices * (bytes->blocks->shared_by_taps ? 1 : taps) * bytes->blocks->count;
+}
+
+int64_t ConvWeights::texels_after_weights() const {
   const int64_t rows = blocks() * tile_slices;
+  if (!bytes) return run.of_halves() ? 3 * rows : rows;
   const int64_t words = 4;  // for each slice: one word for each channel
-  return rows * taps + divide_up(bytes             ? bytes->words() * words * rows
-                                 : run.of_halves() ? 3 * rows
-                                                   : rows,
-                                 width());
+  const int64_t zeros = bytes->blocks && !bytes->blocks->zero.empty() ? 1 : 0;
+  return bytes->words() * words * rows + block_scales() * (words + zeros);
+}
+
+int64_t ConvWeights::height() const {
+  return blocks() * tile_slices * taps + divide_up(texels_after_weights(), width());
 }
 
 template <typename Set>
 void ConvWeights::for_each_weight(const WeightAt& weight, Set&& set) const {
-  const int64_t channels = group_inputs(), columns = width();
+  const int64_t channels = group_inputs(), row_columns = columns();
   for (int64_t m = 0; m < outputs; ++m) {
     const int64_t first = m / (4 * tile_slices) * 4 * tile_slices;
     const int64_t shift =
         own_inputs ? 0 : m / group_outputs() * channels - 4 * first_input_slice(*this, first);
     for (int64_t tap = 0; tap < taps; ++tap)
       for (int64_t c = 0; c < channels; ++c)
-        set((m / 4 * taps + tap) * columns + shift + c, m, weight(m, c, tap));
+        set((m / 4 * taps + tap) * row_columns + shift + c, m, weight(m, c, tap));
   }
+}
+
+void ConvWeights::pack_blocks(ByteTexels& texels, const WeightAt& weight) const {
+  const WeightBlocks& of = *bytes->blocks;
+  const int64_t width_of_row = columns(), rows = blocks() * tile_slices, scales = block_scales();
+  const auto zero = [&](int64_t block) {
+    return of.zero.empty() ? bytes->zero : int32_t{of.zero[static_cast<size_t>(block)]};
+  };
+  // Returns the index of a block in the lists of WeightBlocks.
+  const auto block_of = [&](int64_t m, int64_t column) {
+    const int64_t tap = column / width_of_row % taps;
+    const int64_t row = of.shared_by_taps ? m : m * taps + tap;
+    return row * of.count + column % width_of_row / (4 * of.slices);
+  };
+  const int64_t first_scale = width() * rows * taps + 4 * rows, first_zero = first_scale + 4 * scales;
+  const int64_t each = (of.shared_by_taps ? 1 : taps) * of.count;  // blocks of an output channel
+  for (int64_t i = 0; i < 4 * scales; ++i) texels.set_word(static_cast<size_t>(first_scale + i), 0.0f);
+  for (int64_t m = 0; m < outputs; ++m) {
+    for (int64_t i = 0; i < each; ++i) {
+      const auto block = static_cast<size_t>(m * each + i);
+      const int64_t at = m / 4 * each + i;
+      texels.set_word(static_cast<size_t>(first_scale + 4 * at + m % 4), of.scale[block]);
+      if (!of.zero.empty())
+        texels.set_byte(static_cast<size_t>(first_zero + at), static_cast<size_t>(m % 4), of.zero[block]);
+    }
+    for (int64_t i = 0; i < taps * width_of_row; ++i) {  // the padding after a row, too
+      const int64_t column = m / 4 * taps * width_of_row + i;
+      texels.set_integer(static_cast<size_t>(column), static_cast<size_t>(m % 4), zero(block_of(m, column)));
+    }
+  }
+  for_each_weight(weight, [&](int64_t column, int64_t m, float value) {
+    const int64_t block = block_of(m, column);
+    const float integer = std::nearbyint(value / of.scale[static_cast<size_t>(block)]);
+    texels.set_integer(static_cast<size_t>(column), static_cast<size_t>(m % 4),
+                       static_cast<int32_t>(integer) + zero(block));
+  });
 }
 
 std::vector<std::byte> ConvWeights::pack_bytes(const WeightAt& weight, const std::vector<float>& bias) const {
   ByteTexels texels(static_cast<size_t>(width() * height()), *bytes);
-  for_each_weight(weight, [&](int64_t texel, int64_t m, float value) {
-    texels.set_weight(static_cast<size_t>(texel), static_cast<size_t>(m % 4), value, bytes->unit(m));
-  });
+  if (bytes->blocks)
+    pack_blocks(texels, weight);
+  else
+    for_each_weight(weight, [&](int64_t column, int64_t m, float value) {
+      texels.set_weight(static_cast<size_t>(column), static_cast<size_t>(m % 4), value, bytes->unit(m));
+    });
   const auto rows = static_cast<size_t>(blocks() * tile_slices);
   const size_t first = rows * static_cast<size_t>(taps * width());
   for (size_t m = 0; m < 4 * rows; ++m) {
@@ -186,6 +237,12 @@ void add_range(Lowering& lowering, Dispatch& dispatch) {
 void add_byte_weights(Lowering& lowering, Dispatch& dispatch, const ByteWeightsPointer& bytes) {
   if (!bytes) return;
   define(dispatch, "BYTE_WEIGHTS");
+  if (bytes->bits == 4) define(dispatch, "NIBBLES");
+  if (const WeightBlocks* blocks = bytes->blocks.get()) {
+    define(dispatch, "WEIGHT_BLOCK", std::to_string(blocks->slices));
+    if (blocks->shared_by_taps) define(dispatch, "BLOCKS_OF_SLICES");
+    if (!blocks->zero.empty()) define(dispatch, "BLOCK_ZEROS");
+  }
   // A float holds the sum of 64 slices: four products of at most 255 * 255 each.
   if (bytes->exceeds_floats) define(dispatch, "INTEGER_SUMS", "64");
   if (bytes->fixed_point) define(dispatch, "FIXED_POINT");
@@ -195,6 +252,11 @@ void add_byte_weights(Lowering& lowering, Dispatch& dispatch, const ByteWeightsP
   define(dispatch, "SUM_SCALE");
   if (dynamic_cast<const ScaledConv&>(*lowering.node().op).bias_in_steps) define(dispatch, "BIAS_IN_STEPS");
   add_range(lowering, dispatch);
+}
+
+void add_byte_weights(Lowering& lowering, Dispatch& dispatch, const ConvWeights& weights) {
+  add_byte_weights(lowering, dispatch, weights.bytes);
+  if (weights.bytes && weights.bytes->bits == 4 && weights.width() % 4 != 0) define(dispatch, "NARROW_ROWS");
 }
 
 bool computes_weights(const Lowering& lowering, size_t input) {

@@ -23,7 +23,9 @@ namespace vellum {
 //
 // With 8-bit weights a texel of weights is a 32-bit word. After the weights come the biases of all output
 // channels, one word each, and then the scales. A bias is divided by its scale (byte_weights.hpp has the
-// exceptions).
+// exceptions). Weights of 4 bits have two input channels in a word. Where blocks have scales, there are, for
+// each row of the grid, four words of scales for each block; then, if zero points differ, a word of four zero
+// points for each block.
 //
 // In a grouped convolution each block of `tile_slices` output slices has columns of its own: they begin at
 // the slice that holds the first input channel of the block's first group, and span as many slices as the
@@ -41,10 +43,11 @@ struct ConvWeights {
   int64_t group_outputs() const { return outputs / groups; }
   // Returns whether kernels have an outer loop over runs of input slices, after each of which they add the
   // run's partial sums to the accumulators.
-  bool adds_in_runs() const { return run.of_halves() || (bytes && bytes->exceeds_floats); }
+  bool adds_in_runs() const { return run.of_halves() || (bytes && (bytes->exceeds_floats || bytes->blocks)); }
   int64_t blocks() const;
   int64_t window_slices() const;
-  int64_t width() const { return own_inputs ? group_inputs() : 4 * window_slices(); }
+  int64_t columns() const;  // of weights, of which a texel holds several if they have 4 bits
+  int64_t width() const;
   int64_t height() const;
 
   // weight(output channel, input channel within its group, tap)
@@ -58,8 +61,12 @@ struct ConvWeights {
 
  private:
   // Calls set(texel, output channel, weight) for each weight.
+  // `texel`: its index in a grid of columns() texels.
   template <typename Set>
   void for_each_weight(const WeightAt& weight, Set&& set) const;
+  int64_t texels_after_weights() const;
+  int64_t block_scales() const;  // texels of scales of blocks, with those of padding
+  void pack_blocks(ByteTexels& texels, const WeightAt& weight) const;
 };
 
 // Return the desc of a weight grid of width x height texels. Throw Error(unsupported) if it is larger than
@@ -68,6 +75,8 @@ TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height);
 TensorDesc weight_grid(const Lowering& lowering, const ConvWeights& weights);
 // Defines the macros for 8-bit weights, and binds the scale of a ScaledConv. Does nothing if `bytes` is null.
 void add_byte_weights(Lowering& lowering, Dispatch& dispatch, const ByteWeightsPointer& bytes);
+// Also defines NARROW_ROWS for rows of the grid that are not whole groups of four texels.
+void add_byte_weights(Lowering& lowering, Dispatch& dispatch, const ConvWeights& weights);
 
 // In the next functions the weights are the node's input `input`, and the bias is the next input.
 //

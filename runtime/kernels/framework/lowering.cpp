@@ -125,6 +125,10 @@ bool Lowering::is_in_bytes(size_t i) const {
   return desc.element == ElementType::q8;
 }
 
+bool Lowering::has_only_integer_weights() const {
+  return whole_graph().has_integer_weights && !is_in_bytes(0);
+}
+
 bool Lowering::may_have_byte_weights() const { return whole_graph().has_integer_weights || is_in_bytes(0); }
 
 void Lowering::alias(size_t output, size_t input) {

@@ -130,6 +130,8 @@ class Lowering {
   // Returns whether constant weights of a layer may be integers times a scale, as files have them: input 0 is
   // stored in bytes, or the file has such constants.
   bool may_have_byte_weights() const;
+  // Returns whether the file has such constants, and input 0 is not stored in bytes.
+  bool has_only_integer_weights() const;
   // Returns input i in `layout`. A constant becomes a weight in that layout. channels4 needs rank <= 4.
   TensorId read(size_t i, Layout layout);
   // Returns a view of input i with another shape of equal element count (linear only), without a copy.

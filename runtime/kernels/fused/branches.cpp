@@ -114,6 +114,12 @@ ByteWeightsPointer bytes_of_both(const Lowering& lowering) {
                            [&](int64_t m, int64_t i) { return weight_at(m, i / kTaps, i % kTaps); });
 }
 
+ByteWeightsPointer narrow_weights_of_both(const Lowering& lowering) {
+  if (!lowering.has_only_integer_weights()) return nullptr;
+  return find_narrow_weights(lowering.output_type().shape[1], lowering.input_type(0).shape[1], kTaps, true,
+                             weights_of_both(lowering).weight_at());
+}
+
 // Returns the problem of both as one 3x3 convolution.
 ConvProblem problem_of_both(const Lowering& lowering) {
   const auto& wide = lowering.op<FusedNodes>().op<Conv>(kWideNode);
@@ -132,6 +138,7 @@ ConvProblem problem_of_both(const Lowering& lowering) {
           .window = window,
           .pointwise_outputs = lowering.input_type(kPointwiseInput).shape[0],
           .activation = wide.activation,
+          .narrow = narrow_weights_of_both(lowering),
           .precision = lowering.options().precision,
           .has_much_of_common_window = has_much_of_common_window(lowering)};
 }

@@ -162,7 +162,9 @@ uint64_t iterations_of(const TensorDesc& x, const ExpandDemand& demand, const Ex
 void emit_one_kernel(Lowering& lowering, const ExpandProblem& problem, const ExpandTile& tile) {
   const ExpandDemand demand = problem.demand();
   ConvWeights weights{problem.inputs, problem.outputs, 1, 1, tile.tile.slices};
-  if (should_multiply_halves(lowering))
+  if (const ByteWeightsPointer narrow = narrow_weights(lowering, kPointwise))
+    weights.bytes = narrow;
+  else if (should_multiply_halves(lowering))
     weights.run = kRunOfSlices;
   else
     weights.bytes = byte_weights(lowering, kPointwise);
@@ -192,7 +194,7 @@ void emit_one_kernel(Lowering& lowering, const ExpandProblem& problem, const Exp
   const int64_t filtered = demand.width * demand.height * problem.window.taps();
   dispatch.macs =
       static_cast<uint64_t>(demand.images * problem.outputs * (multiplied * problem.inputs + filtered));
-  dispatch.iterations = iterations_of(lowering.tensor(x).desc, demand, tile, weights.run.of_halves());
+  dispatch.iterations = iterations_of(lowering.tensor(x).desc, demand, tile, weights.adds_in_runs());
   define_filters(lowering, dispatch, filters);
   define_tile(dispatch, {tile.tile});
   for (const auto& [macro, number] : {std::pair{"CAPACITY", tile.capacity(demand)},
@@ -204,7 +206,7 @@ void emit_one_kernel(Lowering& lowering, const ExpandProblem& problem, const Exp
     define(dispatch, macro, std::to_string(number));
   if (problem.precision == Precision::fp16) define(dispatch, "MIDDLE_HALVES");
   define_halves(dispatch, weights.run);
-  add_byte_weights(lowering, dispatch, weights.bytes);
+  add_byte_weights(lowering, dispatch, weights);
   define_activation_or_bounds(dispatch, problem.last);
   define_activation_or_bounds(dispatch, problem.middle, "MIDDLE");
   if (problem.takes_means) define(dispatch, "MEANS"), dispatch.workgroups_cooperate = true;

@@ -183,7 +183,9 @@ void emit_one_kernel(Lowering& lowering, const SeparableProblem& problem, size_t
                      const SeparableTile& tile) {
   const SeparableDemand demand = problem.demand();
   ConvWeights weights{problem.inputs, problem.outputs, 1, 1, tile.tile.slices};
-  if (should_multiply_halves(lowering))
+  if (const ByteWeightsPointer narrow = narrow_weights(lowering, pointwise_weights))
+    weights.bytes = narrow;
+  else if (should_multiply_halves(lowering))
     weights.run = kRunOfSlices;
   else
     weights.bytes = byte_weights(lowering, pointwise_weights);
@@ -214,7 +216,7 @@ void emit_one_kernel(Lowering& lowering, const SeparableProblem& problem, size_t
   // filtered.
   const int64_t fours = demand.inputs * divide_up(tile.width, 4) * tile.height;
   dispatch.iterations = kShortLoops + loop_iterations(divide_up(fours, tile.invocations())) +
-                        loop_iterations(demand.inputs, weights.run.of_halves() ? 2 : 0);
+                        loop_iterations(demand.inputs, weights.adds_in_runs() ? 2 : 0);
   if (problem.pools)
     define(dispatch, "POOLED");
   else
@@ -232,7 +234,7 @@ void emit_one_kernel(Lowering& lowering, const SeparableProblem& problem, size_t
     define(dispatch, macro, std::to_string(number));
   if (problem.precision == Precision::fp16) define(dispatch, "MIDDLE_HALVES");
   define_halves(dispatch, weights.run);
-  add_byte_weights(lowering, dispatch, weights.bytes);
+  add_byte_weights(lowering, dispatch, weights);
   define_activation_or_bounds(dispatch, problem.last);
   define_activation_or_bounds(dispatch, problem.middle, "MIDDLE");
   add_extras(dispatch, {.residual = residual}, 1);

@@ -71,18 +71,29 @@ ByteWeightsPointer byte_factors(const Lowering& lowering, const Product& p) {
                            [&](int64_t column, int64_t k) { return factor_of(p, values, column, k); });
 }
 
+ByteWeightsPointer narrow_factors(const Lowering& lowering, const Product& p) {
+  if (!lowering.has_only_integer_weights()) return nullptr;
+  const std::vector<float> values = lowering.constant(1)->to_floats();
+  return find_narrow_weights(
+      p.n, p.k, 1, true, [&](int64_t column, int64_t k, int64_t) { return factor_of(p, values, column, k); });
+}
+
 // Multiplies in channels4: the rows of A are pixels of a 1x1 convolution.
 void multiply_channels4(Lowering& lowering, const Product& p, std::vector<float> bias) {
   const int64_t rows = lowering.of_whole(p.m);
   const bool in_a_row = lowering.desc_of_input(0).storage == Storage::image2d;
-  const PointwiseTile tile = lowering.best_of(pointwise_tiles("product", lowering.caps(),
-                                                              {.pixels = rows,
-                                                               .inputs = p.k,
-                                                               .outputs = p.n,
-                                                               .precision = lowering.options().precision,
-                                                               .row_pixels = in_a_row ? rows : 0}));
+  const ByteWeightsPointer narrow = narrow_factors(lowering, p);
+  const PointwiseTile tile =
+      lowering.best_of(tiles_for(narrow, pointwise_tiles("product", lowering.caps(),
+                                                         {.pixels = rows,
+                                                          .inputs = p.k,
+                                                          .outputs = p.n,
+                                                          .precision = lowering.options().precision,
+                                                          .row_pixels = in_a_row ? rows : 0})));
   ConvWeights weights{p.k, p.n, 1, 1, slices_of(tile)};
-  if (accumulates_in_fp16(tile) && should_multiply_halves(lowering, p, Layout::channels4))
+  if (narrow)
+    weights.bytes = narrow;
+  else if (accumulates_in_fp16(tile) && should_multiply_halves(lowering, p, Layout::channels4))
     weights.run = kRunOfSlices;
   else if (reads_bytes(tile))
     weights.bytes = byte_factors(lowering, p);
@@ -93,13 +104,14 @@ void multiply_channels4(Lowering& lowering, const Product& p, std::vector<float>
   dispatch_pointwise(lowering, x, y, weights, tile, p.activation, std::move(values), {.residual = residual});
 }
 
-InvocationTile best_linear_tile(Lowering& lowering, const Product& p, int64_t rows) {
+InvocationTile best_linear_tile(Lowering& lowering, const Product& p, int64_t rows, bool may_broadcast) {
   const DeviceCaps& caps = lowering.caps();
   rows = lowering.of_whole(rows);
   const TileDemand demand{rows, 1, divide_up(p.n, 4), rows * p.n * p.k};
   std::vector<PricedTile> tiles = output_tiles(caps, demand);
   // Only weights of whole texels can be broadcast in a subgroup.
-  if (p.k % 4 == 0) return lowering.best_of(with_subgroup_broadcast("product", caps, tiles, demand));
+  if (p.k % 4 == 0 && may_broadcast)
+    return lowering.best_of(with_subgroup_broadcast("product", caps, tiles, demand));
   std::vector<ParameterCandidate<InvocationTile>> candidates;
   for (const auto& [tile, cost, us] : tiles)
     candidates.push_back({tile_name("product", {tile}), cost, {tile}});
@@ -108,9 +120,12 @@ InvocationTile best_linear_tile(Lowering& lowering, const Product& p, int64_t ro
 
 // Multiplies in linear layout. `rows`: the rows of all matrices of A.
 void multiply_linear(Lowering& lowering, const Product& p, int64_t rows) {
-  const InvocationTile tile = best_linear_tile(lowering, p, rows);
+  const ByteWeightsPointer narrow = narrow_factors(lowering, p);
+  const InvocationTile tile = best_linear_tile(lowering, p, rows, !narrow);
   ConvWeights weights{p.k, p.n, 1, 1, tile.output.slices};
-  if (!tile.broadcasts() && should_multiply_halves(lowering, p, Layout::linear))
+  if (narrow)
+    weights.bytes = narrow;
+  else if (!tile.broadcasts() && should_multiply_halves(lowering, p, Layout::linear))
     weights.run = kRunOfSlices;
   else
     weights.bytes = byte_factors(lowering, p);
@@ -130,11 +145,11 @@ void multiply_linear(Lowering& lowering, const Product& p, int64_t rows) {
                                            .depth = p.k,
                                            .w_width = weights.width()});
   dispatch.macs = static_cast<uint64_t>(rows * p.n * p.k);
-  dispatch.iterations = slice_iterations(lowering.tensor(x).desc, slices(p.k), weights.run.of_halves());
+  dispatch.iterations = slice_iterations(lowering.tensor(x).desc, slices(p.k), weights.adds_in_runs());
   if (tile.broadcasts()) dispatch.subgroup_size = caps.subgroup_size;
   define_tile(dispatch, tile);
   define_halves(dispatch, weights.run);
-  add_byte_weights(lowering, dispatch, weights.bytes);
+  add_byte_weights(lowering, dispatch, weights);
   if (p.k % 4 == 0) dispatch.defines.emplace_back("QUADS", "1");
   define_activation_or_bounds(dispatch, p.activation);
   lowering.dispatch(std::move(dispatch));

@@ -25,6 +25,9 @@ namespace vellum {
 namespace {
 
 constexpr int64_t kLeastBlock = 16, kMostBlock = 256;
+// BlockProduct expands weights for each few rows. Ordinary products do so for a tile of many rows, and fuse
+// with more layers, but the host holds their weights in floats: not those of a network with more weights.
+constexpr int64_t kMostRows = 2, kMostFloats = int64_t{1} << 27;
 
 // A MatMul or Gemm with the matrix.
 struct PackedProduct {
@@ -70,6 +73,9 @@ class PackedWeightsFuser {
 
   // Returns whether there is any such matrix.
   bool run() {
+    for (const size_t index : editor_.nodes())
+      if (const auto matrix = match_dequantized_matrix(editor_, index))
+        weights_ += matrix->integers.elements();
     bool found = false;
     for (const size_t index : editor_.nodes())
       if (const auto matrix = match_dequantized_matrix(editor_, index)) {
@@ -94,6 +100,7 @@ class PackedWeightsFuser {
       const bool is_table = !gathers.empty() && product.dimension == 0;
       if (!block || (has_other_kernels && bits == 8 && !is_table)) continue;
       if (has_other_kernels && reads_rounded_values(product.node)) continue;
+      if (!is_table && leaves_floats(matrix, product)) continue;
       auto& constants = packed[product.dimension];
       if (!constants)
         constants = add_constants(pack_matrix(matrix, product.dimension, bits, *block, true), floats);
@@ -177,6 +184,17 @@ class PackedWeightsFuser {
     return product;
   }
 
+  // Returns whether the matrix becomes a constant of floats, in which kernels find the integers again
+  // (find_narrow_weights()).
+  bool leaves_floats(const DequantizedMatrix& matrix, const PackedProduct& product) const {
+    const size_t along = 1 - product.dimension;
+    const int64_t columns = matrix.shape()[product.dimension];
+    const int64_t shared = matrix.shared_scale(along);
+    const int64_t rows = element_count(editor_.type(product.result).shape) / std::max<int64_t>(columns, 1);
+    if (rows <= kMostRows || product.transposes_rows || matrix.scale.dtype() != DType::f32) return false;
+    return weights_ <= kMostFloats && (shared == matrix.shape()[along] || shared <= kMostBlock);
+  }
+
   // Returns whether the rows of a product are rounded to integers, which other kernels multiply as they are.
   bool reads_rounded_values(size_t product) const {
     return bool(match_producer<DequantizeLinear>(editor_, editor_.node(product).inputs[0]));
@@ -229,6 +247,7 @@ class PackedWeightsFuser {
   }
 
   GraphEditor& editor_;
+  int64_t weights_ = 0;  // of all such matrices
 };
 
 }  // namespace

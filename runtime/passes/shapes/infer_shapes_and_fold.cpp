@@ -170,7 +170,7 @@ bool fold(Graph& graph, const Node& node, const std::vector<TensorType>& types, 
     arguments.push_back(node.inputs[i] == kNoValue ? nullptr : &tensors[i]);
   }
   set_constants(graph, node, types, evaluate(node, arguments));
-  if (dynamic_cast<const DequantizeLinear*>(node.op.get())) graph.has_integer_weights = true;
+  if (node.op->type() == "DequantizeLinear") graph.has_integer_weights = true;
   budget.add_results(node);
   return true;
 }
