@@ -32,17 +32,20 @@ struct Product {
   int64_t columns, bits, block;
   Zeros zeros = Zeros::none;
   bool bias = false;
+  int64_t length = 0;
 };
 
 OperatorCase block_product(const Product& product) {
   auto op = std::make_shared<BlockProduct>();
   op->weights.rows = product.a.back(), op->weights.columns = product.columns;
   op->weights.bits = product.bits, op->weights.block = product.block;
+  op->weights.length = product.length;
   const int64_t blocks = op->weights.blocks(), columns = product.columns, all = columns * blocks;
   OperatorCase test;
   test.type = "BlockProduct";
   const float scale = 2.0f / static_cast<float>(1 << product.bits);
-  test.inputs = {random_tensor(product.a, 1), octets({columns, blocks, product.block * product.bits / 8}, 2),
+  test.inputs = {random_tensor(product.a, 1),
+                 octets({columns, op->weights.column_integers() * product.bits / 8}, 2),
                  random_tensor({all}, 3, 0.25f * scale, scale), std::nullopt, std::nullopt};
   if (product.zeros == Zeros::packed) test.inputs[3] = octets({columns, (blocks * product.bits + 7) / 8}, 4);
   if (product.zeros == Zeros::floats)
@@ -80,6 +83,13 @@ TEST(BlockProduct, OddSizes) {
   check_operator(block_product({{3, 50}, 5, 8, 32, Zeros::packed}));
   check_operator(block_product({{2, 3, 21}, 1, 2, 16, Zeros::packed}));
   check_operator(block_product({{1, 3}, 3, 8, 16}));
+}
+
+// The last block of a column is cut short after the rows.
+TEST(BlockProduct, ColumnsShorterThanTheirBlocks) {
+  check_operator(block_product({{1, 96}, 12, 4, 128, Zeros::packed, true, 96}));
+  check_operator(block_product({{3, 224}, 13, 8, 256, Zeros::packed, false, 224}));
+  check_operator(block_product({{2, 330}, 8, 4, 512, Zeros::none, true, 352}));
 }
 
 // Long enough for a workgroup to share a sum.

@@ -187,19 +187,20 @@ TEST(FusePackedWeights, RowsOfTablesAreGatheredAsIntegers) {
   EXPECT_EQ(types(with_packed(columns)), "Cast Gather");
 }
 
-// The embedding of a language model that is its last layer, too.
+// The embedding of a language model that is its last layer, too. Blocks would not divide rows of 224.
 TEST(FusePackedWeights, AProductReadsTheIntegersOfATable) {
-  for (const int64_t high : {7, 127}) {
-    OnnxModel model = packed_table({.low = -high - 1,
-                                    .high = high,
-                                    .shape = {kPackedColumns, kPackedDepth},
-                                    .scales = {kPackedColumns}});
-    model.node("Transpose", {"w"}, {"turned"}, attributes({{"perm", Ints{1, 0}}}));
-    model.node("MatMul", {"tokens", "turned"}, {"y"}).output("y");
-    const Graph graph = with_packed(model);
-    EXPECT_EQ(types(graph), "Cast BlockGather BlockProduct");
-    EXPECT_EQ(graph.nodes[1].inputs[0], graph.nodes[2].inputs[1]);
-  }
+  for (const int64_t high : {7, 127})
+    for (const int64_t depth : {kPackedDepth, int64_t{224}}) {
+      OnnxModel model = packed_table(
+          {.low = -high - 1, .high = high, .shape = {kPackedColumns, depth}, .scales = {kPackedColumns}});
+      model.node("Transpose", {"w"}, {"turned"}, attributes({{"perm", Ints{1, 0}}}));
+      model.node("MatMul", {"tokens", "turned"}, {"y"}).output("y");
+      const Graph graph = with_packed(model);
+      EXPECT_EQ(types(graph), "Cast BlockGather BlockProduct");
+      EXPECT_EQ(graph.nodes[1].inputs[0], graph.nodes[2].inputs[1]);
+      EXPECT_EQ(graph.values[graph.nodes[2].inputs[1]].type.shape,
+                (Shape{kPackedColumns, depth * (high == 7 ? 4 : 8) / 8}));
+    }
 }
 
 }  // namespace

@@ -172,7 +172,7 @@ void lower_block_product(Lowering& lowering) {
                              .y_rows = form.rows,
                              .y_columns = weights.columns,
                              .depth = weights.rows,
-                             .column_words = weights.blocks() * weights.block * weights.bits / kWordBits,
+                             .column_words = weights.column_integers() * weights.bits / kWordBits,
                              .blocks = weights.blocks(),
                              .units = form.units.count,
                              .block_shift = form.units.block_shift,

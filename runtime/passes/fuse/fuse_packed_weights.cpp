@@ -3,6 +3,7 @@
 // host hold the bytes of the file instead of floats.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,18 +54,18 @@ HostTensor times(const HostTensor& tensor, float factor) {
   return HostTensor::from<float>(tensor.dtype(), tensor.shape(), values);
 }
 
-// Returns the length of blocks with the fewest bytes. `shared`: the integers of a row that share a scale.
-// Returns nothing if BlockProduct has no such blocks.
-std::optional<int64_t> product_block(int64_t length, int64_t shared, int64_t bits) {
+// Returns the rows of a matrix of `length` columns that BlockProduct multiplies; nothing if it has no such
+// blocks. `shared`: the integers of a row that share a scale.
+std::optional<PackedRow> product_row(int64_t length, int64_t shared) {
+  constexpr int64_t kUnit = 32;  // integers that the kernel loads together
   if (shared < length) {
     const bool is_power = (shared & (shared - 1)) == 0;
-    return is_power && shared >= kLeastBlock ? std::optional(shared) : std::nullopt;
+    if (!is_power || shared < kLeastBlock) return std::nullopt;
+    return PackedRow{shared, divide_up(length, shared) * shared};
   }
-  const auto bytes = [&](int64_t block) { return divide_up(length, block) * (block * bits / 8 + 4); };
-  int64_t best = kLeastBlock;
-  for (int64_t block = 2 * kLeastBlock; block <= kMostBlock; block *= 2)
-    if (bytes(block) < bytes(best)) best = block;
-  return best;
+  if (length <= kLeastBlock) return PackedRow{kLeastBlock, kLeastBlock};
+  return PackedRow{static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(length))),
+                   divide_up(length, kUnit) * kUnit};
 }
 
 class PackedWeightsFuser {
@@ -93,26 +94,26 @@ class PackedWeightsFuser {
     for (const PackedProduct& product : products(floats)) {
       const size_t along = 1 - product.dimension;
       const int64_t length = matrix.shape()[along], shared = matrix.shared_scale(along);
-      const auto block = product_block(length, shared, bits);
+      const auto row = product_row(length, shared);
       // Other kernels of products read bytes with a scale for each column (kernels/conv/byte_weights.hpp).
       // They fuse with more layers, but share no bytes with a table of the same rows.
       const bool has_other_kernels = shared == length && matrix.has_one_zero_point();
       const bool is_table = !gathers.empty() && product.dimension == 0;
-      if (!block || (has_other_kernels && bits == 8 && !is_table)) continue;
+      if (!row || (has_other_kernels && bits == 8 && !is_table)) continue;
       if (has_other_kernels && reads_rounded_values(product.node)) continue;
       if (!is_table && leaves_floats(matrix, product)) continue;
       auto& constants = packed[product.dimension];
-      if (!constants)
-        constants = add_constants(pack_matrix(matrix, product.dimension, bits, *block, true), floats);
+      if (!constants) constants = add_constants(pack_matrix(matrix, product.dimension, bits, *row), floats);
       multiply(product, *constants);
     }
     if (gathers.empty()) return;
     // Rows of BlockGather have no padding.
     const int64_t columns = matrix.shape()[1], shared = matrix.shared_scale(1);
-    if (packed[0] && columns % packed[0]->matrix.block != 0) packed[0].reset();
+    if (packed[0] && packed[0]->matrix.row != columns) packed[0].reset();
     if (!packed[0] && shared < kLeastBlock && shared < columns) return;
     if (!packed[0])
-      packed[0] = add_constants(pack_matrix(matrix, 0, columns % 2 == 0 ? bits : 8, shared, false), floats);
+      packed[0] =
+          add_constants(pack_matrix(matrix, 0, columns % 2 == 0 ? bits : 8, {shared, columns}), floats);
     for (const size_t gather : gathers) gather_rows(gather, *packed[0]);
   }
 
@@ -217,6 +218,8 @@ class PackedWeightsFuser {
     op->weights.columns = constants.matrix.scales.shape()[0];
     op->weights.bits = constants.matrix.bits;
     op->weights.block = constants.matrix.block;
+    if (constants.matrix.row != op->weights.blocks() * op->weights.block)
+      op->weights.length = constants.matrix.row;
     ValueId rows = editor_.node(product.node).inputs[0], scales = constants.scales;
     if (product.transposes_rows) {
       TensorType type = editor_.type(rows);

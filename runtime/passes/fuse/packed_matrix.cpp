@@ -111,14 +111,14 @@ std::optional<DequantizedMatrix> match_dequantized_matrix(const GraphEditor& edi
   return matrix;
 }
 
-PackedMatrix pack_matrix(const DequantizedMatrix& matrix, size_t dimension, int64_t bits, int64_t block,
-                         bool pads_rows) {
+PackedMatrix pack_matrix(const DequantizedMatrix& matrix, size_t dimension, int64_t bits,
+                         const PackedRow& row_form) {
   const int64_t rows = matrix.shape()[dimension], columns = matrix.shape()[1 - dimension],
-                blocks = divide_up(columns, block);
+                block = row_form.block, blocks = divide_up(columns, block);
   const Indices indices(matrix, dimension);
   const int middle = 1 << (bits - 1);
   const int shift = matrix.integers.dtype() == DType::i8 ? middle : 0;  // makes integers unsigned
-  PackedRows integers(rows, pads_rows ? blocks * block : columns, bits), zeros(rows, blocks, bits);
+  PackedRows integers(rows, row_form.integers, bits), zeros(rows, blocks, bits);
   const std::vector<float> given = matrix.scale.to_floats();
   std::vector<float> scales;
   bool all_in_the_middle = true;
@@ -137,6 +137,7 @@ PackedMatrix pack_matrix(const DequantizedMatrix& matrix, size_t dimension, int6
                       HostTensor::from<float>(matrix.scale.dtype(), {rows, blocks}, scales),
                       {},
                       columns,
+                      row_form.integers,
                       bits,
                       block};
   if (!all_in_the_middle) packed.zero = zeros.take();

@@ -30,18 +30,22 @@ struct DequantizedMatrix {
 std::optional<DequantizedMatrix> match_dequantized_matrix(const GraphEditor& editor, size_t index);
 
 // The matrix by rows: those along `dimension` of the original are the rows here.
-//   integers  (rows, bytes of the integers of a row) uint8, the lowest bits first
+//   integers  (rows, bytes of `row` integers) uint8, the lowest bits first; those after the columns are 0
 //   scales    (rows, blocks)
 //   zero      (rows, bytes of `blocks` integers) uint8; nothing if all are 2^(bits - 1)
 struct PackedMatrix {
   HostTensor integers, scales;
   std::optional<HostTensor> zero;
-  int64_t columns = 0, bits = 0, block = 0;
+  int64_t columns = 0, row = 0, bits = 0, block = 0;
 };
 
-// `block`: shared_scale(1 - dimension), or any length if that is the length of a row. `pads_rows`: rows are
-// whole blocks; otherwise a row must be whole bytes.
-PackedMatrix pack_matrix(const DequantizedMatrix& matrix, size_t dimension, int64_t bits, int64_t block,
-                         bool pads_rows);
+// The integers that share a scale, and those of a row with its padding. The last block may be cut short.
+struct PackedRow {
+  int64_t block = 0, integers = 0;
+};
+
+// `row`: its block is shared_scale(1 - dimension), or any length if that is the length of a row.
+PackedMatrix pack_matrix(const DequantizedMatrix& matrix, size_t dimension, int64_t bits,
+                         const PackedRow& row);
 
 }  // namespace vellum

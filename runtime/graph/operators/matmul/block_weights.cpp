@@ -20,7 +20,9 @@ std::vector<TensorType> BlockWeights::infer(Inputs inputs) const {
   const TensorType &packed = input_type(inputs, 0, "B"), &scales = float_input_type(inputs, 1, "scales");
   if (packed.dtype != DType::u8) refuse_model("B is " + to_string(packed) + ", expected uint8");
   const int64_t all = checked_multiply(columns, blocks());
-  require_elements(packed, "the integers of B", checked_multiply(all, block * bits / 8));
+  require_elements(
+      packed, "the integers of B",
+      length > 0 ? checked_multiply(columns, length * bits / 8) : checked_multiply(all, block * bits / 8));
   require_elements(scales, "the scales", all);
   if (has_input(inputs, 2)) {
     const TensorType& zero = input_type(inputs, 2, "zero_points");
@@ -44,7 +46,7 @@ std::vector<HostTensor> BlockWeights::evaluate(HostInputs inputs) const {
   const auto scales = inputs[1]->to_floats(), zeros = zero_points(input(2));
   const auto height = static_cast<size_t>(rows), width = static_cast<size_t>(columns),
              count = static_cast<size_t>(blocks()), size = static_cast<size_t>(block),
-             row_bytes = count * size * static_cast<size_t>(bits) / 8;
+             row_bytes = static_cast<size_t>(column_integers() * bits / 8);
   std::vector<size_t> block_of(height);
   for (size_t k = 0; k < height; ++k) block_of[k] = k / size;
   if (input(3) != nullptr) {
@@ -87,6 +89,7 @@ Attributes BlockWeights::attributes() const {
   result.set("columns", columns);
   result.set("bits", bits);
   result.set("block_size", block);
+  if (length > 0) result.set("length", length);
   return result;
 }
 
