@@ -9,7 +9,6 @@ kernels. All others are compared with the same layer of a file in floats, the we
 are layers behind a DEQUANTIZE of the weights. Prints for each kind how many layers differ, the greatest difference as a fraction
 of the greatest result, and the device's bytes of weights as a multiple of the file's. Exits with 1 if a layer differs.
 """
-import argparse
 import json
 import pathlib
 import subprocess
@@ -19,10 +18,10 @@ import tempfile
 import flatbuffers
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
+from layer_kinds import check_kinds, is_close, parser_of_kinds, report
 from litert_operators import Model
 
 CODES, OPTIONS = schema.BuiltinOperator, schema.BuiltinOptions
-TOLERANCE = 2e-6  # times the square root of the number of products
 
 
 class Layer:
@@ -156,21 +155,11 @@ def check_kind(arguments, kind):
         device, file = device + weights, file + sum(len(b.data) for b in layer.models[0].model.buffers if b.data is not None)
         error = float(abs(got - want).max() / max(abs(want).max(), 1e-30)) if got.shape == want.shape else np.inf
         worst = max(worst, error)
-        if not error <= TOLERANCE * layer.terms ** 0.5:
+        if not is_close(error, layer.terms):
             wrong += 1
             print(f"  {kind} {i}: {error:.2e}{' dequantised' if layer.dequantize else ''}")
-    print(f"{kind:18} {wrong:4} of {arguments.count} differ, at most {worst:.1e}; weights {device / file:.2f} x the file's", flush=True)
+    report(kind, wrong, arguments.count, worst, device / file)
     return wrong == 0
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("tool")
-    parser.add_argument("kinds", nargs="*")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=20)
-    arguments = parser.parse_intermixed_args()
-    sys.exit(not all([check_kind(arguments, kind) for kind in arguments.kinds or KINDS]))
-
-
-main()
+check_kinds(parser_of_kinds(20), KINDS, check_kind)

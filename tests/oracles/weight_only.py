@@ -11,7 +11,6 @@ each kind how many layers differ, the greatest difference as a fraction of the g
 the device as a multiple of the file's. Exits with 1 if a layer differs by more than the rounding of fp32. Options for `vellum
 run` go to VELLUM_RUN ("--storage buffer").
 """
-import argparse
 import json
 import os
 import pathlib
@@ -22,12 +21,12 @@ import tempfile
 import numpy as np
 import onnx
 import onnxruntime
+from layer_kinds import check_kinds, is_close, parser_of_kinds, report
 from onnx import TensorProto, helper, numpy_helper
 
 BITS = {TensorProto.INT8: 8, TensorProto.UINT8: 8, TensorProto.INT4: 4, TensorProto.UINT4: 4}
 BOUNDS = {TensorProto.INT8: (-128, 127), TensorProto.UINT8: (0, 255), TensorProto.INT4: (-8, 7), TensorProto.UINT4: (0, 15)}
 FORMS = ["tensor", "axis", "blocks"]
-TOLERANCE = 2e-6  # times the square root of the number of products
 
 
 class Maker:
@@ -243,7 +242,7 @@ def device_bytes(tool, folder):
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["points"][0]["estimate"]["weights"]
 
 
-def check_kind(arguments, kind, folder):
+def compare_kind(arguments, kind, folder):
     maker = Maker([arguments.seed, KINDS.index(kind)], arguments)
     for _ in range(arguments.count):
         getattr(maker, kind)()
@@ -256,34 +255,29 @@ def check_kind(arguments, kind, folder):
         same_shape = got.shape == want.shape
         error = float(abs(got - want).max() / max(abs(want).max(), 1e-30)) if same_shape else np.inf
         worst = max(worst, error)
-        if not error <= TOLERANCE * terms ** 0.5:
+        if not is_close(error, terms):
             wrong += 1
             print(f"  {entry.name}: {label}: {error:.2e}")
-    ratio = device_bytes(arguments.tool, folder) / maker.bytes
-    print(f"{kind:18} {wrong:4} of {len(maker.outputs)} differ, at most {worst:.1e}; weights {ratio:.2f} x the file's", flush=True)
+    report(kind, wrong, len(maker.outputs), worst, device_bytes(arguments.tool, folder) / maker.bytes)
     return wrong == 0
 
 
+def check_kind(arguments, kind):
+    with tempfile.TemporaryDirectory() as folder:
+        if arguments.keep:
+            folder = arguments.keep
+            pathlib.Path(folder).mkdir(exist_ok=True)
+        return compare_kind(arguments, kind, folder)
+
+
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("tool")
-    parser.add_argument("kinds", nargs="*")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=60)
+    parser = parser_of_kinds(60)
     parser.add_argument("--usual", action="store_true", help="scales of output channels and of blocks of a sum's terms alone")
     parser.add_argument("--bits", type=int, choices=[4, 8])
     parser.add_argument("--form", choices=FORMS)
     parser.add_argument("--large", action="store_true", help="layers of 64 to 256 channels, for the bytes of weights")
     parser.add_argument("--keep", help="a folder for the files of the last kind")
-    arguments = parser.parse_intermixed_args()
-    right = True
-    for kind in arguments.kinds or KINDS:
-        with tempfile.TemporaryDirectory() as folder:
-            if arguments.keep:
-                folder = arguments.keep
-                pathlib.Path(folder).mkdir(exist_ok=True)
-            right &= check_kind(arguments, kind, folder)
-    sys.exit(not right)
+    check_kinds(parser, KINDS, check_kind)
 
 
 main()
