@@ -24,9 +24,9 @@
 //
 // With SUM_SCALE, factors are integers, so that sums are exact, and the bias is not divided by the scale. The
 // result is sum * (scale * S) + bias, each operation rounded; the tensor `sum_scale` holds the bits of S. With
-// BIAS_IN_STEPS it is (sum + floor(bias / (scale * S))) * (scale * S). With
-// INTEGER_SUMS sums may have more bits than a float: partial sums over INTEGER_SUMS input slices, or over one
-// slice and the taps of a row, are accumulated as integers.
+// BIAS_IN_STEPS it is (sum + floor(bias / (scale * S))) * (scale * S). With INTEGER_SUMS sums may have more bits
+// than a float: partial sums over INTEGER_SUMS input slices, or over one slice and the taps of a row, are
+// accumulated as integers.
 //
 // With FIXED_POINT, x and weights are integers. (sum + bias) is multiplied by a fixed-point number and rounded
 // as in LiteRT's reference kernels (MultiplyByQuantizedMultiplier() in
@@ -89,19 +89,19 @@ int words_row, words_slices, words_width;
 
 vec4 scaled(int s, vec4 v) { return v; }  // the weights were
 #else
-// s is the counter of a loop that is not unrolled.
+// The scale and the bias of output slice s, the counter of a loop that is not unrolled.
 vec4 scale_of_slice(int s) {
   vec4 scale = channel_scale[0];
   [[unroll]] for (int t = 1; t < TILE_S; ++t) scale = s == t ? channel_scale[t] : scale;
   return scale;
 }
-// Returns v times the scales of output slice s.
 #ifdef SUM_SCALE
 vec4 bias_of_slice(int s) {
   vec4 bias = channel_bias[0];
   [[unroll]] for (int t = 1; t < TILE_S; ++t) bias = s == t ? channel_bias[t] : bias;
   return bias;
 }
+// Returns v times the scales of output slice s, and its bias with SUM_SCALE.
 #ifdef BIAS_IN_STEPS
 vec4 scaled(int s, vec4 v) { return scale_of_slice(s) * (v + bias_of_slice(s)); }
 // The same for sums of more bits than a float has.
