@@ -137,6 +137,37 @@ group_query(1, 1, 8, [5], turns=True)
 group_query(1, 2, 4, [6], local_window_size=2, softcap=2.0)
 group_query(1, 2, 3, [5], bias=True, scale=0.5)
 group_query(2, 1, 4, [5, 3], turns=True)
+
+
+def integer_caches(kind, bits, tokens, past, length):
+    """Caches in 8 or 4 bits; `past`: their capacity, `length`: tokens after the run. Scales are sixteenths and less."""
+    width = 16 if bits == 8 else 8
+    scales = [np.array([factor], np.float32) if kind == "PER_TENSOR" else factor * (2 + np.abs(eighths((1, 2, 1, 16), seed)))
+              for factor, seed in ((1 / 64, 6), (1 / 32, 7))]
+    codes = [(16 * eighths((1, 2, past, width), seed)).astype(np.int8) for seed in (4, 5)]
+    if bits == 4:
+        codes = [code.view(np.uint8) for code in codes]
+    attention("GroupQueryAttention", [eighths((1, tokens, 64), 1), eighths((1, tokens, 32), 2), eighths((1, tokens, 32), 3), *codes,
+                                      np.array([length - 1], np.int32), np.array(length, np.int32), *[None] * 5, *scales], 3,
+              num_heads=4, kv_num_heads=2, k_quant_type=kind, v_quant_type=kind, kv_cache_bit_width=bits)
+
+
+for kind in ("PER_TENSOR", "PER_CHANNEL"):
+    for bits in (8, 4):
+        integer_caches(kind, bits, 1, 6, 6)
+        integer_caches(kind, bits, 3, 3, 6)
+
+
+def normalised(x, weight, epsilon):
+    """q_norm_weight and k_norm_weight, which ONNX Runtime's kernel for CPUs does not have: norms of heads before the rotation."""
+    heads = x.reshape(-1, 16).astype(np.float64)
+    return (heads / np.sqrt((heads**2).mean(-1, keepdims=True) + epsilon) * weight).astype(np.float32).reshape(x.shape)
+
+
+attention("GroupQueryAttention", [normalised(eighths((1, 2, 64), 1), 2 + eighths((16,), 10), 0.5),
+                                  normalised(eighths((1, 2, 32), 2), 2 + eighths((16,), 11), 0.25), eighths((1, 2, 32), 3),
+                                  *[eighths((1, 2, 3, 16), seed) for seed in (4, 5)], np.array([4], np.int32), np.array(5, np.int32),
+                                  *[eighths((32, 8), seed) for seed in (6, 7)]], 3, num_heads=4, kv_num_heads=2, do_rotary=1)
 queries, angles = eighths((2, 3, 32), 1), [eighths((32, 8), seed) for seed in (6, 7)]
 attention("RotaryEmbedding", [queries, np.array([4], np.int64), *angles])
 attention("RotaryEmbedding", [queries, np.array([[0, 1, 2], [7, 8, 9]], np.int64), *angles], interleaved=1, num_heads=2)

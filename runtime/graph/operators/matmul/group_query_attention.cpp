@@ -10,6 +10,7 @@
 #include "graph/operators/matmul/attention.hpp"
 #include "graph/operators/matmul/growing_attention.hpp"
 #include "graph/operators/matmul/heads.hpp"
+#include "graph/operators/matmul/integer_caches.hpp"
 #include "graph/operators/matmul/rotate_channels.hpp"
 
 namespace vellum {
@@ -21,6 +22,8 @@ struct GroupForm {
   float scale = 0.0f, softcap = 0.0f;
   bool turns = false;  // rotary embeddings are applied
   int64_t interleaved = 0;
+  IntegerCache keys, values;
+  float q_epsilon = 0.0f, k_epsilon = 0.0f;  // of the norms of queries and keys
 };
 
 // Attention of new tokens to the tokens in a cache, and to each other in causal order.
@@ -38,6 +41,12 @@ class GroupQueryBody {
     kSines,
     kPositions,
     kBias,
+    kHeadSink,
+    kKeyScale,
+    kValueScale,
+    kQueryNorm,
+    kKeyNorm,
+    kQueryLengths,
   };
 
   GroupQueryBody(Body& body, const GroupForm& form) : body_(body), form_(form) {}
@@ -45,12 +54,15 @@ class GroupQueryBody {
   void build() {
     split();
     place_tokens();
+    q_ = normalised(q_, kQueryNorm, form_.q_epsilon);
+    k_ = normalised(k_, kKeyNorm, form_.k_epsilon);
     if (form_.turns) {
       q_ = turned(q_);
       k_ = turned(k_);
     }
-    const ValueId keys = cached(k_, kPastKey, "past_key"), values = cached(v_, kPastValue, "past_value");
-    body_.output(attend(keys, values));
+    const ValueId keys = cached(stored(k_, form_.keys, kKeyScale), kPastKey, "past_key"),
+                  values = cached(stored(v_, form_.values, kValueScale), kPastValue, "past_value");
+    body_.output(attend(loaded(keys, form_.keys, kKeyScale), loaded(values, form_.values, kValueScale)));
     body_.output(keys);
     body_.output(values);
   }
@@ -204,6 +216,24 @@ class GroupQueryBody {
     return body_.add(op, {x, table_});
   }
 
+  // Returns queries or keys after a root mean square norm of each head's channels, if the node has its
+  // weight.
+  ValueId normalised(ValueId x, Input weight, float epsilon) {
+    if (!body_.has_input(weight)) return x;
+    return body_.add("RMSNormalization", {x, body_.input(weight, "norm weight")},
+                     {{"axis", int64_t{-1}}, {"epsilon", epsilon}});
+  }
+
+  // New tokens as the cache stores them, and a cache as attention reads it. ONNX Runtime's kernel, too, reads
+  // the rounded values of new tokens.
+  ValueId stored(ValueId x, const IntegerCache& cache, Input scale) {
+    return cache ? to_cache_integers(body_, cache, x, body_.input(scale, "scale of a cache")) : x;
+  }
+  ValueId loaded(ValueId x, const IntegerCache& cache, Input scale) {
+    if (!cache) return x;
+    return from_cache_integers(body_, cache, x, body_.input(scale, "scale of a cache"), body_.type(q_).dtype);
+  }
+
   // Returns the cache with the new tokens. It is as long as before, or as long as all tokens.
   ValueId cached(ValueId now, size_t before, std::string_view what) {
     if (past_ == 0) return now;
@@ -290,24 +320,29 @@ class GroupQueryBody {
 
 std::shared_ptr<const Operator> make_group_query_attention(const NodeSpec& spec) {
   const Attributes& a = *spec.attributes;
+  const float norm_epsilon = a.get_float("qk_norm_epsilon", 1e-6f);
   const GroupForm form{.heads = a.get_int("num_heads", 0),
                        .kv_heads = a.get_int("kv_num_heads", 0),
                        .window = a.get_int("local_window_size", -1),
                        .scale = a.get_float("scale", 0.0f),
                        .softcap = a.get_float("softcap", 0.0f),
                        .turns = get_flag(a, "do_rotary", false),
-                       .interleaved = a.get_int("rotary_interleaved", 0)};
+                       .interleaved = a.get_int("rotary_interleaved", 0),
+                       .keys = integer_cache(a, "k_quant_type"),
+                       .values = integer_cache(a, "v_quant_type"),
+                       .q_epsilon = a.get_float("q_norm_epsilon", norm_epsilon),
+                       .k_epsilon = a.get_float("k_norm_epsilon", norm_epsilon)};
   constexpr int64_t kMostHeads = 1 << 20;
   if (form.kv_heads <= 0 || form.heads < form.kv_heads || form.heads > kMostHeads ||
       form.heads % form.kv_heads != 0)
     refuse_model("num_heads is no multiple of kv_num_heads");
-  constexpr size_t kHeadSink = 11;
-  if (get_flag(a, "smooth_softmax", false) || spec.has_input(kHeadSink))
+  if (get_flag(a, "smooth_softmax", false) || spec.has_input(GroupQueryBody::kHeadSink))
     refuse_unsupported("GroupQueryAttention with a smooth softmax or head sinks");
+  if (!get_flag(a, "causal", true)) refuse_unsupported("GroupQueryAttention that is not causal");
+  if (get_flag(a, "sliding_window_cache", false) || spec.has_input(GroupQueryBody::kQueryLengths))
+    refuse_unsupported("GroupQueryAttention with caches of its window or padded queries");
   if (spec.output_count > 3 || a.get_int("qk_output", 0) != 0)
     refuse_unsupported("GroupQueryAttention with its scores");
-  for (const char* quantised : {"k_quant_type", "v_quant_type"})
-    if (a.get_string(quantised, "NONE") != "NONE") refuse_unsupported("GroupQueryAttention with integers");
   const Composed::Compose body = [form](Body& made) { GroupQueryBody(made, form).build(); };
   if (!spec.has_input(GroupQueryBody::kPastKey) || !spec.has_input(GroupQueryBody::kPastValue) ||
       spec.output_count < 3)
