@@ -168,6 +168,21 @@ attention("GroupQueryAttention", [normalised(eighths((1, 2, 64), 1), 2 + eighths
                                   normalised(eighths((1, 2, 32), 2), 2 + eighths((16,), 11), 0.25), eighths((1, 2, 32), 3),
                                   *[eighths((1, 2, 3, 16), seed) for seed in (4, 5)], np.array([4], np.int32), np.array(5, np.int32),
                                   *[eighths((32, 8), seed) for seed in (6, 7)]], 3, num_heads=4, kv_num_heads=2, do_rotary=1)
+
+
+def experts(tokens, activation, fusion=0, bias=True, **attributes):
+    """Four experts of six hidden units, two for each token."""
+    rows = 12 if fusion else 6
+    biases = [eighths(shape, seed) if bias else None for shape, seed in (((4, rows), 5), ((4, 8), 6))]
+    attention("MoE", [eighths((tokens, 8), 1), eighths((tokens, 4), 2), eighths((4, rows, 8), 3), biases[0], eighths((4, 8, 6), 4),
+                      biases[1]], k=2, activation_type=activation, swiglu_fusion=fusion, **attributes)
+
+
+for tokens in (1, 2, 5):
+    experts(tokens, "relu", normalize_routing_weights=1)
+    experts(tokens, "silu", bias=False)
+    experts(tokens, "gelu")
+    experts(tokens, "swiglu", 1, activation_alpha=1.5, activation_beta=1.0, swiglu_limit=0.75)
 queries, angles = eighths((2, 3, 32), 1), [eighths((32, 8), seed) for seed in (6, 7)]
 attention("RotaryEmbedding", [queries, np.array([4], np.int64), *angles])
 attention("RotaryEmbedding", [queries, np.array([[0, 1, 2], [7, 8, 9]], np.int64), *angles], interleaved=1, num_heads=2)
