@@ -150,8 +150,8 @@ struct Binding {
   // For a buffer of floats that is only read: the shader uses a texel buffer (imageLoad) instead of a storage
   // buffer.
   bool texel_buffer = false;
-  // For a linear tensor of I32 that is only read, by BYTES_IN: its words are four bytes each, so that it may be
-  // a texel buffer of rgba8ui.
+  // For a linear tensor of I32 that is only read, by BYTES_IN: its words are four bytes each, so that it may
+  // be a texel buffer of rgba8ui.
   bool of_bytes = false;
   // The name of the tensor in the shader, "x" of TENSOR_IN(x).
   std::string name = {};
