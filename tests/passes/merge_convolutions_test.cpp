@@ -56,6 +56,27 @@ TEST(MergeConvolutions, WindowsOfPixelsAndNormalisedInput) {
   }
 }
 
+// The sum of two grids of integers would be floats: 64 * 64 * 9 weights of a picture with 3 * 3 or 60 * 60
+// pixels.
+TEST(MergeConvolutions, ManyIntegersOfSmallPicturesStayApart) {
+  for (const bool is_small : {true, false})
+    for (const bool has_integers : {true, false}) {
+      const int64_t size = is_small ? 3 : 60;
+      OnnxModel m;
+      m.input("x", {1, 64, size, size});
+      convolve(m, "nine", {64, 64, 3, 3}, window(1, {1, 1, 1, 1}));
+      convolve(m, "one", {64, 64, 1, 1}, window(1, {0, 0, 0, 0}));
+      m.node("Add", {"one", "nine"}, {"sum"}).node("Relu", {"sum"}, {"y"}).output("y");
+      const Graph graph = after(
+          [&](Graph& made) {
+            made.has_integer_weights = has_integers;
+            merge_convolutions(made);
+          },
+          m);
+      EXPECT_EQ(types(graph), is_small && has_integers ? "Conv Conv Add Relu" : "Conv Relu");
+    }
+}
+
 TEST(MergeConvolutions, StridesAndOtherNumbersOfChannels) {
   OnnxModel m;
   m.input("x", {1, 4, 9, 8});

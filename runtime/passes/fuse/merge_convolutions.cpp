@@ -174,6 +174,18 @@ bool have_one_tensor(const GraphEditor& editor, size_t index, ValueId a, ValueId
   return of_a == b || of_b == a || (of_a == of_b && of_a != kNoValue);
 }
 
+// Returns whether the convolutions of a sum `y` stay apart: their weights are integers of the file, the sum
+// of two grids would be floats, and these would take more bytes than the summand that is stored otherwise.
+bool stay_apart(const GraphEditor& editor, const Summand& left, const Summand& right, ValueId y) {
+  constexpr int64_t kAddedToByte = 3, kFloat = 4;
+  if (!editor.graph().has_integer_weights) return false;
+  const auto weights = [](const Summand& summand) {
+    return summand.conv ? static_cast<int64_t>(summand.weights.size()) : 0;
+  };
+  return kAddedToByte * std::max(weights(left), weights(right)) >
+         kFloat * element_count(editor.type(y).shape);
+}
+
 void merge_summands(GraphEditor& editor, size_t index) {
   const bool subtracts{match_binary_node(editor, index, BinaryKind::sub)};
   if (!subtracts && !match_binary_node(editor, index, BinaryKind::add)) return;
@@ -185,7 +197,7 @@ void merge_summands(GraphEditor& editor, size_t index) {
   auto left = summand_of(editor, a, index), right = summand_of(editor, b, index);
   if (!left && right && right->x == a) left = tensor_itself(editor, a);
   if (!right && left && left->x == b) right = tensor_itself(editor, b);
-  if (!left || !right) return;
+  if (!left || !right || stay_apart(editor, *left, *right, y)) return;
   if (subtracts) negate(*right);
   if (add_to(*left, *right))
     replace_sum(editor, index, *left, *right);
