@@ -30,9 +30,9 @@ float weight_of(const Form& form, int64_t m, int64_t c, int64_t tap) {
 }
 
 ByteWeightsPointer found(const Form& form, int64_t taps = 1) {
-  return find_narrow_weights(kOutputs, kInputs, taps, true, [&](int64_t m, int64_t c, int64_t tap) {
-    return weight_of(form, m, c, form.block == 0 ? 0 : tap);
-  });
+  return find_narrow_weights(
+      {.outputs = kOutputs, .inputs = kInputs, .taps = taps},
+      [&](int64_t m, int64_t c, int64_t tap) { return weight_of(form, m, c, form.block == 0 ? 0 : tap); });
 }
 
 TEST(NarrowWeights, AreFoundInFloats) {
@@ -66,12 +66,14 @@ TEST(NarrowWeights, ZeroPointsOfChannelsAreOneBlock) {
 TEST(NarrowWeights, AreNotFoundWhereBytesSufficeOrNothingDoes) {
   EXPECT_FALSE(found({.bits = 8}));
   const HostTensor floats = random_tensor({kOutputs, kInputs}, 1);
-  EXPECT_FALSE(find_narrow_weights(kOutputs, kInputs, 1, true, [&](int64_t m, int64_t c, int64_t) {
-    return floats.as<float>()[static_cast<size_t>(m * kInputs + c)];
-  }));
-  EXPECT_FALSE(find_narrow_weights(kOutputs, kInputs, 1, false, [&](int64_t m, int64_t c, int64_t tap) {
-    return weight_of({4, 16}, m, c, tap);
-  }));
+  EXPECT_FALSE(
+      find_narrow_weights({.outputs = kOutputs, .inputs = kInputs}, [&](int64_t m, int64_t c, int64_t) {
+        return floats.as<float>()[static_cast<size_t>(m * kInputs + c)];
+      }));
+  EXPECT_FALSE(find_narrow_weights({.outputs = kOutputs, .inputs = kInputs, .allows_blocks = false},
+                                   [&](int64_t m, int64_t c, int64_t tap) {
+                                     return weight_of({4, 16}, m, c, tap);
+                                   }));
 }
 
 // A network of one layer with these weights, and the bytes that a file has for them.

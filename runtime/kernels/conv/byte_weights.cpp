@@ -18,14 +18,24 @@ namespace {
 constexpr int kMostInteger = 255;
 
 // Returns whether all weights are integers of at most kMostInteger times the scale. Each weight is a product
-// that was rounded to fp32, and the scale is a rounded quotient.
+// that was rounded to fp32, and the scale is a rounded quotient. Compilers turn the inner loop into vector
+// instructions, which they cannot with a call or an exit in it.
 bool is_scale_of(std::span<const float> weights, float scale) {
   constexpr float kRounding = 4 * 0x1p-24f;
-  return std::ranges::all_of(weights, [&](float weight) {
-    const float integer = std::nearbyint(weight / scale);
-    return std::abs(integer) <= kMostInteger &&
-           std::abs(weight - integer * scale) <= kRounding * std::abs(weight);
-  });
+  constexpr float kToInteger = 0x1.8p23f;  // added to a small float, it rounds it to an integer
+  constexpr size_t kTogether = 64;
+  const float inverse = 1.0f / scale;
+  for (size_t begin = 0; begin < weights.size(); begin += kTogether) {
+    int misfits = 0;
+    for (const float weight : weights.subspan(begin, std::min(kTogether, weights.size() - begin))) {
+      const float integer = (weight * inverse + kToInteger) - kToInteger;
+      const bool fits = std::abs(integer) <= kMostInteger &&
+                        std::abs(weight - integer * scale) <= kRounding * std::abs(weight);
+      misfits += fits ? 0 : 1;
+    }
+    if (misfits > 0) return false;
+  }
+  return true;
 }
 
 }  // namespace

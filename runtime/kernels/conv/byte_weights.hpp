@@ -84,11 +84,17 @@ int64_t transposed_weight_index(int64_t group_inputs, int64_t group_outputs, int
 // an integer, or if the range does not fit in bytes.
 std::optional<std::pair<int32_t, int32_t>> byte_range(std::span<const float> weights);
 
+// What find_narrow_weights() looks for.
+struct NarrowSearch {
+  int64_t outputs = 0, inputs = 0, taps = 1;  // of weight(output channel, input channel, tap)
+  bool allows_blocks = true;
+  bool fits_bytes = false;  // find_byte_weights() found them, so that only 4 bits would be fewer
+};
+
 // Returns weights of floats that need fewer bits than byte_weights(): 4 bits and a scale for each output
 // channel; or that it does not find: 4 or 8 bits with scales and zero points of channels, or, if
-// `allows_blocks`, of blocks of 16 to 256 input channels. Null for other weights. `outputs`, `inputs`, `taps`:
-// of weight(output channel, input channel, tap).
-ByteWeightsPointer find_narrow_weights(int64_t outputs, int64_t inputs, int64_t taps, bool allows_blocks,
+// `allows_blocks`, of blocks of 16 to 256 input channels. Null for other weights.
+ByteWeightsPointer find_narrow_weights(const NarrowSearch& search,
                                        const std::function<float(int64_t, int64_t, int64_t)>& weight);
 // Returns the node's input `input`, the weights of a convolution, as narrow weights. Null unless the file has
 // integer weights and the layer's input has floats.

@@ -116,13 +116,13 @@ bool have_own_blocks(int64_t groups, int64_t inputs, int64_t outputs) {
 
 }  // namespace
 
-ByteWeightsPointer find_narrow_weights(int64_t outputs, int64_t inputs, int64_t taps, bool allows_blocks,
-                                       const NarrowWeightAt& weight) {
-  const NarrowProblem problem{outputs, inputs, taps, weight};
-  if (outputs * inputs * taps == 0) return nullptr;
-  if (const auto channels = integers_of_blocks(problem, 0, kMostOf8Bits))
-    return narrow_channels(problem, *channels);
-  if (!allows_blocks) return nullptr;
+ByteWeightsPointer find_narrow_weights(const NarrowSearch& search, const NarrowWeightAt& weight) {
+  const NarrowProblem problem{search.outputs, search.inputs, search.taps, weight};
+  const int64_t inputs = search.inputs, taps = search.taps;
+  if (search.outputs * inputs * taps == 0) return nullptr;
+  const auto channels = integers_of_blocks(problem, 0, search.fits_bytes ? kMostOf4Bits : kMostOf8Bits);
+  if (channels) return narrow_channels(problem, *channels);
+  if (search.fits_bytes || !search.allows_blocks) return nullptr;
   constexpr int64_t kLeastBlock = 16, kMostBlock = 256;
   // With several taps, rows of all input channels are blocks, too.
   std::vector<int64_t> sizes;
@@ -145,9 +145,11 @@ ByteWeightsPointer narrow_weights(const Lowering& lowering, size_t input) {
   const std::vector<float> values = weights.to_floats();
   const int64_t groups = lowering.input_type(0).shape[1] / std::max<int64_t>(shape[1], 1);
   const bool allows_blocks = have_own_blocks(groups, shape[1], shape[0] / std::max<int64_t>(groups, 1));
-  return find_narrow_weights(shape[0], shape[1], taps, allows_blocks, [&](int64_t m, int64_t c, int64_t tap) {
-    return values[static_cast<size_t>((m * shape[1] + c) * taps + tap)];
-  });
+  return find_narrow_weights(
+      {.outputs = shape[0], .inputs = shape[1], .taps = taps, .allows_blocks = allows_blocks},
+      [&](int64_t m, int64_t c, int64_t tap) {
+        return values[static_cast<size_t>((m * shape[1] + c) * taps + tap)];
+      });
 }
 
 ByteWeightsPointer transposed_narrow_weights(const Lowering& lowering, int64_t taps) {
@@ -157,7 +159,10 @@ ByteWeightsPointer transposed_narrow_weights(const Lowering& lowering, int64_t t
   const int64_t inputs = shape[0] / group, outputs = shape[1];
   const std::vector<float> values = lowering.constant(1)->to_floats();
   return find_narrow_weights(
-      outputs * group, inputs, taps, have_own_blocks(group, inputs, outputs),
+      {.outputs = outputs * group,
+       .inputs = inputs,
+       .taps = taps,
+       .allows_blocks = have_own_blocks(group, inputs, outputs)},
       [&](int64_t m, int64_t c, int64_t tap) {
         return values[static_cast<size_t>(transposed_weight_index(inputs, outputs, taps, m, c, tap))];
       });

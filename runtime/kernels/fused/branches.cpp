@@ -116,8 +116,9 @@ ByteWeightsPointer bytes_of_both(const Lowering& lowering) {
 
 ByteWeightsPointer narrow_weights_of_both(const Lowering& lowering) {
   if (!lowering.has_only_integer_weights()) return nullptr;
-  return find_narrow_weights(lowering.output_type().shape[1], lowering.input_type(0).shape[1], kTaps, true,
-                             weights_of_both(lowering).weight_at());
+  return find_narrow_weights(
+      {.outputs = lowering.output_type().shape[1], .inputs = lowering.input_type(0).shape[1], .taps = kTaps},
+      weights_of_both(lowering).weight_at());
 }
 
 // Returns the problem of both as one 3x3 convolution.

@@ -71,18 +71,26 @@ ByteWeightsPointer byte_factors(const Lowering& lowering, const Product& p) {
                            [&](int64_t column, int64_t k) { return factor_of(p, values, column, k); });
 }
 
-ByteWeightsPointer narrow_factors(const Lowering& lowering, const Product& p) {
-  if (!lowering.has_only_integer_weights()) return nullptr;
+// The weights as integers; null where they are none.
+struct IntegerFactors {
+  ByteWeightsPointer bytes, narrow;
+};
+
+IntegerFactors integer_factors(const Lowering& lowering, const Product& p) {
+  IntegerFactors found{.bytes = byte_factors(lowering, p)};
+  if (!lowering.has_only_integer_weights()) return found;
   const std::vector<float> values = lowering.constant(1)->to_floats();
-  return find_narrow_weights(
-      p.n, p.k, 1, true, [&](int64_t column, int64_t k, int64_t) { return factor_of(p, values, column, k); });
+  found.narrow = find_narrow_weights(
+      {.outputs = p.n, .inputs = p.k, .fits_bytes = found.bytes != nullptr},
+      [&](int64_t column, int64_t k, int64_t) { return factor_of(p, values, column, k); });
+  return found;
 }
 
 // Multiplies in channels4: the rows of A are pixels of a 1x1 convolution.
 void multiply_channels4(Lowering& lowering, const Product& p, std::vector<float> bias) {
   const int64_t rows = lowering.of_whole(p.m);
   const bool in_a_row = lowering.desc_of_input(0).storage == Storage::image2d;
-  const ByteWeightsPointer narrow = narrow_factors(lowering, p);
+  const auto [bytes, narrow] = integer_factors(lowering, p);
   const PointwiseTile tile =
       lowering.best_of(tiles_for(narrow, pointwise_tiles("product", lowering.caps(),
                                                          {.pixels = rows,
@@ -96,7 +104,7 @@ void multiply_channels4(Lowering& lowering, const Product& p, std::vector<float>
   else if (accumulates_in_fp16(tile) && should_multiply_halves(lowering, p, Layout::channels4))
     weights.run = kRunOfSlices;
   else if (reads_bytes(tile))
-    weights.bytes = byte_factors(lowering, p);
+    weights.bytes = bytes;
   WeightValues values = product_values(lowering, p, weights, std::move(bias));
   const TensorId x = lowering.read(0, Layout::channels4);
   const TensorId residual = read_residual(lowering);
@@ -120,7 +128,7 @@ InvocationTile best_linear_tile(Lowering& lowering, const Product& p, int64_t ro
 
 // Multiplies in linear layout. `rows`: the rows of all matrices of A.
 void multiply_linear(Lowering& lowering, const Product& p, int64_t rows) {
-  const ByteWeightsPointer narrow = narrow_factors(lowering, p);
+  const auto [bytes, narrow] = integer_factors(lowering, p);
   const InvocationTile tile = best_linear_tile(lowering, p, rows, !narrow);
   ConvWeights weights{p.k, p.n, 1, 1, tile.output.slices};
   if (narrow)
@@ -128,7 +136,7 @@ void multiply_linear(Lowering& lowering, const Product& p, int64_t rows) {
   else if (!tile.broadcasts() && should_multiply_halves(lowering, p, Layout::linear))
     weights.run = kRunOfSlices;
   else
-    weights.bytes = byte_factors(lowering, p);
+    weights.bytes = bytes;
   WeightValues values = product_values(lowering, p, weights, {});
   const TensorId x = lowering.read(0, Layout::linear);
   const TensorId grid =
