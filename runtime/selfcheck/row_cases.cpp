@@ -16,9 +16,9 @@ bool is_finite(const HostTensor& tensor) {
          std::ranges::all_of(tensor.to_floats(), [](float value) { return std::isfinite(value); });
 }
 
-// The matrix of the value's elements: several rows of several texels, if it has so many. Their number is no
-// power of two where that is possible. Its shape is not the value's, so that the Reshape between them makes
-// the operator's tensor linear. Empty: there is none, or the elements are not whole texels.
+// Returns a shape of a matrix for the value's elements. Its rows have several texels, where possible a number
+// that is no power of two. It is not the value's shape, so that the Reshape between them makes the operator's
+// tensor linear. Empty: there is no such shape, or the elements are not whole texels.
 Shape matrix_of(const TensorType& type) {
   if (!is_float(type.dtype)) return {};
   const int64_t elements = element_count(type.shape);
@@ -41,12 +41,8 @@ class BetweenProducts {
   explicit BetweenProducts(const Graph& graph) : graph_(graph) { graph_.nodes.clear(); }
 
   void add_input(ValueId input) {
-    const Shape matrix = matrix_of(graph_.values[input].type);
-    if (matrix.empty()) return;
-    const ValueId outer = graph_.add_value(name(input) + "/outer", graph_.values[input].type, true);
-    reshape(product(outer, matrix), input);
-    std::ranges::replace(graph_.inputs, input, outer);
-    is_changed_ = true;
+    if (const ValueId outer = replace_port(graph_.inputs, input); outer != kNoValue)
+      reshape(product(outer), input);
   }
 
   void add_nodes(const std::vector<Node>& nodes) {
@@ -54,26 +50,33 @@ class BetweenProducts {
   }
 
   void add_output(ValueId output) {
-    const Shape matrix = matrix_of(graph_.values[output].type);
-    if (matrix.empty()) return;
-    const ValueId outer = graph_.add_value(name(output) + "/outer", graph_.values[output].type, true);
-    reshape(product(output, matrix), outer);
-    std::ranges::replace(graph_.outputs, output, outer);
-    is_changed_ = true;
+    if (const ValueId outer = replace_port(graph_.outputs, output); outer != kNoValue)
+      reshape(product(output), outer);
   }
 
   std::optional<Graph> graph() && { return is_changed_ ? std::optional(std::move(graph_)) : std::nullopt; }
 
  private:
+  // Puts a new value of the same type in the place of an input or output of the graph, and returns it;
+  // kNoValue if there is no matrix of the elements.
+  ValueId replace_port(std::vector<ValueId>& ports, ValueId port) {
+    const TensorType type = graph_.values[port].type;
+    if (matrix_of(type).empty()) return kNoValue;
+    const ValueId outer = graph_.add_value(name(port) + "/outer", type, true);
+    std::ranges::replace(ports, port, outer);
+    is_changed_ = true;
+    return outer;
+  }
+
   std::string name(ValueId value) const { return graph_.values[value].name; }
 
   // Returns the product of the value's elements, as a matrix, with the identity matrix.
-  ValueId product(ValueId value, const Shape& matrix) {
-    const TensorType type{graph_.values[value].type.dtype, matrix};
+  ValueId product(ValueId value) {
+    const TensorType type{graph_.values[value].type.dtype, matrix_of(graph_.values[value].type)};
     const ValueId x = graph_.add_value(name(value) + "/matrix", type, true);
     const ValueId y = graph_.add_value(name(value) + "/product", type, true);
     reshape(value, x);
-    const ValueId weights = graph_.add_constant(name(value) + "/identity", identity(matrix[1]));
+    const ValueId weights = graph_.add_constant(name(value) + "/identity", identity(type.shape[1]));
     selfcheck::append_node(graph_, "MatMul", {x, weights}, {}, y);
     return y;
   }

@@ -96,7 +96,7 @@ TEST_F(RowCheckOfTokens, OnARightDeviceTheyAreUsed) {
   EXPECT_TRUE(verdicts(device).unchecked.empty());
 }
 
-// The same kernels on buffers are right, and replace them.
+// The kernels on rows are wrong, and those on buffers, which are right, take their place.
 TEST_F(RowCheckOfTokens, WhereOneIsWrongBuffersAreUsed) {
   const HostTensor want = run_tokens(open(vulkan, {.self_check = SelfCheck::off}), "tokens.onnx").output;
   vulkan.miscompile("y_rows");

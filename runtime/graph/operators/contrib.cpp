@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 #include "graph/composed.hpp"
@@ -72,19 +73,23 @@ std::shared_ptr<const Operator> make_fused_gemm(const NodeSpec& spec) {
       spec, [=](Body& body) { body.output(activation.apply(body, body.add(gemm, first_inputs(body, 3)))); });
 }
 
+Ints axes_in_order(const Body& body, ValueId x) {
+  Ints axes(body.shape(x).size());
+  std::iota(axes.begin(), axes.end(), int64_t{0});
+  return axes;
+}
+
 ValueId matrix_transposed(Body& body, ValueId x) {
-  Ints order(body.shape(x).size());
+  Ints order = axes_in_order(body, x);
   if (order.size() < 2) return x;
-  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
   std::swap(order[order.size() - 1], order[order.size() - 2]);
   return body.transpose(x, order);
 }
 
 // (M, batches, K) as (batches, M, K).
 ValueId batches_transposed(Body& body, ValueId x) {
-  Ints order(body.shape(x).size());
+  Ints order = axes_in_order(body, x);
   if (order.size() < 3) return x;
-  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
   std::rotate(order.begin(), order.begin() + 1, order.end() - 1);
   return body.transpose(x, order);
 }

@@ -60,8 +60,8 @@ struct ConvWeights {
   std::vector<int64_t> packing_parameters() const;
 
  private:
-  // Calls set(texel, output channel, weight) for each weight.
-  // `texel`: its index in a grid of columns() texels.
+  // Calls set(texel, output channel, weight) for each weight. `texel`: its index in a grid of columns()
+  // texels.
   template <typename Set>
   void for_each_weight(const WeightAt& weight, Set&& set) const;
   int64_t texels_after_weights() const;
