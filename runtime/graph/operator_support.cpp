@@ -109,6 +109,7 @@ void print_rounding(Attributes& attributes, const Activation& activation) {
   attributes.set("step", activation.step);
   attributes.set("least", activation.least);
   attributes.set("most", activation.most);
+  if (activation.ties_away) attributes.set("ties", std::string("away"));
 }
 
 void print_activation(Attributes& attributes, const Activation& activation) {

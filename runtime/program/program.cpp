@@ -166,9 +166,9 @@ std::string element_macro(ElementType element) {
 
 bool is_tensor_macro(std::string_view macro) {
   return macro.starts_with("STORAGE_") || macro.starts_with("ELEMENT_") || macro.starts_with("BINDING_") ||
-         macro == "APPENDED_PARAMETERS" || macro.ends_with("_grid_step") || macro.ends_with("_grid_zero") ||
-         macro.ends_with("_row_slices") || macro.ends_with("_first_texel") || macro.starts_with("fixed_") ||
-         macro.starts_with("sum_");
+         macro.starts_with("STORE_ROUNDS") || macro == "APPENDED_PARAMETERS" ||
+         macro.ends_with("_grid_step") || macro.ends_with("_grid_zero") || macro.ends_with("_row_slices") ||
+         macro.ends_with("_first_texel") || macro.starts_with("fixed_") || macro.starts_with("sum_");
 }
 
 std::string_view unfolded(std::string_view storage_macro) {

@@ -30,11 +30,17 @@ enum class Layout : uint8_t { channels4, linear };
 // q8: bytes that represent real numbers on a ByteGrid. Only intermediate tensors have it.
 enum class ElementType : uint8_t { f32, f16, i32, u8, q8 };
 
+// How a kernel stores numbers in a q8 tensor: as whole steps, or rounded to the nearest, ties to even or away
+// from zero.
+enum class StoreRounding : uint8_t { none, to_even, away };
+
 // The real numbers that the bytes of a q8 tensor represent: (byte - zero) * step.
 struct ByteGrid {
   float step = 0.0f;
   int32_t zero = 0;
-  bool operator==(const ByteGrid&) const = default;
+  StoreRounding rounding = StoreRounding::none;
+  // Whether both represent the same numbers.
+  bool operator==(const ByteGrid& other) const { return step == other.step && zero == other.zero; }
 };
 
 size_t size_of(ElementType type);

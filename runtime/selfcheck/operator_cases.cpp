@@ -301,7 +301,11 @@ void add_elementwise(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Cast", "Cast", {steps(kElements)}, {{"to", int64_t{7}}}));
   auto rounding = std::make_shared<Unary>();
   rounding->activation = {.step = 0.3f, .least = -1, .most = 5};
+  auto away = std::make_shared<Unary>(*rounding);
+  away->activation.ties_away = true;
   list.push_back(small_operator("FakeQuantize", "FakeQuantize", {steps(kElements)}, std::move(rounding)));
+  list.push_back(
+      small_operator("FakeQuantize, ties away", "FakeQuantize", {steps(kElements)}, std::move(away)));
 }
 
 void add_integers(std::vector<SmallOperator>& list) {

@@ -35,6 +35,24 @@ vec4 exact_halves(vec4 a, vec4 b) {
 vec2 exact_halves(vec2 a, vec2 b) { return exact_halves(a.xyxy, b.xyxy).xy; }
 float exact_halves(float a, float b) { return exact_halves(vec4(a), vec4(b)).x; }
 
+// Replaces NaN by 0. It is detected by its bits, because inf_nan.glsl would keep Metal from optimising every kernel with an
+// activation.
+vec4 without_nan(vec4 v) {
+  return mix(v, vec4(0), greaterThan(floatBitsToUint(v) & 0x7fffffffu, uvec4(0x7f800000u)));
+}
+
+// Rounds to the nearest integers, ties away from zero.
+vec4 round_away(vec4 v) {
+  vec4 nearest = roundEven(v);
+  return nearest + mix(vec4(0), sign(v), equal(v - nearest, 0.5 * sign(v)));
+}
+// Rounds to the nearest integers, ties to even or with TIES_AWAY away from zero.
+#ifdef TIES_AWAY
+#define round_ties round_away
+#else
+#define round_ties roundEven
+#endif
+
 // A step by which floats are divided: the upper and the lower half of its bits, and twice its inverse.
 struct Step {
   float step, high, low, twice_inverse;
@@ -44,7 +62,7 @@ Step step_of_size(float step) {
   return Step(step, high, step - high, 2.0 / step);
 }
 
-// Returns roundEven() of the float that is nearest to v / step. `halves`: the whole number nearest to 2 v / step, as
+// Returns round_ties() of the float that is nearest to v / step. `halves`: the whole number nearest to 2 v / step, as
 // roundEven(v * twice_inverse) finds it, or a bound beyond which the caller does not tell results apart; at most 2^12. That
 // product may be wrong by a few units in the last place, so it only selects the nearest multiple of one half. The remainder
 // v - halves / 2 * step is exact, because `halves` has few bits and exact products with both halves of the step. Its sign
@@ -53,10 +71,17 @@ vec4 nearest_steps(vec4 v, vec4 halves, Step s) {
   vec4 nearest = 0.5 * halves;
   precise vec4 left = (v - nearest * s.high) - nearest * s.low;
   // Half a unit in the last place of `nearest`, times step: a smaller remainder is rounded away. Just below 0.5 the unit is
-  // half as large, which makes no difference, because 0.5 and the floats below it all round to 0.
+  // half as large, which makes a difference only with TIES_AWAY: else 0.5 and the floats below it all round to 0.
   vec4 close = uintBitsToFloat(floatBitsToUint(nearest) & 0x7f800000u) * (s.step * exp2(-24.0));
+#ifdef TIES_AWAY
+  close *= mix(vec4(1), vec4(0.5), equal(abs(nearest), vec4(0.5)));
+#endif
   precise vec4 beside = left - clamp(left, -close, close);
+#ifdef TIES_AWAY
+  return roundEven(nearest + 0.25 * mix(sign(beside), sign(nearest), equal(beside, vec4(0))));
+#else
   return roundEven(nearest + 0.25 * sign(beside));
+#endif
 }
 
 // Returns what nearest_steps() returns, for steps that step_rounding.hpp allows. v is at most 2000 steps. The nearest multiple
@@ -65,6 +90,6 @@ vec4 quick_steps(vec4 v, Step s) {
   vec4 halves = roundEven(v * s.twice_inverse);
   precise vec4 left = (v - halves * (0.5 * s.high)) - halves * (0.5 * s.low);
   precise vec4 quotient = 0.5 * halves + left * (0.5 * s.twice_inverse);
-  return roundEven(quotient);
+  return round_ties(quotient);
 }
 #endif

@@ -1,17 +1,11 @@
-// Rounding as QuantizeLinear and DequantizeLinear do.
+// Rounding as QuantizeLinear and DequantizeLinear do, or with TIES_AWAY as TFLite's QUANTIZE does.
 #ifndef ROUND_TO_STEPS_GLSL
 #define ROUND_TO_STEPS_GLSL
 
 #include "divide.glsl"
 
-// Replaces NaN by 0. It is detected by its bits, because inf_nan.glsl would keep Metal from optimising every kernel with an
-// activation.
-vec4 without_nan(vec4 v) {
-  return mix(v, vec4(0), greaterThan(floatBitsToUint(v) & 0x7fffffffu, uvec4(0x7f800000u)));
-}
-
 // Returns the value of x after QuantizeLinear and DequantizeLinear: the nearest multiple of `step`, ties to
-// even, clamped to least * step and most * step. It divides as exactly as quantize.comp does. The bounds are integers,
+// even or away from zero, clamped to least * step and most * step. It divides as exactly as quantize.comp does. The bounds are integers,
 // so rounding may be the last operation. A NaN becomes 0.
 //
 // With WIDE_STEPS least or most is beyond 2000 steps. With CLOSE_STEPS the quick quotient may be on the wrong side of a tie
@@ -21,7 +15,7 @@ vec4 round_to_steps(vec4 x, float step, float least, float most) {
   // Fixed-point results are whole steps, so an inexact quotient still rounds correctly.
   return roundEven(clamp(without_nan(x / step), vec4(least), vec4(most))) * step;
 #elif defined(WIDE_STEPS)
-  return roundEven(clamp(without_nan(exact_halves(x, vec4(step))), vec4(least), vec4(most))) * step;
+  return round_ties(clamp(without_nan(exact_halves(x, vec4(step))), vec4(least), vec4(most))) * step;
 #elif defined(CLOSE_STEPS)
   Step divisor = step_of_size(step);
   vec4 v = without_nan(x);

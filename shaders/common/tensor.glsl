@@ -132,8 +132,22 @@ int rows_buffer_texel(ivec4 p, ivec4 s) { return ((p.w * s.y + p.y) * slices(s.z
 
 // Conversions of Q8; grid = (step, zero).
 vec4 from_bytes(uvec4 bytes, vec2 grid) { return (vec4(bytes) - grid.y) * grid.x; }
-// Rounds halves to even, as activation_steps() does.
-uvec4 to_bytes(vec4 v, vec2 grid) { return uvec4(clamp(roundEven(v / grid.x) + grid.y, vec4(0), vec4(255))); }
+// Numbers are whole steps, which any quotient tells apart. With STORE_ROUNDS they are not, and this rounds as QuantizeLinear
+// does; with STORE_ROUNDS_AWAY as TFLite's QUANTIZE does, ties away from zero.
+#if defined(STORE_ROUNDS) || defined(STORE_ROUNDS_AWAY)
+#include "divide.glsl"
+vec4 steps_of_grid(vec4 v, float step) {
+  vec4 quotient = without_nan(exact_halves(v, vec4(step)));
+#ifdef STORE_ROUNDS
+  return roundEven(quotient);
+#else
+  return round_away(quotient);
+#endif
+}
+#else
+vec4 steps_of_grid(vec4 v, float step) { return roundEven(v / step); }
+#endif
+uvec4 to_bytes(vec4 v, vec2 grid) { return uvec4(clamp(steps_of_grid(v, grid.x) + grid.y, vec4(0), vec4(255))); }
 uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) & 255u; }
 #define GRID_(name) CAT(name, _grid)
 

@@ -172,6 +172,24 @@ TEST(Composed, AttentionWithACacheOfKeys) {
   expect_floats(attention({{"left_window_size", int64_t{0}}, {"softcap", 2.0f}}), {1, 1, 2, 1}, {4.5f, 6});
 }
 
+TEST(Composed, AttentionAddsMasksOfEveryType) {
+  // Scores of log 3 and 0 weigh the values 3 to 1.
+  const HostTensor q = floats({1, 1, 1, 1}, {0}), k = floats({1, 1, 2, 1}, {0, 0}),
+                   v = floats({1, 1, 2, 1}, {4, 8});
+  const float third = std::log(3.0f);
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    const HostTensor mask = HostTensor::from<float>(dtype, {1, 2}, std::vector<float>{third, 0});
+    expect_floats(run({"Attention", 24, {}}, {q, k, v, mask}), {1, 1, 1, 1}, {5});
+  }
+  for (const DType dtype : {DType::i64, DType::i32, DType::u8}) {
+    const HostTensor mask = HostTensor::from<int64_t>(dtype, {1, 2}, Ints{0, 100});
+    expect_floats(run({"Attention", 24, {}}, {q, k, v, mask}), {1, 1, 1, 1}, {8});
+  }
+  // Keys after the end of the mask are excluded.
+  const HostTensor keys = floats({1, 1, 3, 1}, {0, 0, 0}), values = floats({1, 1, 3, 1}, {4, 8, 100});
+  expect_floats(run({"Attention", 24, {}}, {q, keys, values, floats({1, 2}, {third, 0})}), {1, 1, 1, 1}, {5});
+}
+
 // Two tokens of one head with keys and values of two channels.
 TEST(Composed, LinearAttentionUpdatesItsState) {
   const HostTensor q = floats({1, 2, 2}, {1, 0, 0, 1}), k = floats({1, 2, 2}, {1, 0, 1, 1});

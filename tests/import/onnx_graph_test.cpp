@@ -148,6 +148,20 @@ TEST(OnnxGraph, OperatorsOfOnnxRuntimeAreKnownByTheirDomain) {
   EXPECT_EQ(outputs[1].to_floats(), (std::vector<float>{1, 14}));
 }
 
+TEST(OnnxGraph, AModelMayHaveOperatorsOfOtherDomainsOnly) {
+  OnnxModel model(13);
+  model.input("x", {2}).initializer("scale", HostTensor::f32({2}, std::vector<float>{5, 10}));
+  model.node("com.microsoft.BiasAdd", {"x", "scale", "x"}, {"y"}).output("y");
+  model.proto().mutable_opset_import(0)->set_domain("com.microsoft");
+  model.proto().mutable_opset_import(0)->set_version(1);
+  const auto outputs = evaluate(model.graph(), std::vector{HostTensor::f32({2}, std::vector<float>{1, 7})});
+  EXPECT_EQ(outputs[0].to_floats(), (std::vector<float>{7, 24}));
+  model.node("com.example.Frobnicate", {"y"}, {"z"});
+  EXPECT_VELLUM_ERROR(model.graph(), ErrorCode::unsupported, "'com.example.Frobnicate'");
+  model.node("Relu", {"y"}, {"u"});
+  EXPECT_VELLUM_ERROR(model.graph(), ErrorCode::corrupt_model, "which version of the ONNX operators");
+}
+
 TEST(OnnxGraph, GraphAttributesAreRefused) {
   OnnxModel model = relu_model();
   auto& attribute = *model.proto().mutable_graph()->mutable_node(0)->add_attribute();

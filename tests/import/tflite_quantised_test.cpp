@@ -1,6 +1,9 @@
 // Quantised TFLite models: integers outside, reals inside; values computed by hand.
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
+#include "graph/operators/conv/conv.hpp"
 #include "import/import.hpp"
 #include "passes/passes.hpp"
 #include "support/onnx_builder.hpp"
@@ -53,6 +56,30 @@ TEST(TfliteQuantised, ConvPerChannel) {
 
 // As above, and biases of 4 and 2 in steps of 0.5 and 3, whose axis is that of the weights of a depthwise
 // layer: 6 and 30, halved.
+// y = (2 x, 0) + (0.5, whatever), in steps of 2: the second channel has the multiplier 0, so that its bias
+// has no effect. 3.5 steps are rounded up in integers; -0.5 to -1, away from zero.
+TEST(TfliteQuantised, ChannelsOfNearlyNoWeight) {
+  TfliteModel m;
+  m.quantise_next({1.0f}, {-1});
+  const auto x = m.tensor("x", {1, 2, 1, 1}, tfl::TensorType::int8);
+  m.quantise_next({0.5f, 1e-20f}, {0, 0}, 0);
+  const auto w = m.constant<int8_t>("w", {2, 1, 1, 1}, {4, 100}, tfl::TensorType::int8);
+  m.quantise_next({0.5f, 1e-20f}, {0, 0}, 0);
+  const auto b = m.constant<int32_t>("b", {2}, {2, INT32_MAX}, tfl::TensorType::int32);
+  m.quantise_next({2.0f}, {-3});
+  const auto y = m.tensor("y", {1, 2, 1, 2}, tfl::TensorType::int8);
+  m.op(3, {x, w, b}, {y}, tfl::BuiltinOptions::Conv2DOptions,
+       tfl::CreateConv2DOptions(m.builder(), tfl::Padding::same, 1, 1).Union());
+  const std::string file = m.finish({x}, {y});
+  EXPECT_EQ(run(file, HostTensor::from<int64_t>(DType::i8, {1, 2, 1, 1}, std::vector<int64_t>{2, -2})),
+            (std::vector<int64_t>{1, -3, -4, -3}));
+  bool in_integers = false;
+  for (const Node& node : import_model(as_bytes(file)).nodes)
+    if (const auto* conv = dynamic_cast<const Conv*>(node.op.get()))
+      in_integers = conv->fixed_point != nullptr;
+  EXPECT_TRUE(in_integers);
+}
+
 TEST(TfliteQuantised, BiasesWithTheAxisOfTheirWeights) {
   TfliteModel m;
   m.quantise_next({1.0f}, {-1});
@@ -102,6 +129,17 @@ TEST(TfliteQuantised, SumsOf16Bits) {
   const std::vector<int64_t> given{1, -1};
   EXPECT_EQ(run(m.finish({x}, {y}), HostTensor::from<int64_t>(DType::i16, {2}, given)),
             (std::vector<int64_t>{1, -1}));
+}
+
+TEST(TfliteQuantised, FloatsBetweenTwoIntegersGoAwayFromZero) {
+  TfliteModel m;
+  const auto x = m.tensor("x", {8});
+  m.quantise_next({0.5f}, {-1});
+  const auto y = m.tensor("y", {8}, tfl::TensorType::int8);
+  m.op(114, {x}, {y});
+  const std::vector<float> given{0.25f, 0.75f, 1.25f, -0.25f, -0.75f, 0x1.fffffep-3f, 100.0f, -100.0f};
+  EXPECT_EQ(run(m.finish({x}, {y}), HostTensor::f32({8}, given)),
+            (std::vector<int64_t>{0, 1, 2, -2, -3, -1, 127, -128}));
 }
 
 TEST(TfliteQuantised, ZeroPointsAreOfTheType) {

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "exec/executor.hpp"
+#include "graph/operators/elementwise/unary.hpp"
 #include "passes/passes.hpp"
 #include "support/environment.hpp"
 #include "support/gpu_test.hpp"
@@ -242,6 +243,47 @@ TEST(ByteStorage, RoundsInTheStore) {
     size_t roundings = 0;
     for (const Task& task : program.tasks) roundings += task.dispatch->op == "FakeQuantize";
     EXPECT_EQ(roundings, test.inputs.size()) << to_text(program);
+  }
+}
+
+// Quotients at, and one unit beside, every tie: the store rounds as QuantizeLinear or TFLite's QUANTIZE does.
+TEST(ByteStorage, RoundsInTheStoreAsExactlyAsAKernelOfItsOwn) {
+  for (const float step : {5.0f / 255.0f, 0.1f, 0.7f, 1.0f, 12345.678f, 0x1.7a0006p-1f}) {
+    std::vector<float> x;
+    for (int i = 0; i < 128; ++i)
+      for (const float beside : {1.0f - 0x1p-24f, 1.0f, 1.0f + 0x1p-23f})
+        for (const float sign : {1.0f, -1.0f})
+          x.push_back(sign * (static_cast<float>(i) + 0.5f) * step * beside);
+    for (const float far : {3e38f, 257.0f * step, INFINITY}) x.insert(x.end(), {far, -far});
+    x.insert(x.end(), {NAN, 0.0f});
+    x.resize(16 * 50);
+    OnnxModel model;
+    model.input("x", {1, 10, 20, 4}).initializer("w", HostTensor::f32({4, 4, 1, 1}, [] {
+                                                   std::vector<float> identity(16, 0.0f);
+                                                   for (size_t i = 0; i < 16; i += 5) identity[i] = 1.0f;
+                                                   return identity;
+                                                 }()));
+    model.node("Transpose", {"x"}, {"t"}, attributes({{"perm", Ints{0, 3, 1, 2}}}));
+    model.node("Relu", {"t"}, {"rounded"}).node("Conv", {"rounded", "w"}, {"y"}).output("y");
+    for (const bool ties_away : {false, true}) {
+      Graph graph = optimise(model.graph(), {});
+      for (Node& node : graph.nodes) {
+        if (node.op->type() != "Relu") continue;
+        auto rounding = std::make_shared<Unary>();
+        rounding->activation = {.step = step, .least = -128, .most = 127, .ties_away = ties_away};
+        node.op = std::move(rounding);
+      }
+      const std::vector<HostTensor> inputs{HostTensor::f32({1, 10, 20, 4}, x)};
+      for (const StorageChoice storage : {StorageChoice::automatic, StorageChoice::buffer}) {
+        Program program = lower(graph, test_context()->caps(), {.storage = storage});
+        for (const Task& task : program.tasks)
+          EXPECT_NE(task.dispatch->op, "FakeQuantize") << to_text(program);
+        Executor executor(test_context(), compile_program(test_context(), std::move(program)));
+        executor.set_input(0, inputs[0]);
+        executor.run();
+        EXPECT_EQ(executor.output(0).to_floats(), evaluate(graph, inputs)[0].to_floats()) << step;
+      }
+    }
   }
 }
 

@@ -67,6 +67,9 @@ TEST(FakeQuantize, RoundsHalvesToEvenAndSaturates) {
   const Activation halves{.step = 0.5f, .least = -4, .most = 3};
   const std::vector<float> x{0.25f, 0.75f, -0.25f, -0.75f, 1.25f, 6e4f, -6e4f, 0.3f, -1.9f};
   check_operator(fake_quantize(HostTensor::f32({3, 3}, x), halves));
+  Activation away = halves;
+  away.ties_away = true;
+  check_operator(fake_quantize(HostTensor::f32({3, 3}, x), away));
   OperatorCase nan = fake_quantize(HostTensor::f32({1, 1, 1, 2}, std::vector<float>{NAN, 1.0f}),
                                    {.step = 0.5f, .least = 1, .most = 3});
   nan.sweep.fp16 = false;
@@ -81,6 +84,8 @@ TEST(FakeQuantize, ChecksTheTiesOfEachStep) {
   for (const float step : {5.0f / 255.0f, 0.1f, 0.5f, 1e-6f, 12345.678f})
     EXPECT_TRUE(is_quick_quotient_right({step, -128, 127})) << step;
   EXPECT_FALSE(is_quick_quotient_right({kCloseStep, 0, 255}));
+  EXPECT_TRUE(is_quick_quotient_right({0.1f, -128, 127, true}));
+  EXPECT_FALSE(is_quick_quotient_right({kCloseStep, 0, 255, true}));
   EXPECT_FALSE(is_quick_quotient_right({0.1f, -32768, 32767})) << "their multiples have too many bits";
   EXPECT_FALSE(is_quick_quotient_right({1e-38f, 0, 255})) << "their remainders are denormal";
   const auto macros = [](const Activation& rounding) {
@@ -90,11 +95,12 @@ TEST(FakeQuantize, ChecksTheTiesOfEachStep) {
                                 .tasks)
       if (task.dispatch)
         for (const auto& [name, value] : task.dispatch->defines)
-          if (name.ends_with("_STEPS")) names += name;
+          if (name.ends_with("_STEPS") || name == "TIES_AWAY") names += name;
     return names;
   };
   EXPECT_EQ(macros({.step = 0.1f, .least = -128, .most = 127}), "");
   EXPECT_EQ(macros({.step = kCloseStep, .least = 0, .most = 255}), "CLOSE_STEPS");
+  EXPECT_EQ(macros({.step = 0.1f, .least = -128, .most = 127, .ties_away = true}), "TIES_AWAY");
   EXPECT_EQ(macros({.step = 0.1f, .least = -32768, .most = 32767}), "WIDE_STEPS");
 }
 
@@ -111,11 +117,14 @@ TEST(FakeQuantize, QuotientsBesideATieAreNoTies) {
       }
       for (const float far : {3e38f, 1e6f * step, 257.0f * step, INFINITY}) x.insert(x.end(), {far, -far});
       const auto count = static_cast<int64_t>(x.size());
-      OperatorCase test = fake_quantize(HostTensor::f32({1, 1, 1, count}, x),
-                                        {.step = step, .least = -most - 1, .most = most});
-      test.sweep.fp16 = false;
-      test.sweep.fp32_tolerance = 0;
-      check_operator(test);
+      for (const bool ties_away : {false, true}) {
+        OperatorCase test =
+            fake_quantize(HostTensor::f32({1, 1, 1, count}, x),
+                          {.step = step, .least = -most - 1, .most = most, .ties_away = ties_away});
+        test.sweep.fp16 = false;
+        test.sweep.fp32_tolerance = 0;
+        check_operator(test);
+      }
     }
   }
 }

@@ -38,8 +38,8 @@ TEST(Npy, ReadsWhatNumPyWrites) {
 
 TEST(Npy, EveryTypeAndRankComesBack) {
   const TemporaryFolder folder;
-  for (const std::string dtype :
-       {"float32", "float16", "float64", "int64", "int32", "int16", "int8", "uint8", "bool"}) {
+  for (const std::string dtype : {"float32", "float16", "float64", "int64", "int32", "int16", "int8",
+                                  "uint64", "uint32", "uint16", "uint8", "bool"}) {
     for (const std::vector<std::int64_t>& shape :
          {std::vector<std::int64_t>{}, {3}, {2, 3}, {1, 2, 3, 2}, {4, 0, 2}}) {
       std::size_t bytes = io::npy_element_size(dtype);

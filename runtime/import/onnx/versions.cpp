@@ -49,6 +49,16 @@ void collect_unknown(const schema::GraphProto& graph, UnknownTypes& unknown) {
   }
 }
 
+bool uses_default_domain(const schema::GraphProto& graph) {
+  for (const auto& node : graph.node()) {
+    if (is_default_domain(node.domain())) return true;
+    for (const auto& attribute : node.attribute()) {
+      if (attribute.has_g() && uses_default_domain(attribute.g())) return true;
+    }
+  }
+  return false;
+}
+
 std::string list_unknown(const UnknownTypes& unknown) {
   constexpr size_t kListed = 20;
   std::string text;
@@ -81,11 +91,8 @@ int read_versions(const schema::ModelProto& model) {
     }
     opset = import.version();
   }
-  if (!opset && model.opset_import_size() > 0) {
-    throw Error(ErrorCode::unsupported, "the model uses operators of the domain " +
-                                            quoted_name(model.opset_import(0).domain()) +
-                                            " only, which Vellum does not know");
-  }
+  // All nodes of a model may be of other domains; what is made of them is of the newest version.
+  if (!opset && model.opset_import_size() > 0 && !uses_default_domain(model.graph())) return kNewestOpset;
   if (!opset) {
     throw Error(ErrorCode::corrupt_model,
                 "the model does not say which version of the ONNX operators it uses "

@@ -49,6 +49,8 @@ std::shared_ptr<const FixedPoint> read_fixed_point(const Call& call, int64_t cha
   const std::vector<float> values = bias->to_floats(), steps = scales_of(call, call.input(bias_index), count);
   if (steps.size() != count) return nullptr;
   for (size_t m = 0; m < count; ++m) {
+    // All sums give 0. Channels whose weights are nearly zero have such a multiplier, and a saturated bias.
+    if (fixed->multipliers[m].multiplier == 0) continue;
     const double integer = std::nearbyint(static_cast<double>(values[m]) / static_cast<double>(steps[m]));
     if (!(std::abs(integer) <= 0x1p30)) return nullptr;
     fixed->bias[m] = static_cast<int32_t>(integer);

@@ -88,7 +88,13 @@ ValueId Writer::rounded(ValueId value, const StoredGrid& grid) {
   if (const auto known = grids_.find(value); known != grids_.end() && known->second == grid) return value;
   Node* producer = graph_.nodes.empty() ? nullptr : &graph_.nodes.back();
   if (producer != nullptr && producer->outputs[0] != value) producer = nullptr;
-  const Activation rounding = tflite::rounding(grid);
+  Activation rounding = tflite::rounding(grid);
+  if (auto exact = producer == nullptr ? nullptr : with_result_in_integers(*producer->op, rounding)) {
+    producer->op = std::move(exact);
+    grids_[value] = grid;
+    return value;
+  }
+  rounding.ties_away = true;  // AffineQuantize() of reference/quantize.h calls round()
   auto op = std::make_shared<Unary>();
   const auto* activates = producer == nullptr ? nullptr : dynamic_cast<const Unary*>(producer->op.get());
   if (activates != nullptr && activates->kind == UnaryKind::activation) {
@@ -98,11 +104,6 @@ ValueId Writer::rounded(ValueId value, const StoredGrid& grid) {
       grids_[value] = grid;
       return value;
     }
-  }
-  if (auto exact = producer == nullptr ? nullptr : with_result_in_integers(*producer->op, rounding)) {
-    producer->op = std::move(exact);
-    grids_[value] = grid;
-    return value;
   }
   const std::string name = graph_.values[value].name;
   const std::string before = unique(name + "_unrounded");

@@ -13,7 +13,7 @@ namespace {
 // Returns the steps to which the sum before a residual is rounded.
 StepBounds steps_of_sum(const Activation& activation) {
   if (!activation.rounds_sum()) return {};
-  return {activation.sum_step, activation.sum_low, activation.sum_high};
+  return {activation.sum_step, activation.sum_low, activation.sum_high, activation.ties_away};
 }
 
 void define(Dispatch& dispatch, const std::string& macro, std::string_view variant,

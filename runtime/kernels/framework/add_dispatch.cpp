@@ -150,6 +150,18 @@ void add_fields(Dispatch& dispatch, const DeviceCaps& caps, const std::vector<Ap
   }
 }
 
+// Defines how stores of the dispatch round. One that writes several tensors rounds all alike.
+void define_stores(Dispatch& dispatch, StoreRounding rounding) {
+  if (rounding == StoreRounding::none) return;
+  const std::string macro = rounding == StoreRounding::to_even ? "STORE_ROUNDS" : "STORE_ROUNDS_AWAY";
+  for (const auto& [name, value] : dispatch.defines) {
+    if (name == macro) return;
+    if (name.starts_with("STORE_ROUNDS"))
+      throw Error(ErrorCode::internal, "a kernel stores ties away from zero and to even");
+  }
+  dispatch.defines.emplace_back(macro, "1");
+}
+
 }  // namespace
 
 // Grids are appended last, because most devices have space for the other fields.
@@ -160,6 +172,7 @@ void ProgramBuilder::add_appended(Dispatch& dispatch) const {
     if (desc.element != ElementType::q8) continue;
     grids.emplace_back(binding.name + "_grid_step", desc.grid.step);
     grids.emplace_back(binding.name + "_grid_zero", static_cast<float>(desc.grid.zero));
+    if (binding.access != Access::read) define_stores(dispatch, desc.grid.rounding);
   }
   add_fields(dispatch, caps_, std::exchange(dispatch.appended, {}));
   add_fields(dispatch, caps_, grids);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "kernels/framework/elements.hpp"
+#include "vellum/error.hpp"
 
 namespace vellum {
 namespace {
@@ -15,15 +16,19 @@ bool are_wide(const StepBounds& steps) {
   return steps.step != 0.0f && std::max(-steps.least, steps.most) > kMostSteps;
 }
 
+float rounded(float quotient, const StepBounds& steps) {
+  return steps.ties_away ? std::round(quotient) : std::nearbyint(quotient);
+}
+
 // Returns whether the quick quotient of v rounds as v / step. `tie`: the odd number of halves nearest to it.
-bool rounds_as_quotient(float v, float tie, float step) {
+bool rounds_as_quotient(float v, float tie, const StepBounds& steps) {
   // Vulkan allows a quotient an error of 2.5 units in the last place.
   constexpr double kInverseError = 0x1p-21;
-  const float wanted = std::nearbyint(v / step);
-  const double half = 0.5 * double{tie}, left = double{v} - half * double{step};  // both are exact
+  const float wanted = rounded(v / steps.step, steps);
+  const double half = 0.5 * double{tie}, left = double{v} - half * double{steps.step};  // both are exact
   for (const double error : {-kInverseError, kInverseError}) {
-    const auto fraction = static_cast<float>(left * ((1.0 + error) / double{step}));
-    if (std::nearbyint(static_cast<float>(half) + fraction) != wanted) return false;
+    const auto fraction = static_cast<float>(left * ((1.0 + error) / double{steps.step}));
+    if (rounded(static_cast<float>(half) + fraction, steps) != wanted) return false;
   }
   return true;
 }
@@ -31,7 +36,7 @@ bool rounds_as_quotient(float v, float tie, float step) {
 }  // namespace
 
 StepBounds result_steps(const Activation& activation) {
-  return {activation.step, activation.least, activation.most};
+  return {activation.step, activation.least, activation.most, activation.ties_away};
 }
 
 // Only quotients within an error of a tie can round differently: those of the floats at ties and beside them.
@@ -45,8 +50,7 @@ bool is_quick_quotient_right(const StepBounds& steps) {
     const float middle = 0.5f * tie * steps.step;
     float below = middle, above = middle;
     for (int i = 0; i < 3; ++i) {
-      if (!rounds_as_quotient(below, tie, steps.step) || !rounds_as_quotient(above, tie, steps.step))
-        return false;
+      if (!rounds_as_quotient(below, tie, steps) || !rounds_as_quotient(above, tie, steps)) return false;
       below = std::nextafter(below, 0.0f);
       above = std::nextafter(above, std::numeric_limits<float>::infinity());
     }
@@ -61,6 +65,11 @@ void define_steps(Dispatch& dispatch, std::initializer_list<StepBounds> all) {
   const auto is_defined = [&](std::string_view macro) {
     return std::ranges::any_of(dispatch.defines, [&](const auto& row) { return row.first == macro; });
   };
+  const bool away = std::ranges::any_of(all, &StepBounds::ties_away);
+  for (const StepBounds& steps : all)
+    if (steps.step != 0.0f && steps.ties_away != away)
+      throw Error(ErrorCode::internal, "a kernel rounds ties away from zero and to even");
+  if (away && !is_defined("TIES_AWAY")) define(dispatch, "TIES_AWAY");
   if (std::ranges::any_of(all, are_wide)) {
     if (!is_defined("WIDE_STEPS")) define(dispatch, "WIDE_STEPS");
   } else if (std::ranges::any_of(all, is_close) && !is_defined("CLOSE_STEPS")) {

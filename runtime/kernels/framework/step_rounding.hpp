@@ -11,13 +11,15 @@ namespace vellum {
 // The steps to which a kernel rounds, and how many of them results have at most. A step of 0: no rounding.
 struct StepBounds {
   float step = 0.0f, least = 0.0f, most = 0.0f;
+  bool ties_away = false;
 };
 
 // Returns the steps to which the activation rounds its result.
 StepBounds result_steps(const Activation& activation);
 
 // Defines the macros for all the steps to which a shader rounds: WIDE_STEPS if the multiples of one have too
-// many bits for the quick quotient, else CLOSE_STEPS if the quick quotient may be on the wrong side of a tie.
+// many bits for the quick quotient, else CLOSE_STEPS if the quick quotient may be on the wrong side of a tie;
+// and TIES_AWAY if ties are rounded away from zero, which they are in all or in none.
 void define_steps(Dispatch& dispatch, std::initializer_list<StepBounds> all);
 
 // Returns whether the quick quotient of round_to_steps.glsl rounds as the correctly rounded quotient does, on

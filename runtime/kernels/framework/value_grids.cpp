@@ -33,7 +33,7 @@ struct StepRange {
   float step = 1.0f, least = 0.0f, most = 0.0f;
 
   bool operator==(const StepRange&) const = default;
-  ByteGrid grid() const { return {step, static_cast<int32_t>(-least)}; }
+  ByteGrid grid(StoreRounding rounding) const { return {step, static_cast<int32_t>(-least), rounding}; }
 };
 // By ValueId.
 using Ranges = std::vector<std::optional<StepRange>>;
@@ -119,8 +119,13 @@ std::optional<StepRange> rounding_range(const Node& node) {
   return range_of_steps(rounding.step, rounding.least, rounding.most);
 }
 
-// If a node only rounds its input, gives the input the range, so that the store of the input rounds.
-void round_in_stores(const Graph& graph, Ranges& ranges) {
+// By ValueId.
+using Roundings = std::vector<StoreRounding>;
+
+// If a node only rounds its input, gives the input the range, so that the store of the input rounds. Returns
+// how stores round.
+Roundings round_in_stores(const Graph& graph, Ranges& ranges) {
+  Roundings roundings(graph.values.size(), StoreRounding::none);
   std::vector<size_t> readers(graph.values.size(), 0);
   for (const ValueId output : graph.outputs) ++readers[output];
   for (const Node& node : graph.nodes)
@@ -130,8 +135,12 @@ void round_in_stores(const Graph& graph, Ranges& ranges) {
   for (const Node& node : graph.nodes) {
     if (node.outputs.size() == 1 && stores_results(graph, node)) may_round[node.outputs[0]] = true;
     const std::optional<StepRange> range = rounding_range(node);
-    if (range && may_round[node.inputs[0]] && readers[node.inputs[0]] == 1) ranges[node.inputs[0]] = range;
+    if (!range || !may_round[node.inputs[0]] || readers[node.inputs[0]] != 1) continue;
+    ranges[node.inputs[0]] = range;
+    roundings[node.inputs[0]] =
+        activation_of(*node.op)->ties_away ? StoreRounding::away : StoreRounding::to_even;
   }
+  return roundings;
 }
 
 // Returns a range with the numbers of all inputs if they are multiples of the same step.
@@ -235,12 +244,12 @@ bool stores_bytes(const LoweringOptions& options) {
 
 std::vector<std::optional<ByteGrid>> value_grids(const Graph& graph, Precision precision) {
   Ranges ranges = ranges_of(graph, Ranges(graph.values.size()));
-  round_in_stores(graph, ranges);
+  const Roundings roundings = round_in_stores(graph, ranges);
   add_dynamic_ranges(graph, ranges);
   if (precision == Precision::fp32) store_outputs_as_floats(graph, ranges);  // halves would round steps
   std::vector<std::optional<ByteGrid>> grids(ranges.size());
   for (size_t i = 0; i < ranges.size(); ++i)
-    if (ranges[i] && is_float(graph.values[i].type.dtype)) grids[i] = ranges[i]->grid();
+    if (ranges[i] && is_float(graph.values[i].type.dtype)) grids[i] = ranges[i]->grid(roundings[i]);
   if (std::ranges::none_of(grids, [](const auto& grid) { return grid.has_value(); })) grids.clear();
   return grids;
 }

@@ -96,6 +96,7 @@ std::shared_ptr<const Operator> with_bounds(std::shared_ptr<const Operator> op, 
   Activation bounds;
   bounds.fixed_sum = slot == 0 ? fixed_point : fixed_point.swapped();
   bounds.sum_step = clip.step;
+  bounds.ties_away = clip.ties_away;
   bounds.sum_low = clip.is_rounded() ? clip.least : clip.alpha;
   bounds.sum_high = clip.is_rounded() ? clip.most : clip.beta;
   return op->with_activation(bounds);

@@ -20,15 +20,18 @@ struct ElementType {
   std::size_t size;
 };
 
-constexpr std::array<ElementType, 9> element_types{{{"float32", "<f4", 4},
-                                                    {"float16", "<f2", 2},
-                                                    {"float64", "<f8", 8},
-                                                    {"int64", "<i8", 8},
-                                                    {"int32", "<i4", 4},
-                                                    {"int16", "<i2", 2},
-                                                    {"int8", "|i1", 1},
-                                                    {"uint8", "|u1", 1},
-                                                    {"bool", "|b1", 1}}};
+constexpr std::array<ElementType, 12> element_types{{{"float32", "<f4", 4},
+                                                     {"float16", "<f2", 2},
+                                                     {"float64", "<f8", 8},
+                                                     {"int64", "<i8", 8},
+                                                     {"int32", "<i4", 4},
+                                                     {"int16", "<i2", 2},
+                                                     {"int8", "|i1", 1},
+                                                     {"uint64", "<u8", 8},
+                                                     {"uint32", "<u4", 4},
+                                                     {"uint16", "<u2", 2},
+                                                     {"uint8", "|u1", 1},
+                                                     {"bool", "|b1", 1}}};
 
 constexpr std::string_view magic("\x93NUMPY", 6);
 constexpr std::size_t max_rank = 32;  // as in NumPy

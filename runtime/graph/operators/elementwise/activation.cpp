@@ -117,9 +117,11 @@ Real apply_unscaled(const Activation& activation, Real x) {
   return x;
 }
 
-// Rounds x in fp32, in which QuantizeLinear divides. NaN becomes 0, the zero point.
+// Rounds x in fp32, in which QuantizeLinear and QUANTIZE divide. NaN becomes 0, the zero point.
 float steps_of(const Activation& activation, float x) {
-  const float steps = std::nearbyint(x / activation.step);  // half to even, the default rounding mode
+  const float quotient = x / activation.step;
+  // nearbyint() rounds halves to even, the default rounding mode.
+  const float steps = activation.ties_away ? std::round(quotient) : std::nearbyint(quotient);
   return std::clamp(std::isnan(steps) ? 0.0f : steps, activation.least, activation.most);
 }
 
@@ -178,6 +180,7 @@ std::optional<Activation> combine(const Activation& first, const Activation& the
     auto both = combine(without, then);
     if (!both || both->is_scaled() || (both->is_rounded() && !first.rounds_sum())) return std::nullopt;
     both->sum_step = first.sum_step;
+    both->ties_away |= first.ties_away;
     both->fixed_sum = first.fixed_sum;
     both->sum_low = first.sum_low;
     both->sum_high = first.sum_high;
@@ -201,6 +204,7 @@ double bounded_sum(const Activation& activation, double sum) {
   if (activation.rounds_sum()) {
     Activation rounding;
     rounding.step = activation.sum_step;
+    rounding.ties_away = activation.ties_away;
     rounding.least = activation.sum_low;
     rounding.most = activation.sum_high;
     return static_cast<double>(steps_of(rounding, static_cast<float>(sum)) * rounding.step);

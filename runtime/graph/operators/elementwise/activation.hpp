@@ -42,6 +42,9 @@ struct Activation {
   // even, of at least `least` and at most `most` steps. A step of 0: no rounding. A rounded result is not
   // scaled.
   float step = 0.0f, least = 0.0f, most = 0.0f;
+  // Ties are rounded away from zero, as TFLite's QUANTIZE does; also where the sum before a residual is
+  // rounded.
+  bool ties_away = false;
   // For an operator with a residual: bounds of the sum before the residual is added. Equal bounds mean none.
   // Not used with a scale, nor with rounding unless the sum is rounded too.
   float sum_low = 0.0f, sum_high = 0.0f;

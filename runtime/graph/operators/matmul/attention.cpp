@@ -235,7 +235,8 @@ std::shared_ptr<const Operator> make_attention(const NodeSpec& spec) {
   form.gives_scores = spec.output_count > 3;
   a.ignore("softmax_precision");  // sums are of fp32 at least
   const bool cached = spec.has_input(4) || spec.has_input(5) || spec.has_input(6) || spec.output_count > 1;
-  if (cached || form.softcap != 0.0f || form.left_window != -1 || form.right_window != -1)
+  if (cached || spec.has_input(3) || form.softcap != 0.0f || form.left_window != -1 ||
+      form.right_window != -1)
     return make_attention_form(spec, form);
   auto op = std::make_shared<Attention>();
   op->scale = form.scale;

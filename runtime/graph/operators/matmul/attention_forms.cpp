@@ -23,7 +23,7 @@ class AttentionBody {
       write_into_caches();
     else if (body_.has_input(kLengths))
       lengths_ = body_.input(kLengths, "nonpad_kv_seqlen");
-    if (reads_lengths()) return build_with_lengths();
+    if (is_one_operator()) return build_one_operator();
     k_ = joined(heads_of(k_, form_.kv_heads, "K"), kPastKey, "past_key");
     v_ = joined(heads_of(v_, form_.kv_heads, "V"), kPastValue, "past_value");
     keys_ = body_.shape(k_)[2];
@@ -63,13 +63,13 @@ class AttentionBody {
     v_ = body_.add("TensorScatter", {values, v_, before}, {{"axis", int64_t{2}}});
   }
 
-  // Whether the operator Attention itself ends at the lengths.
-  bool reads_lengths() const {
-    return lengths_ != kNoValue && form_.softcap == 0.0f && !form_.gives_scores && form_.left_window < 0 &&
-           form_.right_window < 0;
+  // Whether the operator Attention itself knows the positions that a query may attend to.
+  bool is_one_operator() const {
+    return (lengths_ != kNoValue || !body_.has_input(kPastKey)) && form_.softcap == 0.0f &&
+           !form_.gives_scores && form_.left_window < 0 && form_.right_window < 0;
   }
 
-  void build_with_lengths() {
+  void build_one_operator() {
     auto op = std::make_shared<Attention>();
     op->scale = form_.scale;
     op->causal = form_.causal;
@@ -83,7 +83,9 @@ class AttentionBody {
       op->tokens_first = true;
       op->output = {q[0], q[1], form_.q_heads * body_.shape(v_)[3]};
     }
-    body_.output(body_.add(op, {q_, k_, v_, given_mask(), lengths_}));
+    std::vector<ValueId> inputs{q_, k_, v_, given_mask()};
+    if (lengths_ != kNoValue) inputs.push_back(lengths_);
+    body_.output(body_.add(op, inputs));
     body_.output(heads_of(k_, form_.kv_heads, "K"));
     body_.output(heads_of(v_, form_.kv_heads, "V"));
   }
@@ -135,10 +137,12 @@ class AttentionBody {
     return result;
   }
 
-  // Returns the mask of the model for all keys. Keys after the end of the mask are excluded.
+  // Returns the mask of the model for all keys. Keys after the end of the mask are excluded. Numbers of any
+  // type are added to the scores.
   ValueId given_mask() {
     if (!body_.has_input(kMask)) return kNoValue;
-    const ValueId mask = body_.input(kMask, "attn_mask");
+    ValueId mask = body_.input(kMask, "attn_mask");
+    if (body_.type(mask).dtype != DType::boolean) mask = body_.cast(mask, body_.type(q_).dtype);
     const TensorType type = body_.type(mask);
     if (type.shape.empty() || type.shape.back() >= keys_ || type.shape.back() == 1) return mask;
     Shape rest = type.shape;
