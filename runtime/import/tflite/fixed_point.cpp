@@ -43,17 +43,12 @@ std::shared_ptr<const FixedPoint> read_fixed_point(const Call& call, int64_t cha
   if (weights == nullptr) return nullptr;
   const int64_t products = weights->elements() / std::max<int64_t>(channels, 1);
   if (!call.has_input(bias_index)) return fixed->fits_int32(products) ? fixed : nullptr;
-  const HostTensor* bias = writer.constant(call.input(bias_index));
-  if (bias == nullptr || !writer.quantised(call.input(bias_index)) || bias->elements() != channels)
-    return nullptr;
-  const std::vector<float> values = bias->to_floats(), steps = scales_of(call, call.input(bias_index), count);
-  if (steps.size() != count) return nullptr;
+  const HostTensor* bias = writer.integer_bias(call.input(bias_index));
+  if (bias == nullptr || bias->elements() != channels) return nullptr;
+  const auto integers = bias->as<int32_t>();
   for (size_t m = 0; m < count; ++m) {
     // All sums give 0. Channels whose weights are nearly zero have such a multiplier, and a saturated bias.
-    if (fixed->multipliers[m].multiplier == 0) continue;
-    const double integer = std::nearbyint(static_cast<double>(values[m]) / static_cast<double>(steps[m]));
-    if (!(std::abs(integer) <= 0x1p30)) return nullptr;
-    fixed->bias[m] = static_cast<int32_t>(integer);
+    if (fixed->multipliers[m].multiplier != 0) fixed->bias[m] = integers[m];
   }
   return fixed->fits_int32(products) ? fixed : nullptr;
 }

@@ -93,6 +93,7 @@ void Writer::make_real(Tensor& tensor, const schema::Tensor& entry) {
   Quantisation q = read_quantisation(entry, tensor.type);
   tensor.type.dtype = DType::f32;
   if (tensor.constant) {
+    if (stored == DType::i32) tensor.bias = tensor.constant;
     tensor.constant = to_real(*tensor.constant, q);
     file_.has_integer_weights = true;
   } else if (q.scale.elements() != 1) {
@@ -251,6 +252,11 @@ const HostTensor* Writer::constant(int32_t tensor) const {
   return entry.constant ? &*entry.constant : nullptr;
 }
 
+const HostTensor* Writer::integer_bias(int32_t tensor) const {
+  const Tensor& entry = at(tensor);
+  return entry.bias ? &*entry.bias : nullptr;
+}
+
 Ints Writer::constant_ints(int32_t tensor, std::string_view what) const {
   const HostTensor* value = constant(tensor);
   if (value == nullptr) {
@@ -264,7 +270,7 @@ Ints Writer::constant_ints(int32_t tensor, std::string_view what) const {
 
 void Writer::finished_reading(int32_t tensor) {
   Tensor& entry = at(tensor);
-  if (entry.readers > 0 && --entry.readers == 0) entry.constant.reset();
+  if (entry.readers > 0 && --entry.readers == 0) entry.constant.reset(), entry.bias.reset();
 }
 
 void Writer::set_constant(int32_t tensor, HostTensor value) {

@@ -36,6 +36,8 @@ class Writer {
   // Returns the value of a constant, which is stored in the file or computed from a stored tensor by
   // DEQUANTIZE or DENSIFY; null for other tensors. Valid until its last reader has been converted.
   const HostTensor* constant(int32_t tensor) const;
+  // Returns the integers of a quantised constant of 32 bits, of which floats hold 24; null for other tensors.
+  const HostTensor* integer_bias(int32_t tensor) const;
   // Returns the elements of a constant tensor that decides a shape. Throws Error(unsupported) if the tensor
   // is computed.
   Ints constant_ints(int32_t tensor, std::string_view what) const;
@@ -104,6 +106,7 @@ class Writer {
     TensorType type;
     std::string name;
     std::optional<HostTensor> constant;
+    std::optional<HostTensor> bias;  // the integers of 32 bits of which `constant` has the real numbers
     std::optional<Quantisation> quantisation;
     ValueId file = kNoValue, image = kNoValue;
     uint32_t readers = 0;       // operators that are not converted yet, and graph outputs
