@@ -60,6 +60,15 @@ class TfliteModel {
         0, nullptr, intermediates_.empty() ? nullptr : &intermediates_));
     intermediates_.clear();
   }
+  // An operator of another dialect, which the graph with this index computes.
+  void composite(const char* name, int32_t graph, const std::vector<int32_t>& inputs,
+                 const std::vector<int32_t>& outputs) {
+    codes_.push_back(tfl::CreateOperatorCodeDirect(builder_, 127, nullptr, 1, 206));
+    const auto options = tfl::CreateStableHLOCompositeOptionsDirect(builder_, name, graph).Union();
+    operators_.push_back(tfl::CreateOperatorDirect(
+        builder_, static_cast<uint32_t>(codes_.size() - 1), &inputs, &outputs, tfl::BuiltinOptions::NONE, 0,
+        nullptr, 0, nullptr, nullptr, tfl::BuiltinOptions2::StableHLOCompositeOptions, options));
+  }
   // Sets the tensors of results between the parts of the next operator.
   void intermediates_next(std::vector<int32_t> tensors) { intermediates_ = std::move(tensors); }
 
@@ -69,7 +78,15 @@ class TfliteModel {
 
   // Sets the quantisation of the next tensor.
   void quantise_next(const std::vector<float>& scale, const std::vector<int64_t>& zero, int32_t axis = 0) {
-    quantization_ = tfl::CreateQuantizationDirect(builder_, &scale, &zero, 0, axis);
+    quantization_ =
+        tfl::CreateQuantizationDirect(builder_, &scale, &zero, tfl::QuantizationDetails::NONE, 0, axis);
+  }
+
+  // The same in blocks of the last dimension, whose scales are a tensor.
+  void quantise_next_in_blocks(int32_t scales, int32_t block) {
+    const auto blocks = tfl::CreateBlockwiseQuantization(builder_, scales, -1, block).Union();
+    quantization_ =
+        tfl::CreateQuantization(builder_, 0, 0, tfl::QuantizationDetails::BlockwiseQuantization, blocks);
   }
 
   // For the options of operators.

@@ -56,6 +56,14 @@ struct ListParameters {  // of RESHAPE and SQUEEZE
 struct BlockParameters {  // of SPACE_TO_DEPTH and DEPTH_TO_SPACE
   int32_t block_size;
 };
+struct FakeQuantParameters {
+  float min, max;
+  int32_t num_bits;
+  bool narrow_range;
+};
+struct ReverseSequenceParameters {
+  int32_t seq_dim, batch_dim;
+};
 struct GatherParameters {
   int32_t axis, batch_dims;
 };

@@ -80,6 +80,12 @@ auto describe(Builder& b, const MirrorPadParameters& p) {
 auto describe(Builder& b, const CumsumParameters& p) {
   return schema::CreateCumsumOptions(b, p.exclusive, p.reverse);
 }
+auto describe(Builder& b, const FakeQuantParameters& p) {
+  return schema::CreateFakeQuantOptions(b, p.min, p.max, p.num_bits, p.narrow_range);
+}
+auto describe(Builder& b, const ReverseSequenceParameters& p) {
+  return schema::CreateReverseSequenceOptions(b, p.seq_dim, p.batch_dim);
+}
 auto describe(Builder& b, const SequenceLstmParameters& p) {
   return schema::CreateUnidirectionalSequenceLSTMOptions(b, activation(p.activation), p.cell_clip,
                                                          p.time_major, p.diagonal_recurrent_tensors);
@@ -170,6 +176,7 @@ OptionsTable describe_options(Builder& builder, int32_t builtin_code, const void
       return from.as<TransposeConvParameters>();
     case kTfLiteBuiltinAveragePool2d:
     case kTfLiteBuiltinMaxPool2d:
+    case kTfLiteBuiltinL2Pool2d:
       return from.as<PoolParameters>();
     case kTfLiteBuiltinFullyConnected:
       return from.as<FullyConnectedParameters>();
@@ -188,6 +195,8 @@ OptionsTable describe_options(Builder& builder, int32_t builtin_code, const void
     case kTfLiteBuiltinReduceProd:
     case kTfLiteBuiltinReduceMax:
     case kTfLiteBuiltinReduceMin:
+    case kTfLiteBuiltinReduceAny:
+    case kTfLiteBuiltinReduceAll:
       return from.as<ReducerParameters>();
     case kTfLiteBuiltinStridedSlice:
       return from.as<StridedSliceParameters>();
@@ -199,6 +208,10 @@ OptionsTable describe_options(Builder& builder, int32_t builtin_code, const void
       return from.as<GeluParameters>();
     case kTfLiteBuiltinMirrorPad:
       return from.as<MirrorPadParameters>();
+    case kTfLiteBuiltinFakeQuant:
+      return from.as<FakeQuantParameters>();
+    case kTfLiteBuiltinReverseSequence:
+      return from.as<ReverseSequenceParameters>();
     case kTfLiteBuiltinCumsum:
       return from.as<CumsumParameters>();
     case kTfLiteBuiltinUnidirectionalSequenceLstm:

@@ -148,6 +148,8 @@ std::string describe(TfLiteContext* context, int index) {
   return name == nullptr ? type : type + " " + quoted_name(name);
 }
 
+constexpr int kStablehloComposite = 206;  // newer than the headers
+
 std::string refusal(TfLiteContext* context, int index) {
   const auto [node, registration] = node_of(context, index);
   std::string type;
@@ -159,6 +161,7 @@ std::string refusal(TfLiteContext* context, int index) {
       case kTfLiteBuiltinIf:
       case kTfLiteBuiltinWhile:
       case kTfLiteBuiltinCallOnce:
+      case kStablehloComposite:
         return "it runs graphs of its own";
       case kTfLiteBuiltinVarHandle:
       case kTfLiteBuiltinReadVariable:

@@ -56,7 +56,8 @@ flatbuffers::Offset<schema::Quantization> describe_grid(Builder& builder, const 
   const std::span<const int> zeros = ints(given.zero_point);
   const auto scale = builder.CreateVector(given.scale->data, static_cast<size_t>(given.scale->size));
   const auto zero_point = builder.CreateVector(std::vector<int64_t>(zeros.begin(), zeros.end()));
-  return schema::CreateQuantization(builder, scale, zero_point, 0, given.quantized_dimension);
+  return schema::CreateQuantization(builder, scale, zero_point, schema::QuantizationDetails::NONE, 0,
+                                    given.quantized_dimension);
 }
 
 flatbuffers::Offset<schema::Dimension> describe_dimension(Builder& builder,

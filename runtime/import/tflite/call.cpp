@@ -122,4 +122,16 @@ ValueId Call::ints(const Ints& values, const char* what) const {
                              HostTensor::i64({static_cast<int64_t>(values.size())}, values));
 }
 
+std::shared_ptr<Binary> make_binary(BinaryKind kind) {
+  auto op = std::make_shared<Binary>();
+  op->kind = kind;
+  return op;
+}
+
+std::shared_ptr<Unary> make_unary(UnaryKind kind) {
+  auto op = std::make_shared<Unary>();
+  op->kind = kind;
+  return op;
+}
+
 }  // namespace vellum::tflite

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/operators/elementwise/binary.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "import/tflite/schema.hpp"
 #include "import/tflite/writer.hpp"
@@ -67,6 +68,9 @@ struct Call {
   ValueId scalar(float value) const;
   ValueId ints(const Ints& values, const char* what) const;
 };
+
+std::shared_ptr<Binary> make_binary(BinaryKind kind);
+std::shared_ptr<Unary> make_unary(UnaryKind kind);
 
 using Convert = void (*)(const Call& call);
 

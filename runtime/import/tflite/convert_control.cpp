@@ -62,6 +62,19 @@ void convert_if(const Call& call) {
   define_outputs(call, std::move(op), std::move(inputs));
 }
 
+void convert_composite(const Call& call) {
+  const auto* options = call.op.builtin_options_2_as_StableHLOCompositeOptions();
+  if (options == nullptr) refuse_model("its options are missing or of another operator");
+  const std::vector<ValueId> given = arguments(call, 0);
+  const Graph graph =
+      called_graph(call, options->decomposition_subgraph_index(), given.size(), call.outputs.size());
+  auto op = std::make_shared<If>();
+  op->then_branch = op->else_branch = graph;
+  std::vector<ValueId> inputs{call.writer.add_constant(call.type + "_called", always())};
+  for (int branch = 0; branch < 2; ++branch) inputs.insert(inputs.end(), given.begin(), given.end());
+  define_outputs(call, std::move(op), std::move(inputs));
+}
+
 // The condition is computed before the loop, and at the end of each iteration for the next one.
 void convert_while(const Call& call) {
   const auto& options = call.required_options<schema::WhileOptions>();

@@ -1,6 +1,9 @@
 // Converters of elementwise operators, and of operators on constants.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
+#include <numbers>
 
 #include "graph/operators/elementwise/binary.hpp"
 #include "graph/operators/elementwise/cast.hpp"
@@ -64,6 +67,7 @@ constexpr BinaryRow kBinary[] = {
     {"GREATER_EQUAL", BinaryKind::greater_or_equal},
     {"LOGICAL_OR", BinaryKind::logical_or},
     {"LOGICAL_AND", BinaryKind::logical_and},
+    {"BITWISE_XOR", BinaryKind::bitwise_xor},
 };
 
 schema::FusedActivation fused_activation(const Call& call) {
@@ -107,18 +111,6 @@ FixedPair read_fixed_prelu(const Call& call) {
   FixedPair pair = fixed_product(*x, *slope, *y);
   pair.a = fixed_multiplier(static_cast<double>(*x / *y));
   return pair;
-}
-
-std::shared_ptr<Binary> make_binary(BinaryKind kind) {
-  auto op = std::make_shared<Binary>();
-  op->kind = kind;
-  return op;
-}
-
-std::shared_ptr<Unary> make_unary(UnaryKind kind) {
-  auto op = std::make_shared<Unary>();
-  op->kind = kind;
-  return op;
 }
 
 // Emits a function of quantised integers as a table, where LiteRT computes it from integers.
@@ -190,6 +182,48 @@ void convert_floor_mod(const Call& call) {
   const bool image = call.prefers_image();
   call.emit(make_binary(BinaryKind::mod), {call.broadcast_input(0, image), call.broadcast_input(1, image)},
             image);
+}
+
+// Computed from the angle within an eighth of the circle, whose tangent is at most 1.
+void convert_atan2(const Call& call) {
+  const bool image = call.prefers_image();
+  const ValueId y = call.broadcast_input(0, image), x = call.broadcast_input(1, image), zero = call.scalar(0);
+  const auto unary = [&](UnaryKind kind, ValueId a) { return call.emit_inner(make_unary(kind), {a}); };
+  const auto combine = [&](BinaryKind kind, ValueId a, ValueId b) {
+    return call.emit_inner(make_binary(kind), {a, b});
+  };
+  const auto where = [&](ValueId condition, ValueId a, ValueId b) {
+    return call.emit_inner(std::make_shared<Where>(), {condition, a, b});
+  };
+  constexpr float kPi = std::numbers::pi_v<float>;
+  const ValueId width = unary(UnaryKind::abs, x), height = unary(UnaryKind::abs, y);
+  const ValueId longer = combine(BinaryKind::max, width, height),
+                shorter = combine(BinaryKind::min, width, height);
+  const ValueId divisor = combine(BinaryKind::max, longer, call.scalar(std::numeric_limits<float>::min()));
+  ValueId angle = unary(UnaryKind::atan, combine(BinaryKind::div, shorter, divisor));
+  angle = where(combine(BinaryKind::greater, height, width),
+                combine(BinaryKind::sub, call.scalar(kPi / 2), angle), angle);
+  angle = where(combine(BinaryKind::less, x, zero), combine(BinaryKind::sub, call.scalar(kPi), angle), angle);
+  call.emit(std::make_shared<Where>(),
+            {combine(BinaryKind::less, y, zero), unary(UnaryKind::neg, angle), angle}, image);
+}
+
+// Rounds to the numbers that integers of so many bits would have, of which 0 is one (NudgeQuantizationRange()
+// of reference/fake_quant.h).
+void convert_fake_quant(const Call& call) {
+  const auto& options = call.required_options<schema::FakeQuantOptions>();
+  if (options.num_bits() < 2 || options.num_bits() > 16)
+    refuse_model(std::to_string(options.num_bits()) + " bits");
+  const float least = options.narrow_range() ? 1.0f : 0.0f;
+  const auto most = static_cast<float>((1 << options.num_bits()) - 1);
+  const float step = (options.max() - options.min()) / (most - least);
+  if (!(step > 0.0f && std::isfinite(step)) || options.min() > 0.0f || options.max() < 0.0f)
+    refuse_model("a range from " + std::to_string(options.min()) + " to " + std::to_string(options.max()));
+  const float zero = std::round(std::clamp(least - options.min() / step, least, most));
+  auto op = std::make_shared<Unary>();
+  op->activation = {.step = step, .least = least - zero, .most = most - zero, .ties_away = true};
+  const bool image = call.prefers_image();
+  call.emit(std::move(op), {call.writer.in_order(call.input(0), image)}, image);
 }
 
 void convert_add_n(const Call& call) {

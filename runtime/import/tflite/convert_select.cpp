@@ -4,6 +4,7 @@
 #include "graph/operators/elementwise/cast.hpp"
 #include "graph/operators/movement/scatter.hpp"
 #include "graph/operators/movement/select_values.hpp"
+#include "graph/operators/movement/transpose.hpp"
 #include "graph/operators/reduction/scan.hpp"
 #include "import/tflite/call.hpp"
 
@@ -71,6 +72,32 @@ void convert_cumsum(const Call& call) {
       std::move(op),
       {call.writer.in_file_order(call.input(0)), call.ints({constant_int(call, 1, "the axis")}, "axis")},
       false);
+}
+
+// The graph's operator reverses along dimensions 0 and 1, of which one is the batch: the others go behind
+// them.
+void convert_reverse_sequence(const Call& call) {
+  const auto& options = call.required_options<schema::ReverseSequenceOptions>();
+  const auto rank = static_cast<int64_t>(call.writer.rank(call.input(0)));
+  const int64_t time = options.seq_dim(), batch = options.batch_dim();
+  if (time < 0 || batch < 0 || time >= rank || batch >= rank || time == batch)
+    refuse_model("dimensions " + std::to_string(time) + " and " + std::to_string(batch) + " of " +
+                 std::to_string(rank));
+  Ints order{batch, time}, back(static_cast<size_t>(rank));
+  for (int64_t i = 0; i < rank; ++i)
+    if (i != time && i != batch) order.push_back(i);
+  for (size_t i = 0; i < order.size(); ++i) back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  auto there = std::make_shared<Transpose>(), again = std::make_shared<Transpose>();
+  there->perm = order;
+  again->perm = back;
+  auto op = std::make_shared<ReverseSequence>();
+  op->batch_axis = 0;
+  op->time_axis = 1;
+  auto to_i64 = std::make_shared<Cast>();
+  to_i64->to = DType::i64;
+  const ValueId lengths = call.emit_inner(std::move(to_i64), {call.writer.in_file_order(call.input(1))});
+  const ValueId x = call.emit_inner(std::move(there), {call.writer.in_file_order(call.input(0))});
+  call.emit(std::move(again), {call.emit_inner(std::move(op), {x, lengths})}, false);
 }
 
 }  // namespace vellum::tflite

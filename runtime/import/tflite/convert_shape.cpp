@@ -28,6 +28,19 @@ void convert_fill(const Call& call) {
   call.emit(std::make_shared<Expand>(), {call.writer.in_file_order(call.input(1)), dims}, false);
 }
 
+void convert_zeros_like(const Call& call) {
+  const ValueId dims =
+      call.emit_inner(std::make_shared<ShapeOf>(), {call.writer.in_file_order(call.input(0))});
+  const ValueId zero = call.writer.add_constant(call.writer.name_of(call.output()) + "_zero",
+                                                HostTensor(call.writer.type(call.output()).dtype, {}));
+  call.emit(std::make_shared<Expand>(), {zero, dims}, false);
+}
+
+void convert_rank(const Call& call) {
+  const auto rank = static_cast<int64_t>(call.writer.rank(call.input(0)));
+  call.writer.set_constant(call.output(), HostTensor::from<int64_t>(DType::i32, {}, Ints{rank}));
+}
+
 void convert_range(const Call& call) {
   call.emit(std::make_shared<Range>(),
             {call.writer.in_file_order(call.input(0)), call.writer.in_file_order(call.input(1)),

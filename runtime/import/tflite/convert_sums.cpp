@@ -21,12 +21,6 @@
 namespace vellum::tflite {
 namespace {
 
-std::shared_ptr<Binary> binary(BinaryKind kind) {
-  auto op = std::make_shared<Binary>();
-  op->kind = kind;
-  return op;
-}
-
 // `axes`: of the order in which x is held.
 FixedMean read_fixed_mean(const Call& call, ReduceKind kind, const Ints& axes, bool image) {
   const auto x = byte_scale(call, call.input(0)), y = byte_scale(call, call.output());
@@ -79,11 +73,10 @@ bool emit_fixed_unit_length(const Call& call, bool image) {
 }  // namespace
 
 void convert_reduce(const Call& call) {
-  constexpr std::pair<std::string_view, ReduceKind> kKinds[] = {{"MEAN", ReduceKind::mean},
-                                                                {"SUM", ReduceKind::sum},
-                                                                {"REDUCE_MAX", ReduceKind::max},
-                                                                {"REDUCE_MIN", ReduceKind::min},
-                                                                {"REDUCE_PROD", ReduceKind::prod}};
+  constexpr std::pair<std::string_view, ReduceKind> kKinds[] = {
+      {"MEAN", ReduceKind::mean},      {"SUM", ReduceKind::sum},          {"REDUCE_MAX", ReduceKind::max},
+      {"REDUCE_MIN", ReduceKind::min}, {"REDUCE_PROD", ReduceKind::prod}, {"REDUCE_ANY", ReduceKind::max},
+      {"REDUCE_ALL", ReduceKind::min}};
   const int32_t x = call.input(0);
   const size_t rank = call.writer.rank(x);
   const auto* options = call.options<schema::ReducerOptions>();
@@ -134,7 +127,7 @@ void convert_softmax(const Call& call) {
     return;
   ValueId x = call.writer.in_order(call.input(0), image);
   if (options != nullptr && options->beta() != 1.0f) {
-    x = call.emit_inner(binary(BinaryKind::mul), {x, call.scalar(options->beta())});
+    x = call.emit_inner(make_binary(BinaryKind::mul), {x, call.scalar(options->beta())});
   }
   auto op = std::make_shared<Softmax>();
   if (call.type == "LOG_SOFTMAX") op->kind = SoftmaxKind::log_softmax;
@@ -153,8 +146,8 @@ void convert_l2_normalization(const Call& call) {
   norm->kind = ReduceKind::l2;
   norm->axes = Ints{image ? 1 : -1};
   const ValueId length = call.emit_inner(std::move(norm), {x});
-  const ValueId bounded = call.emit_inner(binary(BinaryKind::max), {length, call.scalar(1e-3f)});
-  call.emit(binary(BinaryKind::div), {x, bounded}, image,
+  const ValueId bounded = call.emit_inner(make_binary(BinaryKind::max), {length, call.scalar(1e-3f)});
+  call.emit(make_binary(BinaryKind::div), {x, bounded}, image,
             options != nullptr ? options->activation() : schema::FusedActivation::none);
 }
 
@@ -182,7 +175,8 @@ void fully_connected_of_open_rows(const Call& call, schema::FusedActivation acti
   std::vector<ValueId> factors{call.writer.in_file_order(call.input(0)), weights};
   if (!call.has_input(2)) return call.emit(std::make_shared<MatMul>(), std::move(factors), false, activation);
   const ValueId product = call.emit_inner(std::make_shared<MatMul>(), std::move(factors));
-  call.emit(binary(BinaryKind::add), {product, call.writer.in_file_order(call.input(2))}, false, activation);
+  call.emit(make_binary(BinaryKind::add), {product, call.writer.in_file_order(call.input(2))}, false,
+            activation);
 }
 
 // Emits a product in fixed point as a 1x1 convolution of images of one pixel. Returns whether it is in fixed

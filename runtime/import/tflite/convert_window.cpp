@@ -4,7 +4,10 @@
 
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/conv/conv_transpose.hpp"
+#include "graph/operators/elementwise/binary.hpp"
+#include "graph/operators/elementwise/cast.hpp"
 #include "graph/operators/elementwise/quantize.hpp"
+#include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/movement/depth_to_space.hpp"
 #include "graph/operators/movement/resize.hpp"
 #include "graph/operators/reduction/pool.hpp"
@@ -236,6 +239,37 @@ void convert_pool(const Call& call) {
   call.emit(std::move(pool), {call.writer.as_image(call.input(0))}, true, options.activation());
 }
 
+// The root of the mean of squares. Padding is left out of the mean.
+void convert_l2_pool(const Call& call) {
+  const auto& options = call.required_options<schema::Pool2DOptions>();
+  auto pool = std::make_shared<Pool>();
+  pool->kind = PoolKind::average;
+  read_window(options, pool->window);
+  pool->window.kernel = {positive(options.filter_height(), "filter"),
+                         positive(options.filter_width(), "filter")};
+  const ValueId x = call.writer.as_image(call.input(0));
+  const ValueId squares = call.emit_inner(make_binary(BinaryKind::mul), {x, x});
+  const ValueId mean = call.emit_inner(std::move(pool), {squares});
+  call.emit(make_unary(UnaryKind::sqrt), {mean}, true, options.activation());
+}
+
+namespace {
+
+// Returns the height and width to which a RESIZE resizes. They may be computed, from shapes.
+ValueId output_size(const Call& call) {
+  if (call.writer.constant(call.input(1)) == nullptr) {
+    auto to_i64 = std::make_shared<Cast>();
+    to_i64->to = DType::i64;
+    return call.emit_inner(std::move(to_i64), {call.writer.in_file_order(call.input(1))});
+  }
+  const Ints size = call.writer.constant_ints(call.input(1), "the output's size");
+  if (size.size() != 2) refuse_model("the output's size has not two values");
+  for (const int64_t length : size) positive(length, "output size");
+  return call.ints(size, "size");
+}
+
+}  // namespace
+
 void convert_resize(const Call& call) {
   bool align_corners = false, half_pixel = false;
   auto resize = std::make_shared<Resize>();
@@ -256,17 +290,13 @@ void convert_resize(const Call& call) {
                         : nearest     ? CoordinateMode::tf_half_pixel_for_nn
                                       : CoordinateMode::half_pixel;
   resize->nearest = align_corners ? NearestMode::round_prefer_ceil : NearestMode::floor;
-  const Ints size = call.writer.constant_ints(call.input(1), "the output's size");
-  if (size.size() != 2) refuse_model("the output's size has not two values");
-  for (const int64_t length : size) positive(length, "output size");
   // LiteRT interpolates the integers, which have one scale and zero point; unsigned ones with float weights.
   const FixedAverage integers = read_fixed_average(call);
   if (resize->mode == ResizeMode::linear && integers)
     resize->fixed = {integers.step, integers.zero, call.writer.stored_type(call.input(0)) == DType::u8};
   resize->axes = Ints{2, 3};
   resize->sizes_input = 1;
-  const ValueId sizes = call.ints(size, "size");
-  call.emit(std::move(resize), {call.writer.as_image(call.input(0)), sizes}, true);
+  call.emit(std::move(resize), {call.writer.as_image(call.input(0)), output_size(call)}, true);
 }
 
 void convert_depth_to_space(const Call& call) {

@@ -21,7 +21,6 @@ struct UnsupportedRow {
 constexpr UnsupportedRow kUnsupported[] = {
     {7, "EMBEDDING_LOOKUP"},
     {10, "HASHTABLE_LOOKUP"},
-    {12, "L2_POOL_2D"},
     {15, "LSH_PROJECTION"},
     {16, "LSTM"},
     {24, "RNN"},
@@ -35,13 +34,8 @@ constexpr UnsupportedRow kUnsupported[] = {
     {51, "DELEGATE"},
     {52, "BIDIRECTIONAL_SEQUENCE_LSTM"},
     {68, "SPARSE_TO_DENSE"},
-    {80, "FAKE_QUANT"},
-    {91, "REDUCE_ANY"},
-    {93, "ZEROS_LIKE"},
     {103, "UNIQUE"},
     {109, "WHERE"},
-    {110, "RANK"},
-    {112, "REVERSE_SEQUENCE"},
     {113, "MATRIX_DIAG"},
     {115, "MATRIX_SET_DIAG"},
     {120, "NON_MAX_SUPPRESSION_V4"},
@@ -52,7 +46,6 @@ constexpr UnsupportedRow kUnsupported[] = {
     {137, "HASHTABLE_FIND"},
     {138, "HASHTABLE_IMPORT"},
     {139, "HASHTABLE_SIZE"},
-    {140, "REDUCE_ALL"},
     {141, "CONV_3D_TRANSPOSE"},
     {145, "BROADCAST_ARGS"},
     {146, "RANDOM_STANDARD_NORMAL"},
@@ -63,13 +56,10 @@ constexpr UnsupportedRow kUnsupported[] = {
     {153, "UNSORTED_SEGMENT_PROD"},
     {154, "UNSORTED_SEGMENT_MAX"},
     {155, "UNSORTED_SEGMENT_SUM"},
-    {156, "ATAN2"},
     {157, "UNSORTED_SEGMENT_MIN"},
     {159, "BITCAST"},
-    {160, "BITWISE_XOR"},
     {161, "RIGHT_SHIFT"},
     {203, "DILATE"},
-    {206, "STABLEHLO_COMPOSITE"},
 };
 
 std::string name_of_unsupported(int32_t code) {

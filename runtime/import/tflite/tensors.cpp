@@ -29,6 +29,7 @@ DType to_dtype(schema::TensorType type) {
     case TensorType::int16:
       return DType::i16;
     case TensorType::int8:
+    case TensorType::int4:  // in bytes of their own, see read_constant()
       return DType::i8;
     case TensorType::uint64:
       return DType::u64;
@@ -44,7 +45,7 @@ DType to_dtype(schema::TensorType type) {
       break;
   }
   refuse_unsupported("elements of TFLite type " + std::to_string(static_cast<int>(type)) +
-                     " (string, complex, 4-bit, bfloat16, resource, ...) are not supported");
+                     " (string, complex, bfloat16, resource, ...) are not supported");
 }
 
 Shape read_shape(const schema::Tensor& tensor) {
@@ -104,15 +105,40 @@ HostTensor copy_elements(DType dtype, Shape shape, std::span<const std::byte> by
   return result;
 }
 
+// The first of two integers is in the lower bits of their byte.
+HostTensor unpack_4_bits(const Shape& shape, std::span<const std::byte> bytes) {
+  const auto count = static_cast<uint64_t>(checked_element_count(shape));
+  if ((count + 1) / 2 != bytes.size())
+    refuse_model("it holds " + std::to_string(bytes.size()) + " bytes, but " + std::to_string(count) +
+                 " integers of 4 bits need " + std::to_string((count + 1) / 2));
+  HostTensor result(DType::i8, shape);
+  size_t i = 0;
+  for (int8_t& integer : result.mutable_as<int8_t>()) {
+    const auto bits = static_cast<int>(bytes[i / 2]) >> (i % 2 == 0 ? 0 : 4) & 15;
+    integer = static_cast<int8_t>(bits < 8 ? bits : bits - 16);
+    ++i;
+  }
+  return result;
+}
+
 }  // namespace
 
 std::optional<HostTensor> read_constant(File& file, const schema::Tensor& tensor) {
   const auto bytes = buffer_bytes(file, tensor);
-  if (bytes.empty()) return std::nullopt;
+  const bool has_4_bits = tensor.type() == schema::TensorType::int4;
+  if (bytes.empty()) {
+    if (has_4_bits) refuse_unsupported("it has 4 bits and is computed");
+    return std::nullopt;
+  }
   const DType dtype = to_dtype(tensor.type());
   const Shape shape = read_shape(tensor);
   if (!is_known(shape)) refuse_model("a constant has an open dimension");
   file.count(bytes.size());
+  if (has_4_bits) {
+    if (tensor.sparsity() != nullptr) refuse_unsupported("sparse, with 4 bits");
+    file.count(2 * bytes.size());
+    return unpack_4_bits(shape, bytes);
+  }
   if (tensor.sparsity() == nullptr) return copy_elements(dtype, shape, bytes);
   const auto stored = static_cast<int64_t>(bytes.size() / size_of(dtype));
   // Real weights are rarely sparser than 1 in 10; a damaged shape must not make us allocate without end.

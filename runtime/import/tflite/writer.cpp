@@ -59,7 +59,8 @@ Writer::Writer(File& file, const schema::SubGraph& subgraph) : file_(file), is_c
 
 Writer::Quantisation Writer::read_quantisation(const schema::Tensor& entry, const TensorType& type) {
   const schema::Quantization& given = *entry.quantization();
-  if (given.details_type() != 0) refuse_unsupported("a quantisation of its own kind");
+  if (given.details_type() != schema::QuantizationDetails::NONE)
+    refuse_unsupported("a quantisation of its own kind");
   const auto count = static_cast<int64_t>(given.scale()->size());
   std::vector<float> scale(given.scale()->begin(), given.scale()->end());
   Ints zero(scale.size(), 0);
@@ -102,6 +103,39 @@ void Writer::make_real(Tensor& tensor, const schema::Tensor& entry) {
     is_quantised_ = true;
   }
   tensor.quantisation = std::move(q);
+}
+
+// Weights of blocks become floats; fuse_packed_weights finds the blocks again.
+void Writer::make_real_of_blocks(Tensor& tensor, const schema::SubGraph& subgraph,
+                                 const schema::BlockwiseQuantization& blocks) {
+  if (!tensor.constant || tensor.quantisation) refuse_unsupported("it is computed, and quantised in blocks");
+  const HostTensor& stored = *tensor.constant;
+  if (stored.shape().empty() || is_float(stored.dtype()) || blocks.block_size() < 1)
+    refuse_model("blocks of " + std::to_string(blocks.block_size()) + " of " + to_string(stored.type()));
+  const int64_t row = stored.shape().back(), in_row = (row + blocks.block_size() - 1) / blocks.block_size();
+  const int64_t count = row == 0 ? 0 : stored.elements() / row * in_row;
+  const auto numbers = [&](int32_t index) {
+    if (index < 0 || static_cast<size_t>(index) >= subgraph.tensors()->size())
+      refuse_model("the scales of its blocks are tensor " + std::to_string(index));
+    const auto found =
+        read_constant(file_, *subgraph.tensors()->Get(static_cast<flatbuffers::uoffset_t>(index)));
+    if (!found || found->elements() != count)
+      refuse_model("its blocks have not one scale and zero point each");
+    return found->to_floats();
+  };
+  const std::vector<float> scales = numbers(blocks.scales());
+  const std::vector<float> zeros =
+      blocks.zero_points() == -1 ? std::vector<float>(scales.size(), 0.0f) : numbers(blocks.zero_points());
+  file_.count(static_cast<uint64_t>(stored.elements()), sizeof(float));
+  std::vector<float> real = stored.to_floats();
+  for (size_t i = 0; i < real.size(); ++i) {
+    const size_t at_row = i / static_cast<size_t>(row), in = i % static_cast<size_t>(row);
+    const size_t block = at_row * static_cast<size_t>(in_row) + in / static_cast<size_t>(blocks.block_size());
+    real[i] = (real[i] - zeros[block]) * scales[block];
+  }
+  tensor.constant = HostTensor::f32(stored.shape(), real);
+  tensor.type = tensor.constant->type();
+  file_.has_integer_weights = true;
 }
 
 // A bias of 16-bit layers has 64 bits, of which few are in use.
@@ -190,6 +224,9 @@ void Writer::read_tensors(const schema::SubGraph& subgraph) {
       if (!tensor.is_complex && !tensor.is_state) tensor.constant = read_constant(file_, *entry);
       tensor.is_constant = tensor.constant.has_value();
       if (has_scale && !is_float(tensor.type.dtype)) make_real(tensor, *entry);
+      const auto* blocks =
+          quantization == nullptr ? nullptr : quantization->details_as_BlockwiseQuantization();
+      if (blocks != nullptr) make_real_of_blocks(tensor, subgraph, *blocks);
     } catch (const Error& error) {
       throw Error(error.code(), "tensor " + quoted_name(name) + ": " + error.what());
     }

@@ -124,6 +124,8 @@ class Writer {
   std::string unique(const std::string& name);
   std::string value_name(const Tensor& tensor, bool image);
   static Quantisation read_quantisation(const schema::Tensor& entry, const TensorType& type);
+  void make_real_of_blocks(Tensor& tensor, const schema::SubGraph& subgraph,
+                           const schema::BlockwiseQuantization& blocks);
   void make_real(Tensor& tensor, const schema::Tensor& entry);
   HostTensor to_real(const HostTensor& stored, const Quantisation& quantisation);
   HostTensor stored_and_real(const HostTensor& real, const Quantisation& quantisation);
