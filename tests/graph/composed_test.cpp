@@ -52,6 +52,8 @@ TEST(Composed, StftWindowsItsFrames) {
   const HostTensor signal = floats({1, 6, 1}, {1, 1, 1, 2, 2, 2}), window = floats({2}, {1, 3});
   const HostTensor step = ints({}, {4});
   expect_floats(run({"STFT", 17, {}}, {signal, step, window}), {1, 2, 2, 2}, {4, 0, -2, 0, 8, 0, -4, 0});
+  expect_floats(run({"STFT", 17, {}}, {signal.reshaped({1, 6}), step, window}), {1, 2, 2, 2},
+                {4, 0, -2, 0, 8, 0, -4, 0});
 }
 
 TEST(Composed, CumProdInEachDirection) {

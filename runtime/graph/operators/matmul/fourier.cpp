@@ -113,7 +113,8 @@ void dft(Body& body, const Transform& transform, std::optional<int64_t> axis_att
 }
 
 void stft(Body& body, const Transform& transform) {
-  const Shape shape = signal_shape(body, "signal");
+  Shape shape = signal_shape(body, "signal");
+  if (shape.size() == 2) shape.push_back(1);  // torch's exporter writes real signals without the last dimension
   if (shape.size() != 3) refuse_model("the signal has shape " + to_string(shape));
   const int64_t step = scalar_input(body, 1, "frame_step");
   const int64_t window = body.has_input(2) ? element_count(body.shape(body.input(2, "window"))) : shape[1];
