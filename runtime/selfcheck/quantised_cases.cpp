@@ -61,6 +61,19 @@ void add_result_tables(std::vector<SmallOperator>& list) {
   add("ConvTable of a product", {7, 40}, {40, 24}, std::make_shared<Gemm>());
 }
 
+// Channels times their factors, rounded. The products are multiples of 1/256, so that none is a tie.
+void add_rounded_scaling(std::vector<SmallOperator>& list) {
+  auto conv = std::make_shared<Conv>();
+  conv->scaling = {.step = 5.0f / 256, .least = -100, .most = 155};
+  SmallOperator made =
+      small_operator("Conv 1x1 of rounded channels", "Conv",
+                     {steps({1, 20, 9, 7}), weights({24, 20, 1, 1}), weights({24}, 3), steps({1, 20, 1, 1})},
+                     std::move(conv));
+  std::vector<ValueId>& inputs = made.graph.nodes[0].inputs;
+  inputs.insert(inputs.begin() + 3, kNoValue);
+  list.push_back(std::move(made));
+}
+
 // The operators that the pass fuse_dynamic_quantization makes, and the one that it starts from.
 void add_dynamic_quantization(std::vector<SmallOperator>& list) {
   const auto floats = [](Operand operand) {
@@ -152,6 +165,7 @@ void add_byte_caches(std::vector<SmallOperator>& list) {
 void add_quantised_operators(std::vector<SmallOperator>& list) {
   add_byte_table(list);
   add_result_tables(list);
+  add_rounded_scaling(list);
   add_fixed_rows(list);
   add_dynamic_quantization(list);
   add_byte_caches(list);

@@ -40,7 +40,7 @@ bool fetch() {
     TexelOfX texel = texel_of_x(i, place_a(i).y);
     vec4 v = load_x(texel.there);
 #ifdef SCALE
-    v *= scale_of(texel.there.z, texel.there.w);
+    v = scaled_x(v, scale_of(texel.there.z, texel.there.w));
 #endif
     next_a[i] = mix(vec4(0), v, bvec4(texel.wanted));
   }

@@ -12,7 +12,7 @@ HALF_BITS_OF_TEXELS(w)
 uvec2 halves_of_x(int i, int of_step) {
   TexelOfX texel = texel_of_x(i, of_step);
 #ifdef SCALE
-  uvec2 bits = pack_half4(load_x(texel.there) * scale_of(texel.there.z, texel.there.w));
+  uvec2 bits = pack_half4(scaled_x(load_x(texel.there), scale_of(texel.there.z, texel.there.w)));
 #else
   uvec2 bits = half_bits_x(texel.there);
 #endif

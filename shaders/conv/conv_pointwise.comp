@@ -69,10 +69,10 @@ FACTORS[TILE_P] slice_of_pixels(inout ADDRESS_TYPE(x) address[TILE_P], inout ADD
   else
     [[unroll]] for (int i = 0; i < TILE_P; ++i) next_slice_of_x(address[i]);
 #if defined(SCALE_OF_IMAGES)
-  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FACTORS(vec4(x[i]) * scale_of(slice, pixel[i].w));
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FACTORS(scaled_x(vec4(x[i]), scale_of(slice, pixel[i].w)));
 #elif defined(SCALE)
   vec4 scale = scale_of(slice, 0);
-  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FACTORS(vec4(x[i]) * scale);
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FACTORS(scaled_x(vec4(x[i]), scale));
 #endif
   return x;
 }

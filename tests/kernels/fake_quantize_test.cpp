@@ -214,6 +214,32 @@ TEST(FakeQuantize, OfBothLayersOfASeparableConvolution) {
   EXPECT_FALSE(check_candidates(test, {.caps = caps_as_gpu()}).empty());
 }
 
+// The products of x and the factors of its channels, also where the device binds too few buffers for a
+// factor.
+OperatorCase rounded_scaling(const Shape& x, int64_t filters, bool residual, float step = kRounding.step) {
+  auto op = std::make_shared<Conv>();
+  op->scaling = kRounding;
+  op->scaling.step = step;
+  OperatorCase test{.type = "Conv", .inputs = {}};
+  test.inputs = {in_quarters(x, 1), in_quarters({filters, x[1], 1, 1}, 2), in_quarters({filters}, 3),
+                 std::nullopt, in_quarters({x[0], x[1], 1, 1}, 4)};
+  if (residual) test.inputs[3] = in_quarters({x[0], filters, x[2], x[3]}, 5);
+  test.constants = {1, 2};
+  test.op = std::move(op);
+  return test;
+}
+
+TEST(FakeQuantize, OfScaledChannels) {
+  check_operator(rounded_scaling({1, 9, 5, 6}, 7, false));
+  check_operator(rounded_scaling({3, 16, 3, 5}, 12, true));
+  check_operator(in_one_layout(rounded_scaling({1, 9, 5, 6}, 7, false, kCloseStep)));
+}
+
+TEST(FakeQuantize, EveryCandidateWithScaledChannels) {
+  for (const DeviceCaps& caps : {test_context()->caps(), caps_as_gpu()})
+    EXPECT_FALSE(check_candidates(rounded_scaling({1, 40, 5, 13}, 24, true), {.caps = caps}).empty());
+}
+
 TEST(FakeQuantize, OfHiddenChannelsAndGates) {
   auto op = std::make_shared<SqueezeExcite>();
   op->hidden = {.kind = ActivationKind::none, .step = 5.0f / 16, .least = 0, .most = 4};

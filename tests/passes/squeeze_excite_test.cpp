@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "graph/operators/conv/conv.hpp"
 #include "passes/pass_harness.hpp"
 
@@ -90,6 +92,44 @@ TEST(FuseChannelScale, BesideAResidual) {
   const Graph fused = optimise(graph, {});
   EXPECT_EQ(types(fused), "SqueezeExcite Conv");
   EXPECT_TRUE(close(evaluate(fused, inputs)[0], evaluate(graph, inputs)[0], 1e-5));
+}
+
+// x times a factor for each channel, rounded to 8 bits, then a convolution.
+OnnxModel rounded_product() {
+  OnnxModel model;
+  model.input("x", {2, 6, 4, 5})
+      .input("factors", {2, 6, 1, 1})
+      .initializer("w", random_tensor({5, 6, 1, 1}, 1));
+  model.initializer("step", HostTensor::f32({}, std::vector<float>{0.03f}))
+      .initializer("zero", HostTensor::from<int64_t>(DType::u8, {}, std::array{int64_t{117}}));
+  model.node("Mul", {"x", "factors"}, {"product"});
+  model.node("QuantizeLinear", {"product", "step", "zero"}, {"integers"});
+  model.node("DequantizeLinear", {"integers", "step", "zero"}, {"rounded"});
+  model.node("Conv", {"rounded", "w"}, {"y"}).output("y");
+  return model;
+}
+
+TEST(FuseChannelScale, WithTheRoundingOfProducts) {
+  Graph graph = rounded_product().graph();
+  infer_shapes_and_fold(graph, {});
+  const Graph fused = optimise(graph, {});
+  ASSERT_EQ(types(fused), "Conv");
+  const auto* conv = dynamic_cast<const Conv*>(fused.nodes[0].op.get());
+  EXPECT_EQ(conv->scaling.step, 0.03f);
+  EXPECT_EQ(conv->scaling.least, -117.0f);
+  EXPECT_EQ(conv->scaling.most, 138.0f);
+  const auto inputs = random_inputs(graph, 7, -3.0f, 3.0f);
+  EXPECT_EQ(evaluate(fused, inputs)[0].to_floats(), evaluate(graph, inputs)[0].to_floats());
+}
+
+TEST(FuseChannelScale, NotWithOtherFunctionsOfProducts) {
+  OnnxModel model;
+  model.input("x", {2, 6, 4, 5})
+      .input("factors", {2, 6, 1, 1})
+      .initializer("w", random_tensor({5, 6, 1, 1}, 1));
+  model.node("Mul", {"x", "factors"}, {"product"}).node("Relu", {"product"}, {"positive"});
+  model.node("Conv", {"positive", "w"}, {"y"}).output("y");
+  EXPECT_EQ(types(optimise(model.graph(), {})), "Mul Conv");
 }
 
 TEST(FuseChannelScale, NotIntoWiderWindowsStridesOrGroups) {

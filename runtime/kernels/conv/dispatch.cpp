@@ -7,6 +7,7 @@
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
+#include "kernels/framework/step_rounding.hpp"
 #include "shaders/conv/conv_window.h"
 
 namespace vellum {
@@ -51,6 +52,12 @@ void add_extras(Dispatch& dispatch, const ConvExtras& extras, int64_t images) {
   define(dispatch, "SCALE");
   if (images > 1) define(dispatch, "SCALE_OF_IMAGES");
   dispatch.bindings.push_back(reads("scale", extras.scale));
+  if (!extras.scaling.is_rounded()) return;
+  define(dispatch, "SCALE_ROUNDED");
+  define_steps(dispatch, {result_steps(extras.scaling)});
+  dispatch.appended.insert(dispatch.appended.end(), {{"scale_step", extras.scaling.step},
+                                                     {"scale_least", extras.scaling.least},
+                                                     {"scale_most", extras.scaling.most}});
 }
 
 TensorId read_residual(Lowering& lowering) {

@@ -26,7 +26,8 @@ struct ConvExtras {
   // residual: added before the activation; may have fewer channels than y. scale: a factor for each channel
   // of x.
   TensorId residual = kNoTensor, scale = kNoTensor;
-  bool mean = false;  // y is the mean over all pixels (kernels/fused/mean.cpp)
+  Activation scaling = {};  // Conv::scaling
+  bool mean = false;        // y is the mean over all pixels (kernels/fused/mean.cpp)
 };
 
 // Adds the bindings and macros of residual and scale. `images`: the batch of x.

@@ -26,11 +26,11 @@ bool has_room_for_scale(const Lowering& lowering, TensorId x, const ConvExtras& 
          tensors <= lowering.caps().max_storage_buffers_per_stage;
 }
 
-TensorId scaled(Lowering& lowering, TensorId x, TensorId scale) {
+TensorId scaled(Lowering& lowering, TensorId x, const ConvExtras& extras) {
   const TensorDesc desc = lowering.tensor(x).desc;
   const TensorId result = lowering.workspace(lowering.node().name + "/scaled", desc);
-  combine(lowering, "Mul", {}, Layout::channels4, {x, desc.shape}, {scale, lowering.tensor(scale).desc.shape},
-          {result, desc.shape});
+  combine(lowering, "Mul", extras.scaling, Layout::channels4, {x, desc.shape},
+          {extras.scale, lowering.tensor(extras.scale).desc.shape}, {result, desc.shape});
   return result;
 }
 
@@ -49,11 +49,11 @@ void emit_pointwise(Lowering& lowering, const ConvProblem& problem, const Pointw
     weights.run = kRunOfSlices;
   else if (reads_bytes(tile))
     weights.bytes = byte_weights(lowering, 1, can_scale_sums(tile, true));
-  ConvExtras extras{.residual = read_residual(lowering)};
+  ConvExtras extras{.residual = read_residual(lowering), .scaling = problem.scaling};
   if (problem.has_scale) extras.scale = lowering.read(4, Layout::channels4);
   TensorId x = lowering.read(0, Layout::channels4);
   if (extras.scale != kNoTensor && !has_room_for_scale(lowering, x, extras)) {
-    x = scaled(lowering, x, extras.scale);
+    x = scaled(lowering, x, extras);
     extras.scale = kNoTensor;
   }
   const TensorId y = lowering.write(0, Layout::channels4);

@@ -92,6 +92,7 @@ ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
                       .groups = conv.group,
                       .channel_taps = conv.channel_taps,
                       .activation = scaled ? scaled->activation : conv.activation,
+                      .scaling = conv.scaling,
                       .has_residual = !scaled && lowering.has_input(3),
                       .has_scale = !scaled && lowering.has_input(4),
                       .computes_weights = computes_weights(lowering),

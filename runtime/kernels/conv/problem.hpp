@@ -26,7 +26,7 @@ struct ConvProblem {
   // The number of leading output channels whose window is only its middle pixel: the 1x1 branch of
   // kernels/fused/branches.cpp.
   int64_t pointwise_outputs = 0;
-  Activation activation;
+  Activation activation, scaling;  // Conv::scaling
   bool has_residual = false, has_scale = false;
   bool computes_weights = false;  // the weights or the bias are computed at run time
   bool scales_sums = false;       // a ScaledConv: sums are exact, and scaled afterwards

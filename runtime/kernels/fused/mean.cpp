@@ -93,6 +93,7 @@ void lower_fused_mean(Lowering& lowering) {
   ConvExtras extras{.residual = lowering.has_input(kMeanResidual)
                                     ? lowering.read(kMeanResidual, Layout::channels4)
                                     : kNoTensor,
+                    .scaling = conv.scaling,
                     .mean = true};
   if (lowering.has_input(kMeanScale)) extras.scale = lowering.read(kMeanScale, Layout::channels4);
   const TensorId x = lowering.read(0, Layout::channels4);

@@ -134,14 +134,14 @@ void Conv::convolve_in(const HostTensor& x_tensor, const HostTensor& w_tensor, c
 
 namespace {
 
-// x with each plane multiplied by its factor.
+// x with each plane multiplied by its factor, and the products rounded.
 template <typename Real>
-HostTensor scaled(const HostTensor& x, const HostTensor& factors) {
+HostTensor scaled(const HostTensor& x, const HostTensor& factors, const Activation& rounding) {
   HostTensor result = cast(x, kRealType<Real>);
   const std::vector<Real> factor = to_reals<Real>(factors);
   const std::span<Real> values = result.template mutable_as<Real>();
   const size_t plane = factor.empty() ? 0 : values.size() / factor.size();
-  for (size_t i = 0; i < values.size(); ++i) values[i] *= factor[i / plane];
+  for (size_t i = 0; i < values.size(); ++i) values[i] = apply_real(rounding, values[i] * factor[i / plane]);
   return result;
 }
 
@@ -183,7 +183,7 @@ std::vector<HostTensor> Conv::evaluate(HostInputs inputs) const {
     HostTensor y(kRealType<Real>, type.shape);
     Real* out = y.mutable_as<Real>().data();
     const bool has_scale = inputs.size() > 4 && inputs[4] != nullptr;
-    convolve(has_scale ? scaled<Real>(*inputs[0], *inputs[4]) : cast(*inputs[0], kRealType<Real>),
+    convolve(has_scale ? scaled<Real>(*inputs[0], *inputs[4], scaling) : cast(*inputs[0], kRealType<Real>),
              cast(*inputs[1], kRealType<Real>), [&](int64_t filter, std::span<const double> plane) {
                const double offset = has_bias ? static_cast<double>(bias[static_cast<size_t>(filter)]) : 0.0;
                for (const double sum : plane) {
@@ -227,6 +227,7 @@ Attributes Conv::attributes() const {
   if (fixed_point) result.set("fixed_point", int64_t{1});
   if (!channel_taps.empty()) result.set("channel_taps", printed(channel_taps));
   print_activation(result, activation);
+  if (scaling) result.set("scaling_step", scaling.step);
   return result;
 }
 

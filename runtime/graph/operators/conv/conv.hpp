@@ -24,12 +24,15 @@ struct ChannelTaps {
 // Two inputs extend ONNX:
 // - Input 3 is a residual that is added before the activation. It has the output's shape, or fewer channels;
 //   missing channels are zero. Only the pass fuse_residual adds this input.
-// - Input 4 is a factor for each channel of X, of shape (N, C, 1...), by which X is multiplied first. Only
-//   the pass fuse_channel_scale adds this input.
+// - Input 4 is a factor for each channel of X, of shape (N, C, 1...), by which X is multiplied first. The
+//   products may be rounded (`scaling`). Only the pass fuse_channel_scale adds this input.
 struct Conv : Operator {
   Window window;
   int64_t group = 1;
   Activation activation;
+  // A rounding of the products of X and input 4; none for products that are not rounded. Not used with
+  // fixed_point.
+  Activation scaling = {};
   // The integer arithmetic of a quantised model; null for other models. Kernels that accumulate in floats
   // ignore it.
   std::shared_ptr<const FixedPoint> fixed_point = nullptr;
