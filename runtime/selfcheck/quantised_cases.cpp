@@ -10,11 +10,13 @@
 #include "graph/operators/conv/scaled_conv.hpp"
 #include "graph/operators/elementwise/byte_table.hpp"
 #include "graph/operators/elementwise/dynamic_steps.hpp"
+#include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/matmul/attention.hpp"
 #include "graph/operators/matmul/matmul.hpp"
 #include "graph/operators/movement/cache_update.hpp"
 #include "graph/operators/reduction/fixed_rows.hpp"
 #include "kernels/conv/result_table.hpp"
+#include "kernels/fused/rounded_gates.hpp"
 #include "kernels/fused/table.hpp"
 
 namespace vellum {
@@ -72,6 +74,40 @@ void add_rounded_scaling(std::vector<SmallOperator>& list) {
   std::vector<ValueId>& inputs = made.graph.nodes[0].inputs;
   inputs.insert(inputs.begin() + 3, kNoValue);
   list.push_back(std::move(made));
+}
+
+// A layer that rounds to multiples of 1/16, and the table of its results.
+GateLayer layer_with_table(int64_t group = 1, int64_t pad = 0) {
+  auto conv = std::make_shared<Conv>();
+  conv->group = group;
+  conv->window.pads.assign(4, pad);
+  conv->activation = {.step = 1.0f / 16, .least = -128, .most = 127};
+  auto table = std::make_shared<ByteTable>();
+  table->x_step = 1.0f / 16;
+  table->first = -128;
+  table->y_step = 1.0f / 128;
+  return {conv, table};
+}
+
+Operand rounded_weights(Shape shape, uint32_t seed) {
+  Operand operand = weights(std::move(shape), seed);
+  for (float& weight : operand.tensor.mutable_as<float>()) weight = std::nearbyint(64 * weight) / 64;
+  return operand;
+}
+
+// Layers with tables that one kernel computes. Means of 64 multiples of 1/16, sums of products and results of
+// tables are multiples of powers of two, which no order of additions rounds.
+void add_fused_tables(std::vector<SmallOperator>& list) {
+  std::vector<float> entries;
+  for (int i = 0; i < ByteTable::kEntries; ++i) entries.push_back(static_cast<float>(i) / 128);
+  const Operand table = as_constant({HostTensor::f32({ByteTable::kEntries}, entries), false});
+  auto rounding = std::make_shared<Unary>();
+  rounding->activation = {.step = 1.0f / 64, .least = -128, .most = 127};
+  list.push_back(
+      small_operator("RoundedGates", "RoundedGates",
+                     {steps({1, 20, 8, 8}), rounded_weights({6, 20, 1, 1}, 2), rounded_weights({6}, 3),
+                      rounded_weights({20, 6, 1, 1}, 4), rounded_weights({20}, 5), table, table},
+                     rounded_gates_nodes(rounding, layer_with_table(), layer_with_table())));
 }
 
 // The operators that the pass fuse_dynamic_quantization makes, and the one that it starts from.
@@ -166,6 +202,7 @@ void add_quantised_operators(std::vector<SmallOperator>& list) {
   add_byte_table(list);
   add_result_tables(list);
   add_rounded_scaling(list);
+  add_fused_tables(list);
   add_fixed_rows(list);
   add_dynamic_quantization(list);
   add_byte_caches(list);

@@ -91,16 +91,24 @@ ROUNDED_FN_(erf)
 ROUNDED_FN_(gelu)
 ROUNDED_FN_(gelu_tanh)
 
-#ifdef TABLE
-// The rounded result, as a number of steps from the least one on, is an index of `table`, which has 256 elements.
-TEXELS_IN(table)
-vec4 activate(vec4 x) {
-  vec4 steps = CAT(activation_, ACTIVATION)(x) / activation_constants.w - activation_constants.y;
-  ivec4 i = clamp(ivec4(roundEven(steps)), ivec4(0), ivec4(255));
-  vec4 y;
-  for (int c = 0; c < 4; ++c) y[c] = load_table(i[c] >> 2, 0, 64)[i[c] & 3];
-  return y;
+// LOOK_UP_FN(name, load, row) defines vec4 name(vec4 v), which looks rounded results of an activation function up in a row of a
+// tensor of tables. A result, as a number of steps from the least one on, is an index of the table, which has 256 elements.
+ivec4 index_of_steps(vec4 v) {
+  vec4 steps = v / activation_constants.w - activation_constants.y;
+  return clamp(ivec4(roundEven(steps)), ivec4(0), ivec4(255));
 }
+#define LOOK_UP_FN(name, load, row)                                        \
+  vec4 name(vec4 v) {                                                      \
+    ivec4 i = index_of_steps(v);                                           \
+    vec4 y;                                                                \
+    for (int c = 0; c < 4; ++c) y[c] = load(i[c] >> 2, row, 64)[i[c] & 3]; \
+    return y;                                                              \
+  }
+
+#ifdef TABLE
+TEXELS_IN(table)
+LOOK_UP_FN(look_up_result, load_table, 0)
+vec4 activate(vec4 x) { return look_up_result(CAT(activation_, ACTIVATION)(x)); }
 #elif defined(ACTIVATION_SCALED)
 vec4 activate(vec4 x) { return activation_constants.z * CAT(activation_, ACTIVATION)(x) + activation_constants.w; }
 #else

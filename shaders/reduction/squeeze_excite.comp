@@ -3,6 +3,9 @@
 //
 // A workgroup computes all channels of one image in three steps: means, hidden channels, y (gates.glsl). W1 and W2 are as in
 // conv_tile.glsl, with one tap.
+//
+// With MEAN_ROUNDED means are rounded by the appended parameters mean_step, mean_least and mean_most. With HIDDEN_TABLE row 0 of
+// the tensor `tables` has a function of the rounded hidden channels, with GATE_TABLE row 1 one of the rounded gates.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -19,8 +22,23 @@ TENSOR_OUT(y)
 
 int lane = int(gl_LocalInvocationID.x);
 
+#if defined(HIDDEN_TABLE) || defined(GATE_TABLE)
+TEXELS_IN(tables)
+#endif
+#ifdef HIDDEN_TABLE
+LOOK_UP_FN(look_up_hidden, load_tables, 0)
+vec4 activate_hidden(vec4 v) { return look_up_hidden(activate(v)); }
+#else
 vec4 activate_hidden(vec4 v) { return activate(v); }
+#endif
 #include "gates.glsl"
+
+vec4 rounded_mean(vec4 v) {
+#ifdef MEAN_ROUNDED
+  v = round_to_steps(v, mean_step, mean_least, mean_most);
+#endif
+  return v;
+}
 
 void take_means(int rows, int n) {
   int pixels = x_shape.x * x_shape.y, split_k = split_k_of(rows, pixels);
@@ -37,7 +55,7 @@ void take_means(int rows, int n) {
     partial_sums[i] = sum;
   }
   barrier();
-  for (int row = lane; row < rows; row += WORKGROUP_X) values[row] = total(row, split_k) / float(pixels);
+  for (int row = lane; row < rows; row += WORKGROUP_X) values[row] = rounded_mean(total(row, split_k) / float(pixels));
   barrier();
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "graph/operators/elementwise/activation.hpp"
+#include "graph/operators/elementwise/byte_table.hpp"
 #include "kernels/framework/lowering.hpp"
 
 namespace vellum {
@@ -25,6 +26,10 @@ Shape padded_to_rank(const Shape& shape, size_t rank);
 // function computes integers of quantised operands.
 void combine(Lowering& lowering, const std::string& function, const Activation& activation, Layout layout,
              const Operand& a, const Operand& b, const Operand& y, const FixedPair& fixed_point = {});
+
+// y = entries of the table that x selects, both in `layout`.
+void look_up(Lowering& lowering, const ByteTable& op, const HostTensor& entries, Layout layout, TensorId x,
+             TensorId y);
 
 // y = function(a, b), all linear; y has integers of `dtype`. `function`: a function of
 // shaders/elementwise/integer.glsl.

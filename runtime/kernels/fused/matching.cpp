@@ -1,5 +1,7 @@
 #include "kernels/fused/matching.hpp"
 
+#include "kernels/conv/result_table.hpp"
+
 namespace vellum {
 
 bool has_fusible_weights(const GraphEditor& editor, const Node& conv) {
@@ -17,6 +19,23 @@ bool is_depthwise(const GraphEditor& editor, const Match<Conv>& conv) {
 bool is_product(const GraphEditor& editor, const Match<Conv>& conv) {
   return conv->group == 1 && input_or_none(*conv.node, 4) == kNoValue &&
          has_fusible_weights(editor, *conv.node) && is_pointwise(window_of(editor, conv));
+}
+
+Match<ByteTable> match_table_of_layer(const GraphEditor& editor, size_t index) {
+  const auto table = match_node<ByteTable>(editor, index);
+  if (!table) return {};
+  const HostTensor* entries = editor.constant(table.input(1));
+  const auto conv = match_producer<Conv>(editor, table.input(0));
+  const bool matches = entries && entries->elements() == ByteTable::kEntries && conv &&
+                       editor.only_reader(table.input(0)) == index &&
+                       has_fusible_weights(editor, *conv.node) &&
+                       rounds_to_numbers_of(*table.op, conv->activation);
+  return matches ? table : Match<ByteTable>{};
+}
+
+bool is_read_by_table(const GraphEditor& editor, ValueId value) {
+  const auto reader = editor.only_reader(value);
+  return reader && match_table_of_layer(editor, *reader);
 }
 
 Window2d window_of(const GraphEditor& editor, const Match<Conv>& conv) {

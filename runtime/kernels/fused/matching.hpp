@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "graph/operators/conv/conv.hpp"
+#include "graph/operators/elementwise/byte_table.hpp"
 #include "kernels/conv/window.hpp"
 #include "passes/rewrite/match.hpp"
 
@@ -20,6 +21,12 @@ bool is_depthwise(const GraphEditor& editor, const Match<Conv>& conv);
 // Returns whether the match is a 1x1 convolution with constant weights and without a scale. It may have a
 // residual.
 bool is_product(const GraphEditor& editor, const Match<Conv>& conv);
+
+// Matches a ByteTable at `index` of 256 constant entries that is the only reader of the rounded results of a
+// convolution, all of which are its numbers. The convolution has constant weights.
+Match<ByteTable> match_table_of_layer(const GraphEditor& editor, size_t index);
+// Returns whether the only reader of `value` is such a table.
+bool is_read_by_table(const GraphEditor& editor, ValueId value);
 
 Window2d window_of(const GraphEditor& editor, const Match<Conv>& conv);
 

@@ -20,13 +20,6 @@ namespace {
 
 constexpr size_t kLayerInputs = kResultTable;
 
-// Returns whether all results of the layer are numbers of the table.
-bool rounds_to_numbers_of(const ByteTable& table, const Activation& activation) {
-  const auto first = static_cast<float>(table.first);
-  return activation.is_rounded() && activation.step == table.x_step && activation.least >= first &&
-         activation.most < first + ByteTable::kEntries;
-}
-
 // Returns the activation of a layer whose kernels look results up; null for other nodes.
 const Activation* activation_of_layer(const GraphEditor& editor, const Node& node) {
   if (editor.constant(node.inputs[1]) == nullptr || !is_constant_or_absent(editor, node, 2)) return nullptr;

@@ -5,10 +5,13 @@
 
 #include "cost/device_traits.hpp"
 #include "cost/gates.hpp"
+#include "graph/operators/fused/fused_nodes.hpp"
 #include "kernels/conv/pointwise.hpp"
+#include "kernels/conv/result_table.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
+#include "kernels/framework/step_rounding.hpp"
 #include "kernels/reduction/reduce.hpp"
 #include "shaders/reduction/squeeze_excite.h"
 
@@ -100,16 +103,32 @@ Grid one_workgroup_each(const DeviceCaps& caps, int64_t images) {
   return grid;
 }
 
-TensorId means_of(Lowering& lowering) {
+// Rounds the means, and binds the tables of hidden channels and gates.
+void add_rounding(Lowering& lowering, Dispatch& dispatch, const SqueezeRounding& rounding) {
+  if (rounding.mean.is_rounded()) {
+    define(dispatch, "MEAN_ROUNDED");
+    define_steps(dispatch, {result_steps(rounding.mean)});
+    dispatch.appended.insert(dispatch.appended.end(), {{"mean_step", rounding.mean.step},
+                                                       {"mean_least", rounding.mean.least},
+                                                       {"mean_most", rounding.mean.most}});
+  }
+  if (!rounding.has_tables()) return;
+  dispatch.bindings.push_back(
+      reads("tables", pair_of_tables(lowering, rounding.hidden_table, rounding.gate_table)));
+  if (!rounding.hidden_table.empty()) define(dispatch, "HIDDEN_TABLE");
+  if (!rounding.gate_table.empty()) define(dispatch, "GATE_TABLE");
+}
+
+}  // namespace
+
+TensorId means_of_input(Lowering& lowering) {
   std::vector<bool> reduced(lowering.input_type(0).shape.size(), true);
   reduced[0] = reduced[1] = false;
   return reduce_to_workspace(lowering, "ReduceMean", reduced);
 }
 
-}  // namespace
-
 void squeeze_in_a_workgroup(Lowering& lowering, const SqueezeExcite& op, const SqueezeSizes& sizes,
-                            TensorId x, size_t weights, TensorId y) {
+                            TensorId x, size_t weights, TensorId y, const SqueezeRounding& rounding) {
   const GateWeights products = gate_weights(lowering, sizes, weights);
   Dispatch dispatch =
       make_dispatch("squeeze_excite", one_workgroup_each(lowering.caps(), sizes.images),
@@ -128,7 +147,22 @@ void squeeze_in_a_workgroup(Lowering& lowering, const SqueezeExcite& op, const S
   define_activation_or_bounds(dispatch, op.hidden);
   define_activation_or_bounds(dispatch, op.gate, "GATE");
   define(dispatch, "MOST_SLICES", std::to_string(kMostSlices));
+  add_rounding(lowering, dispatch, rounding);
+  if (const auto* fused = dynamic_cast<const FusedNodes*>(lowering.node().op.get());
+      fused && fused->kernel == FusedKernelId::rounded_gates)
+    dispatch.fused = FusedKernelId::rounded_gates;
   lowering.dispatch(std::move(dispatch));
+}
+
+bool shares_a_workgroup(const DeviceCaps& caps, const SqueezeSizes& sizes) {
+  return fits_a_workgroup(caps, sizes) && should_share_a_workgroup(caps, sizes);
+}
+
+void squeeze_input(Lowering& lowering, const SqueezeExcite& op, const SqueezeSizes& sizes,
+                   const SqueezeRounding& rounding) {
+  const TensorId x = should_take_means_there(lowering.caps(), sizes) ? lowering.read(0, Layout::channels4)
+                                                                     : means_of_input(lowering);
+  squeeze_in_a_workgroup(lowering, op, sizes, x, 1, lowering.write(0, Layout::channels4), rounding);
 }
 
 bool gates_are_last(const DeviceCaps& caps, const SqueezeSizes& sizes, int64_t invocations,
@@ -182,8 +216,7 @@ void add_gates(Dispatch& dispatch, const LastGates& gates, int64_t invocations) 
 }
 
 bool is_for_a_workgroup(const DeviceCaps& caps, const SqueezeSizes& sizes) {
-  return fits_a_workgroup(caps, sizes) && should_share_a_workgroup(caps, sizes) &&
-         should_take_means_there(caps, sizes);
+  return shares_a_workgroup(caps, sizes) && should_take_means_there(caps, sizes);
 }
 
 namespace {
@@ -191,7 +224,7 @@ namespace {
 // Emits one workgroup for each image, which computes the gates. `means`: it also computes the means;
 // otherwise a reduction before it does.
 void run_in_a_workgroup(Lowering& lowering, const SqueezeSizes& sizes, bool means) {
-  const TensorId x = means ? lowering.read(0, Layout::channels4) : means_of(lowering);
+  const TensorId x = means ? lowering.read(0, Layout::channels4) : means_of_input(lowering);
   squeeze_in_a_workgroup(lowering, lowering.op<SqueezeExcite>(), sizes, x, 1,
                          lowering.write(0, Layout::channels4));
 }
@@ -212,7 +245,7 @@ void multiply(Lowering& lowering, size_t i, TensorId x, TensorId y, const Activa
 
 void multiply_one_by_one(Lowering& lowering, const SqueezeSizes& sizes) {
   const auto& op = lowering.op<SqueezeExcite>();
-  const TensorId means = means_of(lowering);
+  const TensorId means = means_of_input(lowering);
   Shape shape = lowering.tensor(means).desc.shape;
   shape[1] = sizes.hidden;
   const TensorId hidden = lowering.workspace_like(means, std::move(shape), "/hidden");

@@ -2,6 +2,8 @@
 // last workgroup of the dispatch that computes its input (shaders/reduction/last_gates.glsl).
 #pragma once
 
+#include <vector>
+
 #include "graph/operators/reduction/squeeze_excite.hpp"
 #include "kernels/framework/lowering.hpp"
 
@@ -11,6 +13,17 @@ struct SqueezeSizes {
   int64_t images, inputs, hidden, outputs, pixels;
 };
 
+// The roundings of a quantised model. A table has the function of rounded results, from the activation's
+// least result on, in 256 entries; it is empty if there is none.
+struct SqueezeRounding {
+  Activation mean = {};
+  std::vector<float> hidden_table = {}, gate_table = {};
+  bool has_tables() const { return !hidden_table.empty() || !gate_table.empty(); }
+};
+
+// Returns whether one workgroup for the gates of an image is predicted to be faster than two dispatches.
+bool shares_a_workgroup(const DeviceCaps& caps, const SqueezeSizes& sizes);
+
 // Returns whether one workgroup for means and gates of an image is predicted to be faster than several
 // dispatches.
 bool is_for_a_workgroup(const DeviceCaps& caps, const SqueezeSizes& sizes);
@@ -18,7 +31,15 @@ bool is_for_a_workgroup(const DeviceCaps& caps, const SqueezeSizes& sizes);
 // y = gate(W2 hidden(W1 mean(x) + B1) + B2). W1, B1, W2 and B2 are the node's inputs `weights` to `weights` +
 // 3.
 void squeeze_in_a_workgroup(Lowering& lowering, const SqueezeExcite& op, const SqueezeSizes& sizes,
-                            TensorId x, size_t weights, TensorId y);
+                            TensorId x, size_t weights, TensorId y, const SqueezeRounding& rounding = {});
+
+// Emits one dispatch for means and gates of input 0, or one for the means and one for the gates if x has many
+// pixels. `sizes`: those of input 0. W1 is input 1.
+void squeeze_input(Lowering& lowering, const SqueezeExcite& op, const SqueezeSizes& sizes,
+                   const SqueezeRounding& rounding);
+
+// Emits the means of the channels of input 0 to a workspace of floats.
+TensorId means_of_input(Lowering& lowering);
 
 // Tensors and parameters of gates that the last workgroup of another dispatch computes. That dispatch stores
 // the values that the gates scale (shaders/reduction/last_gates.glsl).

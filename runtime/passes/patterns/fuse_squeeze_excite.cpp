@@ -1,19 +1,13 @@
-#include <algorithm>
 #include <memory>
 #include <optional>
 
-#include "graph/operators/reduction/pool.hpp"
-#include "graph/operators/reduction/reduce.hpp"
 #include "graph/operators/reduction/squeeze_excite.hpp"
 #include "passes/passes.hpp"
+#include "passes/patterns/channel_means.hpp"
 #include "passes/rewrite/match.hpp"
 
 namespace vellum {
 namespace {
-
-bool has_one_position(const Shape& shape) {
-  return shape.size() >= 3 && shape.size() <= 4 && product(shape, 2, shape.size()) == 1;
-}
 
 // The Conv that computes `value` where it is a matrix product: of one position, with constant weights.
 Match<Conv> match_product(const GraphEditor& editor, ValueId value) {
@@ -25,28 +19,6 @@ Match<Conv> match_product(const GraphEditor& editor, ValueId value) {
   const bool fits = has_one_position(editor.type(conv.input(0)).shape) &&
                     has_one_position(weights->shape()) && has_one_position(editor.type(value).shape);
   return fits && is_float_value(editor, value) ? conv : Match<Conv>{};
-}
-
-bool all_zero(const Ints& amounts) {
-  return std::all_of(amounts.begin(), amounts.end(), [](int64_t amount) { return amount == 0; });
-}
-
-// Whether the node computes the means over all spatial dimensions of its first input.
-bool computes_means(const GraphEditor& editor, size_t index) {
-  const Node& node = editor.node(index);
-  const Shape& shape = editor.type(node.inputs[0]).shape;
-  if (!has_one_position(editor.type(node.outputs[0]).shape) || shape.size() > 4) return false;
-  if (const auto pool = match_node<GlobalPool>(editor, index)) return pool->kind == PoolKind::average;
-  if (const auto reduce = match_node<Reduce>(editor, index)) {
-    if (reduce->kind != ReduceKind::mean || !reduce->keep_dims || reduce->fixed_mean) return false;
-    const std::vector<size_t> axes = reduce->reduced_axes(operator_inputs(editor.graph(), node));
-    return axes.size() == shape.size() - 2 &&
-           std::none_of(axes.begin(), axes.end(), [](size_t axis) { return axis < 2; });
-  }
-  const auto pool = match_node<Pool>(editor, index);
-  if (!pool || pool->kind != PoolKind::average || pool->activation || pool->fixed_average) return false;
-  const WindowPlacement window = pool->place(operator_inputs(editor.graph(), node));
-  return window.kernel == window.input && all_zero(window.pads_begin) && all_zero(window.pads_end);
 }
 
 // Whether the only reader of `value` multiplies it by `gated`.
