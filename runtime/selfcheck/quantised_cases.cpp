@@ -16,6 +16,7 @@
 #include "graph/operators/movement/cache_update.hpp"
 #include "graph/operators/reduction/fixed_rows.hpp"
 #include "kernels/conv/result_table.hpp"
+#include "kernels/fused/expand.hpp"
 #include "kernels/fused/rounded_gates.hpp"
 #include "kernels/fused/table.hpp"
 
@@ -108,6 +109,12 @@ void add_fused_tables(std::vector<SmallOperator>& list) {
                      {steps({1, 20, 8, 8}), rounded_weights({6, 20, 1, 1}, 2), rounded_weights({6}, 3),
                       rounded_weights({20, 6, 1, 1}, 4), rounded_weights({20}, 5), table, table},
                      rounded_gates_nodes(rounding, layer_with_table(), layer_with_table())));
+  const GateLayer pointwise = layer_with_table(), depthwise = layer_with_table(20, 1);
+  list.push_back(small_operator(
+      "ExpandConv 3x3 with tables", "ExpandConv",
+      {steps({1, 10, 9, 7}), rounded_weights({20, 10, 1, 1}, 2), rounded_weights({20}, 3),
+       rounded_weights({20, 1, 3, 3}, 4), rounded_weights({20}, 5), table, table},
+      expand_nodes(pointwise.conv, depthwise.conv, nullptr, {pointwise.table, depthwise.table})));
 }
 
 // The operators that the pass fuse_dynamic_quantization makes, and the one that it starts from.

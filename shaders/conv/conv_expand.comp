@@ -15,6 +15,9 @@
 // grid is (tiles of an image, blocks of slices, images), so that all invocations of a workgroup use the same
 // weights.
 //
+// With MIDDLE_TABLE row 0 of the tensor `tables` has a function of the rounded results of step 1, with LAST_TABLE row 1 one of
+// those of step 2.
+//
 // With MEANS a workgroup also stores the sum of its results, as conv_depthwise_tile.comp does. With GATES the
 // last workgroup computes the gates of squeeze-and-excitation from these sums (last_gates.glsl).
 #version 450
@@ -75,12 +78,29 @@ void store_middle(int at, vec4 v) { middle_texels[at] = v; }
 vec4 middle_pixel(int at) { return middle_texels[at]; }
 #endif
 
+#if defined(MIDDLE_TABLE) || defined(LAST_TABLE)
+TEXELS_IN(tables)
+LOOK_UP_FN(look_up_middle, load_tables, 0)
+LOOK_UP_FN(look_up_last, load_tables, 1)
+#endif
+
 vec4 activate_middle(vec4 v) {
   v = CAT(activation_, MIDDLE)(v);
 #ifdef MIDDLE_SCALED
   v = middle_params.z * v + middle_params.w;
 #endif
+#ifdef MIDDLE_TABLE
+  v = look_up_middle(v);
+#endif
   return v;
+}
+
+vec4 activate_last(vec4 v) {
+#ifdef LAST_TABLE
+  return look_up_last(activate(v));
+#else
+  return activate(v);
+#endif
 }
 
 // The pixels of x that the workgroup multiplies: `size` pixels from `origin` on.
@@ -158,7 +178,7 @@ vec4 filter_pixels(const int s, int first_slice, ivec2 first, ivec2 end, Region 
   [[unroll]] for (int i = 0; i < FILTERED; ++i) {
     ivec4 p = ivec4(first.x + i, first.y, slice, n);
     if (p.x < end.x) {
-      vec4 result = keep_channels(activate(finished_filters(v[i], slice)), y_shape.z - 4 * slice);
+      vec4 result = keep_channels(activate_last(finished_filters(v[i], slice)), y_shape.z - 4 * slice);
       store_y(p, result);
       stored += result;
     }

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "caps/cooperative_matrix.hpp"
 #include "cost/device_rates.hpp"
@@ -14,12 +15,14 @@
 #include "kernels/conv/dispatch.hpp"
 #include "kernels/conv/pointwise.hpp"
 #include "kernels/conv/problem.hpp"
+#include "kernels/conv/result_table.hpp"
+#include "kernels/elementwise/elementwise.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/iterations.hpp"
+#include "kernels/fused/expand_match.hpp"
 #include "kernels/fused/expand_tiles.hpp"
 #include "kernels/fused/fused_kernels.hpp"
-#include "kernels/fused/matching.hpp"
 #include "kernels/fused/squeeze_excite.hpp"
 #include "kernels/reduction/squeeze_excite.hpp"
 #include "shaders/conv/conv_expand.h"
@@ -27,11 +30,29 @@
 namespace vellum {
 namespace {
 
-constexpr size_t kPointwiseNode = 0, kDepthwiseNode = 1, kSqueezeNode = 2;
-// The first inputs of the 1x1 convolution, the depthwise convolution and the gates.
-constexpr size_t kPointwise = 1, kDepthwise = 3, kGates = 5;
+constexpr size_t kPointwiseNode = 0;
+// The first inputs of the 1x1 convolution, the depthwise convolution, and of the gates or tables.
+constexpr size_t kPointwise = 1, kDepthwise = 3, kGates = 5, kMiddleTable = 5, kLastTable = 6;
 
-bool has_squeeze(const FusedNodes& op) { return op.body.nodes.size() > kSqueezeNode; }
+// The operators of the body.
+struct ExpandBody {
+  const Conv *pointwise = nullptr, *depthwise = nullptr;
+  size_t depthwise_node = 0;
+  const SqueezeExcite* squeeze = nullptr;
+  const ByteTable *middle = nullptr, *last = nullptr;
+};
+
+ExpandBody body_of_expand(const FusedNodes& op) {
+  ExpandBody body{.pointwise = &op.op<Conv>(kPointwiseNode)};
+  for (size_t i = 1; i < op.body.nodes.size(); ++i) {
+    const Operator* node = op.body.nodes[i].op.get();
+    if (const auto* conv = dynamic_cast<const Conv*>(node)) body.depthwise = conv, body.depthwise_node = i;
+    if (const auto* squeeze = dynamic_cast<const SqueezeExcite*>(node)) body.squeeze = squeeze;
+    if (const auto* table = dynamic_cast<const ByteTable*>(node))
+      (body.depthwise ? body.last : body.middle) = table;
+  }
+  return body;
+}
 
 struct ExpandProblem {
   int64_t images = 1, inputs = 1, outputs = 1;  // channels
@@ -40,6 +61,7 @@ struct ExpandProblem {
   bool takes_means = false;
   SqueezeSizes gates = {};            // sizes with one mean for each channel
   Activation middle = {}, last = {};  // of the two convolutions
+  bool has_tables = false;
 
   ExpandDemand demand() const {
     return {.width = window.output[0],
@@ -65,19 +87,21 @@ struct ExpandProblem {
 ExpandProblem expand_problem(const FusedNodes& op, const std::vector<OperatorInput>& inputs,
                              Precision precision) {
   const TensorType middle = op.output_of(kPointwiseNode, inputs);
+  const ExpandBody body = body_of_expand(op);
   SqueezeSizes gates{};
-  if (has_squeeze(op))
+  if (body.squeeze)
     gates = {inputs[0].type.shape[0], middle.shape[1], inputs[kGates].type.shape[0],
              inputs[kGates + 2].type.shape[0], 1};
   return {.images = inputs[0].type.shape[0],
           .inputs = inputs[0].type.shape[1],
           .outputs = middle.shape[1],
-          .window = to_2d(op.op<Conv>(kDepthwiseNode).place(op.inputs_of(kDepthwiseNode, inputs))),
+          .window = to_2d(body.depthwise->place(op.inputs_of(body.depthwise_node, inputs))),
           .precision = precision,
-          .takes_means = has_squeeze(op),
+          .takes_means = body.squeeze != nullptr,
           .gates = gates,
-          .middle = op.op<Conv>(kPointwiseNode).activation,
-          .last = op.op<Conv>(kDepthwiseNode).activation};
+          .middle = body.pointwise->activation,
+          .last = body.depthwise->activation,
+          .has_tables = body.middle || body.last};
 }
 
 // Returns whether each window reads at least one pixel that is not padding, so that a tile covers a pixel.
@@ -92,10 +116,11 @@ bool windows_reach_pixels(const Window2d& window) {
 bool has_kernel(const ExpandProblem& problem, const DeviceCaps& caps) {
   const ExpandDemand demand = problem.demand();
   const int64_t texels = demand.images * demand.height * demand.width * demand.slices * demand.inputs;
-  // The kernel binds x, two weights, y and the means. Devices guarantee only four buffers for a dispatch.
+  // The kernel binds x, two weights, y and the means or the tables. Devices guarantee only four buffers for a
+  // dispatch; tables are in images where results are.
+  const uint32_t buffers = problem.takes_means || (problem.has_tables && !caps.prefers_images) ? 5 : 4;
   return texels > 0 && fits_32_bits(problem.window) && has_unrolled_taps(problem.window) &&
-         windows_reach_pixels(problem.window) &&
-         (problem.takes_means ? 5u : 4u) <= caps.max_storage_buffers_per_stage;
+         windows_reach_pixels(problem.window) && buffers <= caps.max_storage_buffers_per_stage;
 }
 
 int64_t tiles_of(const ExpandDemand& demand, const ExpandTile& tile) {
@@ -126,7 +151,7 @@ std::vector<TimedTile<ExpandTile>> tiles_of_one_kernel(const ExpandProblem& prob
 }
 
 const SqueezeExcite& squeeze_of(const Lowering& lowering) {
-  return lowering.op<FusedNodes>().op<SqueezeExcite>(kSqueezeNode);
+  return *body_of_expand(lowering.op<FusedNodes>()).squeeze;
 }
 
 // The tensors that the kernel stores for squeeze-and-excitation: the gates, or the means (`apart`), from
@@ -157,6 +182,28 @@ uint64_t iterations_of(const TensorDesc& x, const ExpandDemand& demand, const Ex
   const int64_t filters = divide_up(tile.width * tile.height, tile.invocations);
   return kShortLoops + loop_iterations(expands, slice_iterations(x, demand.inputs, in_runs)) +
          static_cast<uint64_t>(tile.tile.slices) * loop_iterations(filters);
+}
+
+// Binds the tables of the results of both convolutions.
+void add_tables(Lowering& lowering, Dispatch& dispatch, const ExpandProblem& problem) {
+  if (!problem.has_tables) return;
+  const ExpandBody body = body_of_expand(lowering.op<FusedNodes>());
+  std::vector<float> middle, last;
+  if (body.middle) {
+    middle = entries_from(*lowering.constant(kMiddleTable), *body.middle, problem.middle);
+    define(dispatch, "MIDDLE_TABLE");
+  }
+  if (body.last) {
+    last = entries_from(*lowering.constant(kLastTable), *body.last, problem.last);
+    define(dispatch, "LAST_TABLE");
+  }
+  dispatch.bindings.push_back(reads("tables", pair_of_tables(lowering, std::move(middle), std::move(last))));
+}
+
+// Returns whether the tensors can be bound. The tables have the storage of the result.
+bool binds_tables(const Lowering& lowering, const ExpandProblem& problem) {
+  return !problem.has_tables || lowering.caps().max_storage_buffers_per_stage >= 5 ||
+         lowering.texel_grid(1, 1).storage == Storage::image2d;
 }
 
 void emit_one_kernel(Lowering& lowering, const ExpandProblem& problem, const ExpandTile& tile) {
@@ -211,6 +258,7 @@ void emit_one_kernel(Lowering& lowering, const ExpandProblem& problem, const Exp
   define_activation_or_bounds(dispatch, problem.middle, "MIDDLE");
   if (problem.takes_means) define(dispatch, "MEANS"), dispatch.workgroups_cooperate = true;
   if (last.op) add_gates(dispatch, last, tile.invocations);
+  add_tables(lowering, dispatch, problem);
   if (means.apart != kNoTensor) dispatch.bindings.push_back(writes("means", means.apart));
   dispatch.fused = FusedKernelId::expand;
   lowering.dispatch(std::move(dispatch));
@@ -219,27 +267,40 @@ void emit_one_kernel(Lowering& lowering, const ExpandProblem& problem, const Exp
                            means.gates);
 }
 
+// Emits the depthwise convolution of `middle`, and its table.
+void emit_depthwise_of(Lowering& lowering, const ConvProblem& problem, TensorId middle, TensorId y,
+                       const ByteTable* table) {
+  const TensorId sums = table ? lowering.workspace_like(y, lowering.tensor(y).desc.shape, "/depthwise") : y;
+  lowering.emit_best(depthwise_candidates(problem, lowering.caps(), sums, {middle, kDepthwise}));
+  if (table) look_up(lowering, *table, *lowering.constant(kLastTable), Layout::channels4, sums, y);
+}
+
 // Emits the layers unfused, each with its best candidate.
 void emit_unfused(Lowering& lowering, const ExpandProblem& problem) {
   const DeviceCaps& caps = lowering.caps();
   const Window2d& window = problem.window;
+  const ExpandBody body = body_of_expand(lowering.op<FusedNodes>());
   const TensorId x = lowering.read(0, Layout::channels4);
   const Shape shape = lowering.op<FusedNodes>().output_of(kPointwiseNode, operator_inputs(lowering)).shape;
-  const TensorId middle = lowering.workspace_like(x, shape, "/expanded");
+  TensorId middle = lowering.workspace_like(x, shape, "/expanded");
   emit_best_pointwise(lowering,
                       {.pixels = problem.images * window.input[0] * window.input[1],
                        .inputs = problem.inputs,
                        .outputs = problem.outputs,
                        .precision = problem.precision},
                       x, middle, problem.middle, kPointwise);
+  if (body.middle) {
+    const TensorId sums = std::exchange(middle, lowering.workspace_like(x, shape, "/looked up"));
+    look_up(lowering, *body.middle, *lowering.constant(kMiddleTable), Layout::channels4, sums, middle);
+  }
 
   const ConvProblem depthwise =
       depthwise_problem(problem.images, problem.outputs, window, problem.last, problem.precision);
-  const DepthwiseSource source{middle, kDepthwise};
   const TensorId y = lowering.write(0, Layout::channels4);
-  if (!problem.takes_means) return lowering.emit_best(depthwise_candidates(depthwise, caps, y, source));
+  if (!problem.takes_means) return emit_depthwise_of(lowering, depthwise, middle, y, body.last);
   emit_depthwise_gates(lowering, depthwise, means_tile(depthwise, caps).value(), squeeze_of(lowering),
-                       problem.gates_of(1), kGates, y, lowering.write(1, Layout::channels4), source);
+                       problem.gates_of(1), kGates, y, lowering.write(1, Layout::channels4),
+                       {middle, kDepthwise});
 }
 
 // The tile of a candidate on devices for which the model proposes none. Only measurements choose it, and
@@ -265,32 +326,6 @@ std::vector<TimedTile<ExpandTile>> tiles_with_gates(const ExpandProblem& problem
 
 // --- The match ---
 
-// Returns the operator of the 1x1 convolution and the node at `index`: a depthwise convolution, or one that
-// is already fused with its squeeze-and-excitation. Returns null for other nodes.
-std::shared_ptr<const FusedNodes> with_depthwise(const GraphEditor& editor, size_t index,
-                                                 const std::shared_ptr<const Operator>& pointwise) {
-  if (const auto both = match_node<FusedNodes>(editor, index);
-      both && both->kernel == FusedKernelId::squeeze_excite)
-    return expand_nodes(pointwise, both->body.nodes[0].op, both->body.nodes[1].op);
-  const auto conv = match_node<Conv>(editor, index);
-  return conv && is_depthwise(editor, conv) ? expand_nodes(pointwise, conv.node->op) : nullptr;
-}
-
-// Matches the layers that end with the node at `index`, even if the device gains nothing.
-std::optional<FusedMatch> match_layers(const GraphEditor& editor, size_t index) {
-  const Node& last = editor.node(index);
-  if (editor.removed(index) || last.inputs.empty() || last.inputs[0] == kNoValue) return std::nullopt;
-  const auto product = match_producer<Conv>(editor, last.inputs[0]);
-  if (!product || editor.only_reader(last.inputs[0]) != index || product.node->inputs.size() > 3)
-    return std::nullopt;
-  const auto op = with_depthwise(editor, index, product.node->op);
-  if (!op || !is_product(editor, product) || !is_float_value(editor, last.outputs[0])) return std::nullopt;
-  Node node{last.name, op, inputs_or_none(*product.node, 0, 3), last.outputs};
-  std::ranges::copy(inputs_or_none(last, 1, std::max<size_t>(last.inputs.size(), 3) - 1),
-                    std::back_inserter(node.inputs));
-  return FusedMatch{index, std::move(node), {product.index}};
-}
-
 ExpandProblem expand_problem(const GraphEditor& editor, const FusedMatch& match, Precision precision) {
   return expand_problem(dynamic_cast<const FusedNodes&>(*match.node.op),
                         operator_inputs(editor.graph(), match.node), precision);
@@ -300,11 +335,16 @@ ExpandProblem expand_problem(const GraphEditor& editor, const FusedMatch& match,
 
 std::shared_ptr<const FusedNodes> expand_nodes(std::shared_ptr<const Operator> pointwise,
                                                std::shared_ptr<const Operator> depthwise,
-                                               std::shared_ptr<const Operator> squeeze) {
+                                               std::shared_ptr<const Operator> squeeze,
+                                               const ExpandTables& tables) {
   auto op = std::make_shared<FusedNodes>(FusedKernelId::expand);
   std::vector<ValueId> in = op->add_inputs(5);
-  const ValueId middle = op->add_node("pointwise", std::move(pointwise), {in[0], in[1], in[2]});
-  const ValueId y = op->add_node("depthwise", std::move(depthwise), {middle, in[3], in[4]});
+  const std::vector<ValueId> entries =
+      tables.middle || tables.last ? op->add_inputs(2) : std::vector<ValueId>();
+  ValueId middle = op->add_node("pointwise", std::move(pointwise), {in[0], in[1], in[2]});
+  if (tables.middle) middle = op->add_node("middle table", tables.middle, {middle, entries[0]});
+  ValueId y = op->add_node("depthwise", std::move(depthwise), {middle, in[3], in[4]});
+  if (tables.last) y = op->add_node("last table", tables.last, {y, entries[1]});
   op->add_output(y);
   if (!squeeze) return op;
   in = op->add_inputs(4);
@@ -314,15 +354,16 @@ std::shared_ptr<const FusedNodes> expand_nodes(std::shared_ptr<const Operator> p
 
 std::optional<FusedMatch> match_expand(const GraphEditor& editor, size_t index,
                                        const FusionContext& context) {
-  std::optional<FusedMatch> match = match_layers(editor, index);
-  if (!match) return std::nullopt;
+  std::optional<ExpandLayers> layers = match_expand_layers(editor, index);
+  if (!layers) return std::nullopt;
+  FusedMatch* match = &layers->match;
   const ExpandProblem problem = expand_problem(editor, *match, context.precision);
   const std::vector<TimedTile<ExpandTile>> tiles = tiles_with_gates(problem, context.caps);
   if (tiles.empty()) return std::nullopt;
   const UnfusedTimes apart = layers_apart(context.caps, device_rates(context.caps), problem.demand());
   match->us = tiles.front().us;
-  match->layers = {{match->removed.front(), apart.pointwise_us}, {index, apart.depthwise_us}};
-  return match;
+  match->layers = {{layers->pointwise, apart.pointwise_us}, {layers->depthwise, apart.depthwise_us}};
+  return std::move(layers->match);
 }
 
 void lower_fused_expand(Lowering& lowering) {
@@ -336,12 +377,14 @@ void lower_fused_expand(Lowering& lowering) {
                             emit_one_kernel(node, problem, tile);
                           }});
   };
-  const std::vector<TimedTile<ExpandTile>> tiles = tiles_of_one_kernel(problem, caps);
+  const bool binds = binds_tables(lowering, problem);
+  std::vector<TimedTile<ExpandTile>> tiles;
+  if (binds) tiles = tiles_of_one_kernel(problem, caps);
   for (size_t i = 0; i < tiles.size(); ++i) add(tiles[i].tile, 0.5 + 0.1 * static_cast<double>(i));
   ExpandTile any = kAnyExpandTile;
   any.width = std::min(any.width, problem.window.output[0]);
   any.height = std::min(any.height, problem.window.output[1]);
-  if (tiles.empty() && has_kernel(problem, caps) && fits_the_grid(problem.demand(), caps, any))
+  if (binds && tiles.empty() && has_kernel(problem, caps) && fits_the_grid(problem.demand(), caps, any))
     add(any, kOnlyIfMeasured);
   candidates.push_back({{"layers apart"}, 1, [problem](Lowering& node) { emit_unfused(node, problem); }});
   lowering.emit_best(candidates);
