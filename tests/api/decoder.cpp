@@ -51,6 +51,7 @@ Decoder::Decoder(const DecoderShape& shape, DecoderForm form) : shape_(shape), f
     }
   weights_.emplace("cosines", HostTensor::f32({shape.capacity, half}, cosines));
   weights_.emplace("sines", HostTensor::f32({shape.capacity, half}, sines));
+  if (has_sinks()) weights_.emplace("sinks", random_tensor({shape.heads}, ++seed));
 }
 
 std::string Decoder::attention_nodes(OnnxModel& model, const std::string& layer, const std::string& x) const {
@@ -59,13 +60,16 @@ std::string Decoder::attention_nodes(OnnxModel& model, const std::string& layer,
   if (grows() && !has_groups()) return growing_attention(model, layer);
   const std::string past = "past." + layer, present = "present." + layer, y = "attention/" + layer;
   if (has_groups()) {
-    model.node(
-        "com.microsoft.GroupQueryAttention",
-        {"q/" + layer, "k/" + layer, "v/" + layer, past + ".key", past + ".value", "seqlens", "total",
-         "cosines", "sines"},
-        {y, present + ".key", present + ".value"},
-        attributes(
-            {{"num_heads", shape_.heads}, {"kv_num_heads", shape_.kv_heads}, {"do_rotary", int64_t{1}}}));
+    const int64_t tokens = window(std::stoll(layer));
+    model.node("com.microsoft.GroupQueryAttention",
+               {"q/" + layer, "k/" + layer, "v/" + layer, past + ".key", past + ".value", "seqlens", "total",
+                "cosines", "sines", "", "", has_sinks() ? "sinks" : ""},
+               {y, present + ".key", present + ".value"},
+               attributes({{"num_heads", shape_.heads},
+                           {"kv_num_heads", shape_.kv_heads},
+                           {"do_rotary", int64_t{1}},
+                           {"local_window_size", tokens > 0 ? tokens : -1},
+                           {"sliding_window_cache", int64_t{tokens > 0}}}));
     return y;
   }
   for (const char* const part : {"key", "value"})
@@ -107,9 +111,10 @@ OnnxModel Decoder::model() const {
   for (int64_t i = 0; i < shape_.layers; ++i) {
     const std::string layer = std::to_string(i);
     for (const char* const part : {".key", ".value"}) {
-      const Shape cache = grows()  ? Shape{1, shape_.kv_heads, kUnknownDim, shape_.channels}
-                          : groups ? Shape{1, shape_.kv_heads, shape_.capacity, shape_.channels}
-                                   : Shape{1, shape_.capacity, shape_.kv_width()};
+      const Shape cache = grows() && groups ? Shape{kUnknownDim, shape_.kv_heads, kUnknownDim, kUnknownDim}
+                          : grows()         ? Shape{1, shape_.kv_heads, kUnknownDim, shape_.channels}
+                          : groups          ? Shape{1, shape_.kv_heads, shape_.capacity, shape_.channels}
+                                            : Shape{1, shape_.capacity, shape_.kv_width()};
       model.input("past." + layer + part, cache);
     }
     const std::string y = attention_nodes(model, layer, norm("normal1/" + layer, "norm1." + layer));
@@ -167,24 +172,27 @@ void Decoder::turn(Row& heads, int64_t position) const {
     }
 }
 
-Decoder::Row Decoder::attend(const Row& q, const std::vector<Row>& keys,
+Decoder::Row Decoder::attend(int64_t layer, const Row& q, const std::vector<Row>& keys,
                              const std::vector<Row>& values) const {
+  const auto seen = static_cast<size_t>(window(layer));
+  const size_t first = seen > 0 && keys.size() > seen ? keys.size() - seen : 0;
   const auto channels = static_cast<size_t>(shape_.channels);
   const auto heads_of_each = static_cast<size_t>(shape_.heads / shape_.kv_heads);
   Row y(q.size(), 0.0);
   for (size_t head = 0; head < static_cast<size_t>(shape_.heads); ++head) {
     const size_t from = head * channels, kv = head / heads_of_each * channels;
     Row weights;
-    for (const Row& key : keys) {
+    for (size_t key = first; key < keys.size(); ++key) {
       double score = 0.0;
-      for (size_t i = 0; i < channels; ++i) score += q[from + i] * key[kv + i];
+      for (size_t i = 0; i < channels; ++i) score += q[from + i] * keys[key][kv + i];
       weights.push_back(score / std::sqrt(static_cast<double>(channels)));
     }
     const double most = *std::ranges::max_element(weights);
     double sum = 0.0;
     for (double& w : weights) sum += w = std::exp(w - most);
-    for (size_t key = 0; key < keys.size(); ++key)
-      for (size_t i = 0; i < channels; ++i) y[from + i] += weights[key] / sum * values[key][kv + i];
+    if (has_sinks()) sum += std::exp(double{weight("sinks").as<float>()[head]} - most);
+    for (size_t key = first; key < keys.size(); ++key)
+      for (size_t i = 0; i < channels; ++i) y[from + i] += weights[key - first] / sum * values[key][kv + i];
   }
   return y;
 }
@@ -210,7 +218,7 @@ std::vector<int64_t> Decoder::generate(const std::vector<int64_t>& prompt, size_
       turn(k, static_cast<int64_t>(position));
       keys[i].push_back(k);
       values[i].push_back(times(normal, "v." + layer));
-      add(times(attend(q, keys[i], values[i]), "o." + layer));
+      add(times(attend(static_cast<int64_t>(i), q, keys[i], values[i]), "o." + layer));
       const Row second = normalized(x, "norm2." + layer);
       Row gate = times(second, "gate." + layer);
       const Row up = times(second, "up." + layer);

@@ -20,7 +20,8 @@ struct DecoderShape {
 // How the model attends. All but the first and the last have caches that grow.
 enum class DecoderForm : uint8_t {
   group_query,        // com.microsoft.GroupQueryAttention, with rotary embeddings and attention_mask
-  group_query_grows,  // the same, but past and present differ in length, as without a shared buffer
+  group_query_grows,  // the same, but past and present differ in length, and batch and channels are open
+  group_query_sinks,  // the same with head sinks, and with caches of a window in the first layer
   concatenation,   // as torch exports it: past and new tokens are concatenated, positions follow from shapes
   attention,       // the same, but ONNX's Attention concatenates
   tensor_scatter,  // ONNX's TensorScatter and Attention with nonpad_kv_seqlen; without rotary embeddings
@@ -41,14 +42,17 @@ class Decoder {
 
  private:
   bool has_groups() const {
-    return form_ == DecoderForm::group_query || form_ == DecoderForm::group_query_grows;
+    return form_ == DecoderForm::group_query || form_ == DecoderForm::group_query_grows || has_sinks();
   }
+  bool has_sinks() const { return form_ == DecoderForm::group_query_sinks; }
+  // The tokens that a token of the layer attends to; 0: all.
+  int64_t window(int64_t layer) const { return has_sinks() && layer == 0 ? 16 : 0; }
   using Row = std::vector<double>;
   const HostTensor& weight(const std::string& name) const { return weights_.at(name); }
   Row times(const Row& x, const std::string& matrix) const;
   Row normalized(const Row& x, const std::string& scale) const;
   void turn(Row& heads, int64_t position) const;
-  Row attend(const Row& q, const std::vector<Row>& keys, const std::vector<Row>& values) const;
+  Row attend(int64_t layer, const Row& q, const std::vector<Row>& keys, const std::vector<Row>& values) const;
   void add_shared_nodes(OnnxModel& model) const;  // of growing caches: positions, cosines, sines and the mask
   std::string rotated(OnnxModel& model, const std::string& heads) const;
   std::string growing_attention(OnnxModel& model, const std::string& layer) const;

@@ -171,12 +171,14 @@ TEST_P(Generate, ANewLengthMakesNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Forms, Generate,
                          testing::Values(DecoderForm::group_query, DecoderForm::group_query_grows,
-                                         DecoderForm::tensor_scatter, DecoderForm::concatenation,
-                                         DecoderForm::attention),
+                                         DecoderForm::group_query_sinks, DecoderForm::tensor_scatter,
+                                         DecoderForm::concatenation, DecoderForm::attention),
                          [](const auto& form) {
                            return form.param == DecoderForm::group_query ? "GroupQueryAttention"
                                   : form.param == DecoderForm::group_query_grows
                                       ? "GroupQueryAttentionThatGrows"
+                                  : form.param == DecoderForm::group_query_sinks
+                                      ? "GroupQueryAttentionWithSinks"
                                   : form.param == DecoderForm::tensor_scatter ? "TensorScatter"
                                   : form.param == DecoderForm::concatenation  ? "Concatenation"
                                                                               : "Attention";

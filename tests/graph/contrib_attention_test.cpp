@@ -36,11 +36,16 @@ struct GroupQuery {
   int64_t batches = 1, tokens = 1;
   std::optional<int64_t> past = std::nullopt;
   Ints lengths;
-  bool packed = false, turns = false, bias = false;
+  bool packed = false, turns = false, bias = false, sinks = false;
   AttributeValues attributes = {};
   std::optional<int64_t> total = std::nullopt;  // the longest of the lengths
 
   std::vector<HostTensor> run() const {
+    const auto [spec, inputs] = node();
+    return run_all(*make(spec, inputs), inputs);
+  }
+
+  std::pair<Spec, OptionalTensors> node() const {
     const int64_t all_tokens = total.value_or(*std::ranges::max_element(lengths));
     OptionalTensors inputs;
     if (packed)
@@ -58,11 +63,11 @@ struct GroupQuery {
       inputs.push_back(turns ? std::optional(eighths({32, 8}, seed)) : std::nullopt);
     inputs.push_back(std::nullopt);
     inputs.push_back(bias ? std::optional(eighths({1, 1, tokens, all_tokens}, 8)) : std::nullopt);
+    if (sinks) inputs.emplace_back(eighths({4}, 9, 2.0f));
     AttributeValues all = attributes;
     all.insert(all.end(),
                {{"num_heads", int64_t{4}}, {"kv_num_heads", int64_t{2}}, {"do_rotary", int64_t{turns}}});
-    const Spec spec{"com.microsoft.GroupQueryAttention", 1, all, 3};
-    return run_all(*make(spec, inputs), inputs);
+    return {Spec{"com.microsoft.GroupQueryAttention", 1, all, 3}, inputs};
   }
 };
 
@@ -168,9 +173,65 @@ TEST(GroupQueryAttention, RefusesWhatDoesNotFit) {
       eighths({1, 1, 64}, 1),    eighths({1, 1, 32}, 2), eighths({1, 1, 32}, 3), eighths({1, 2, 4, 16}, 4),
       eighths({1, 2, 4, 16}, 5), words({1}, {6}),        words({}, {7})};
   expect_refused(spec, inputs, "total_sequence_length is 7 with 1 new tokens and a cache of 4");
-  Spec smooth = spec;
-  smooth.attributes.emplace_back("smooth_softmax", int64_t{1});
-  expect_refused(smooth, inputs, "smooth softmax", ErrorCode::unsupported);
+  OptionalTensors sinks = inputs;
+  sinks[6] = words({}, {5});
+  sinks.resize(11);
+  sinks.push_back(eighths({3}, 9));
+  expect_refused(spec, sinks, "head_sink of shape 3 has not one element for each of 4 heads");
+}
+
+TEST(GroupQueryAttention, WithSinks) {
+  expect_fingerprint(GroupQuery({.tokens = 3, .lengths = {3}, .sinks = true}).run()[0],
+                     {-2.3534028f, -2.4879417f, -3.7261031f});
+  expect_fingerprint(
+      GroupQuery({.tokens = 2, .past = 3, .lengths = {5}, .turns = true, .sinks = true}).run()[0],
+      {0.42993499f, -1.4692059f});
+  expect_fingerprint(
+      GroupQuery({.batches = 2, .past = 4, .lengths = {5, 3}, .attributes = {{"smooth_softmax", int64_t{1}}}})
+          .run()[0],
+      {7.8137355f, -2.7343757f});
+  expect_fingerprint(GroupQuery({.tokens = 2,
+                                 .past = 6,
+                                 .lengths = {5},
+                                 .sinks = true,
+                                 .attributes = {{"local_window_size", int64_t{2}}, {"softcap", 2.0f}}})
+                         .run()[0],
+                     {-0.23388856f, -2.4237456f});
+}
+
+// Without a cache, causal order and a bias are one mask.
+TEST(GroupQueryAttention, WithSinksAndABias) {
+  const GroupQuery prompt{.tokens = 3, .lengths = {3}, .bias = true, .sinks = true};
+  GroupQuery cached = prompt;
+  cached.past = 3;
+  const HostTensor expected = cached.run()[0], y = prompt.run()[0];
+  for (size_t i = 0; i < expected.to_floats().size(); ++i)
+    ASSERT_NEAR(y.to_floats()[i], expected.to_floats()[i], 1e-6f) << i;
+}
+
+// Caches from which tokens before the window are evicted: all tokens are in them until they are full.
+TEST(GroupQueryAttention, InCachesOfAWindow) {
+  GroupQuery query{.tokens = 2,
+                   .past = 6,
+                   .lengths = {5},
+                   .turns = true,
+                   .attributes = {{"local_window_size", int64_t{4}}, {"sliding_window_cache", int64_t{1}}}};
+  const std::vector<HostTensor> results = query.run();
+  expect_fingerprint(results[0], {-0.8383183f, -2.7259486f});
+  EXPECT_EQ(results[1].shape(), (Shape{1, 2, 6, 16}));
+  const auto expect = [&](const char* message, ErrorCode code = ErrorCode::corrupt_model) {
+    const auto [spec, inputs] = query.node();
+    expect_refused(spec, inputs, message, code);
+  };
+  query.lengths = {7};
+  expect("make the caches state with a state_capacity", ErrorCode::unsupported);
+  query.lengths = {3};
+  query.past = 3;
+  expect("a cache of 3 tokens for a window of 4");
+  query.past = std::nullopt;
+  expect("sliding_window_cache without caches");
+  query.attributes[0].second = int64_t{-1};
+  expect("without local_window_size");
 }
 
 TEST(ContribAttention, RotaryEmbeddingTakesOnePositionOrAll) {
@@ -216,7 +277,7 @@ TEST(ContribAttention, OfEarlierTokensAlone) {
 
 TEST(ContribAttention, ProjectsItsInput) {
   const HostTensor y =
-      run({"com.microsoft.Attention", 1, {{"num_heads", int64_t{2}}}},
+      run({"com.microsoft.Attention", 1, {{"num_heads", int64_t{2}}, {"rotary_embedding_dim", int64_t{0}}}},
           {eighths({2, 3, 32}, 1), eighths({32, 96}, 2), eighths({96}, 3), words({2}, {2, 3})});
   expect_fingerprint(y, {-33.308578f, -33.593261f, -33.59375f, -13.414031f, -8.2774961f, -1.4843743f});
 }

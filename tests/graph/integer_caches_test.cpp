@@ -179,9 +179,6 @@ TEST(GroupQueryAttention, RefusesOtherFormsOfCachesAndMasks) {
   Spec other = spec;
   other.attributes.emplace_back("causal", int64_t{0});
   expect_refused(other, inputs, "not causal", ErrorCode::unsupported);
-  other = spec;
-  other.attributes.emplace_back("sliding_window_cache", int64_t{1});
-  expect_refused(other, inputs, "caches of its window", ErrorCode::unsupported);
   OptionalTensors padded = inputs;
   padded.resize(16);
   padded.push_back(word({1}, 1));

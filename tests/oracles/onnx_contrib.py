@@ -116,7 +116,7 @@ def attention(op, inputs, outputs=1, **attributes):
         print(f"{op} {attributes} {list(result.shape)}: {{{', '.join(f'{v:.8g}' for v in fingerprint(result))}}}")
 
 
-def group_query(batches, tokens, past, lengths, packed=False, turns=False, bias=False, **attributes):
+def group_query(batches, tokens, past, lengths, packed=False, turns=False, bias=False, sinks=False, **attributes):
     heads, kv_heads, width = 4, 2, 16
     if packed:
         qkv = [eighths((batches, tokens, (heads + 2 * kv_heads) * width), 1), None, None]
@@ -125,7 +125,7 @@ def group_query(batches, tokens, past, lengths, packed=False, turns=False, bias=
     cache = [eighths((batches, kv_heads, past, width), seed) if past is not None else None for seed in (4, 5)]
     angles = [eighths((32, width // 2), seed) if turns else None for seed in (6, 7)]
     inputs = [*qkv, *cache, np.array(lengths, np.int32) - 1, np.array(max(lengths), np.int32), *angles, None,
-              eighths((1, 1, tokens, max(lengths)), 8) if bias else None]
+              eighths((1, 1, tokens, max(lengths)), 8) if bias else None, 2 * eighths((heads,), 9) if sinks else None]
     attention("GroupQueryAttention", inputs, 3, num_heads=heads, kv_num_heads=kv_heads, do_rotary=int(turns), **attributes)
 
 
@@ -137,6 +137,11 @@ group_query(1, 1, 8, [5], turns=True)
 group_query(1, 2, 4, [6], local_window_size=2, softcap=2.0)
 group_query(1, 2, 3, [5], bias=True, scale=0.5)
 group_query(2, 1, 4, [5, 3], turns=True)
+group_query(1, 3, None, [3], sinks=True)
+group_query(1, 2, 3, [5], turns=True, sinks=True)
+group_query(2, 1, 4, [5, 3], smooth_softmax=1)
+group_query(1, 2, 6, [5], sinks=True, local_window_size=2, softcap=2.0)
+group_query(1, 2, 6, [5], turns=True, local_window_size=4, sliding_window_cache=1)
 
 
 def integer_caches(kind, bits, tokens, past, length):

@@ -195,6 +195,8 @@ struct ProjectedAttention {
         outputs(spec.output_count) {
     if (get_flag(*spec.attributes, "do_rotary", false))
       refuse_unsupported(spec.type + " with rotary embeddings");
+    // ONNX Runtime's model builder writes it without rotation, too.
+    spec.attributes->ignore("rotary_embedding_dim");
     if (get_flag(*spec.attributes, "past_present_share_buffer", false))
       refuse_unsupported(spec.type + " with a cache that is updated in place");
   }

@@ -103,6 +103,58 @@ void set_capacity(Graph& graph, const GrowingCache& cache, int64_t capacity) {
   dim = capacity;
 }
 
+bool has_open_heads(const Graph& graph, const GrowingCache& cache) {
+  const Shape& shape = graph.values[cache.cache].type.shape;
+  for (size_t i = 1; i < shape.size(); ++i)
+    if (i != cache.axis && shape[i] == kUnknownDim) return true;
+  return false;
+}
+
+// The graph of a first run, in which no cache has tokens yet, with one element in each open dimension.
+Graph without_caches(Graph graph, std::span<const GrowingCache> caches) {
+  graph.outputs.clear();
+  for (const GrowingCache& cache : caches) {
+    Node& node = graph.nodes[cache.node];
+    if (const auto* attention = dynamic_cast<const GrowingAttention*>(node.op.get())) {
+      for (const GrowingAttention::Cache& of_node : attention->caches) node.inputs[of_node.past] = kNoValue;
+    } else {
+      node.inputs = {cache.tokens};
+    }
+    graph.outputs.push_back(cache.result);
+  }
+  for (const ValueId input : graph.inputs)
+    for (int64_t& dim : graph.values[input].type.shape)
+      if (dim == kUnknownDim) dim = 1;
+  return graph;
+}
+
+// ONNX Runtime's model builder leaves the channels of a head open, too. They are those of the new tokens. If
+// the shapes of a first run cannot be inferred, the dimensions stay open, and the caller gives them.
+void bind_open_heads(Graph& graph, std::span<const GrowingCache> caches) {
+  if (std::ranges::none_of(caches, [&](const GrowingCache& cache) { return has_open_heads(graph, cache); }))
+    return;
+  Graph first_run = without_caches(graph, caches);
+  try {
+    infer_shapes_and_fold(first_run, {});
+  } catch (const Error&) {
+    return;
+  }
+  for (const GrowingCache& cache : caches) {
+    Shape& shape = graph.values[cache.cache].type.shape;
+    const Shape& tokens = first_run.values[cache.result].type.shape;
+    for (size_t i = 1; i < shape.size() && tokens.size() == shape.size(); ++i)
+      if (i != cache.axis && shape[i] == kUnknownDim) shape[i] = tokens[i];
+  }
+}
+
+// A session's caches have room for all tokens, so that nothing is evicted from them.
+void keep_all_tokens(Graph& graph, std::span<const GrowingCache> caches) {
+  for (const GrowingCache& cache : caches)
+    if (const auto* attention = dynamic_cast<const GrowingAttention*>(graph.nodes[cache.node].op.get());
+        attention != nullptr && attention->without_eviction)
+      graph.nodes[cache.node].op = attention->without_eviction;
+}
+
 }  // namespace
 
 std::vector<GrowingCache> find_growing_caches(const Graph& graph, std::span<const StatePair> states) {
@@ -139,6 +191,8 @@ Graph add_cache_length(Graph graph, std::span<const StatePair> states, int64_t c
       throw Error(ErrorCode::unsupported, "the model has a value '" + std::string(name) + "' of its own");
   const Producers producers(graph);
   for (const GrowingCache& cache : caches) check_reads(producers, cache);
+  keep_all_tokens(graph, caches);
+  bind_open_heads(graph, caches);
   for (const GrowingCache& cache : caches) set_capacity(graph, cache, capacity);
   const GrowingCache& first = caches.front();
   const ValueId length = graph.add_value(std::string(kCacheLength), {DType::i64, {1}}, true);

@@ -1,9 +1,11 @@
 #include "graph/operators/matmul/attention_forms.hpp"
 
+#include <array>
 #include <cmath>
 
 #include "graph/composed.hpp"
 #include "graph/operators/matmul/attention.hpp"
+#include "graph/operators/matmul/decomposed_attention.hpp"
 #include "graph/operators/matmul/growing_attention.hpp"
 #include "graph/operators/matmul/heads.hpp"
 
@@ -171,46 +173,14 @@ class AttentionBody {
     return body_.add(op, inputs);
   }
 
-  void give_scores(int64_t mode, ValueId scores) {
-    if (form_.scores_mode == mode) scores_ = scores;
-  }
-
   ValueId decomposed(ValueId q4, ValueId mask) {
-    const Shape q = body_.shape(q4), k = body_.shape(k_), v = body_.shape(v_);
-    const DType dtype = body_.type(q4).dtype;
-    if (k[1] == 0 || q[1] % k[1] != 0) refuse_model("the heads of Q are no multiple of those of K");
-    const auto scale = static_cast<double>(form_.scale.value_or(1.0f / std::sqrt(static_cast<float>(q[3]))));
-    // Consecutive heads of Q share one head of K and V: their queries are rows of one product.
-    const int64_t rows = q[1] / k[1] * q[2];
-    const ValueId scaled = body_.add("Mul", {q4, body_.scalar(dtype, scale)});
-    ValueId scores = body_.add(
-        "MatMul", {body_.reshape(scaled, {q[0], k[1], rows, q[3]}), body_.transpose(k_, {0, 1, 3, 2})});
-    scores = body_.reshape(scores, {q[0], q[1], q[2], keys_});
-    give_scores(0, scores);
-    if (form_.softcap != 0.0f) {
-      const ValueId cap = body_.scalar(dtype, static_cast<double>(form_.softcap));
-      scores = body_.add("Mul", {body_.add("Tanh", {body_.add("Div", {scores, cap})}), cap});
-    }
-    give_scores(1, scores);
-    if (mask != kNoValue) {
-      const bool excludes = body_.type(mask).dtype == DType::boolean;
-      scores = excludes ? body_.add("Where", {mask, scores, body_.scalar(dtype, -INFINITY)})
-                        : body_.add("Add", {scores, mask});
-    }
-    give_scores(2, scores);
-    ValueId weights = body_.add("Softmax", {scores}, {{"axis", int64_t{3}}});
-    // A query that may attend to no key has the result 0.
-    if (mask != kNoValue) {
-      const ValueId most = body_.add("ReduceMax", {scores}, {{"axes", Ints{3}}});
-      const ValueId none = body_.add("Equal", {most, body_.scalar(dtype, -INFINITY)});
-      weights = body_.add("Where", {none, body_.scalar(dtype, 0.0), weights});
-    }
-    give_scores(3, weights);
-    const ValueId y4 =
-        body_.reshape(body_.add("MatMul", {body_.reshape(weights, {q[0], k[1], rows, keys_}), v_}),
-                      {q[0], q[1], q[2], v[3]});
-    if (body_.shape(q_).size() == 4) return y4;
-    return join_heads(body_, y4);
+    DecomposedAttention parts{.q = q4, .k = k_, .v = v_, .mask = mask, .softcap = form_.softcap};
+    if (form_.scale) parts.scale = static_cast<double>(*form_.scale);
+    parts.build(body_);
+    const std::array by_mode{parts.scores, parts.capped, parts.masked, parts.weights};
+    scores_ = by_mode[static_cast<size_t>(form_.scores_mode)];
+    if (body_.shape(q_).size() == 4) return parts.result;
+    return join_heads(body_, parts.result);
   }
 
   Body& body_;

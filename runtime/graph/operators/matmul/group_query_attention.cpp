@@ -8,10 +8,12 @@
 #include "graph/composed.hpp"
 #include "graph/operators/contrib_rows.hpp"
 #include "graph/operators/matmul/attention.hpp"
+#include "graph/operators/matmul/decomposed_attention.hpp"
 #include "graph/operators/matmul/growing_attention.hpp"
 #include "graph/operators/matmul/heads.hpp"
 #include "graph/operators/matmul/integer_caches.hpp"
 #include "graph/operators/matmul/rotate_channels.hpp"
+#include "graph/operators/matmul/rotation_tables.hpp"
 
 namespace vellum {
 namespace {
@@ -20,7 +22,8 @@ struct GroupForm {
   int64_t heads = 0, kv_heads = 0;
   int64_t window = -1;  // keys that a query attends to, its own included; -1: all before it
   float scale = 0.0f, softcap = 0.0f;
-  bool turns = false;  // rotary embeddings are applied
+  bool has_sinks = false;  // head_sink, or with a smooth softmax a sink of 0 for each head
+  bool turns = false;      // rotary embeddings are applied
   int64_t interleaved = 0;
   IntegerCache keys, values;
   float q_epsilon = 0.0f, k_epsilon = 0.0f;  // of the norms of queries and keys
@@ -145,7 +148,7 @@ class GroupQueryBody {
   }
 
   ValueId turned(ValueId x) {
-    const Ints partner = rotation_partners(body_.shape(x)[3]);
+    const Ints partner = rotation_partners_of(body_.shape(x)[3]);
     if (!partner.empty()) return turned_by_table(x, partner);
     ValueId at = body_.optional_input(kPositions);
     if (at == kNoValue) {
@@ -160,22 +163,14 @@ class GroupQueryBody {
         {{"interleaved", form_.interleaved}, {"rotary_embedding_dim", 2 * body_.shape(cosines)[1]}});
   }
 
-  // Returns for each channel the other channel of its pair, or itself if it is not rotated. Empty if
-  // RotateChannels cannot be used, because each batch has its own positions or the cosines are not constants.
-  Ints rotation_partners(int64_t channels) const {
+  // Empty if RotateChannels cannot be used, because each batch has its own positions or the cosines are not
+  // constants.
+  Ints rotation_partners_of(int64_t channels) const {
     const HostTensor* cosines = constant(kCosines);
     const HostTensor* sines = constant(kSines);
     if (batches_ != 1 || channels % 4 != 0 || !cosines || !sines) return {};
     if (cosines->shape().size() != 2 || cosines->shape() != sines->shape()) return {};
-    const int64_t half = cosines->shape()[1], step = form_.interleaved ? 1 : half;
-    if (2 * half > channels) return {};
-    Ints partner(static_cast<size_t>(channels));
-    std::iota(partner.begin(), partner.end(), int64_t{0});
-    for (int64_t i = 0; i < half; ++i) {
-      const int64_t first = form_.interleaved ? 2 * i : i;
-      std::swap(partner[static_cast<size_t>(first)], partner[static_cast<size_t>(first + step)]);
-    }
-    return partner;
+    return rotation_partners(channels, cosines->shape()[1], form_.interleaved != 0);
   }
 
   const HostTensor* constant(size_t input) const {
@@ -183,31 +178,16 @@ class GroupQueryBody {
     return input < inputs.size() ? inputs[input].constant : nullptr;
   }
 
-  // Returns the tables of all positions, (cosines and sines, 1, position, channel), from which a run gathers
-  // rows.
-  HostTensor rotation_tables(const Ints& partner) const {
-    const Shape& shape = constant(kCosines)->shape();
-    const auto positions = static_cast<size_t>(shape[0]), half = static_cast<size_t>(shape[1]);
-    const size_t channels = partner.size();
-    const std::vector<float> cosines = constant(kCosines)->to_floats(), sines = constant(kSines)->to_floats();
-    std::vector<float> table(2 * positions * channels, 0.0f);
-    for (size_t row = 0; row < positions; ++row)
-      for (size_t c = 0; c < channels; ++c) {
-        const auto other = static_cast<size_t>(partner[c]);
-        const size_t pair = row * half + (form_.interleaved ? c / 2 : std::min(c, other));
-        table[row * channels + c] = other == c ? 1.0f : cosines[pair];
-        if (other != c) table[(positions + row) * channels + c] = other < c ? sines[pair] : -sines[pair];
-      }
-    return HostTensor::from<float>(constant(kCosines)->dtype(),
-                                   {2, 1, shape[0], static_cast<int64_t>(channels)}, table);
-  }
-
   ValueId turned_by_table(ValueId x, const Ints& partner) {
     if (table_ == kNoValue) {
       ValueId at = body_.optional_input(kPositions);
       if (at == kNoValue) at = places({1}, 0);
       at = body_.reshape(at, {tokens_});
-      table_ = body_.add("Gather", {body_.constant(rotation_tables(partner)), at}, {{"axis", int64_t{2}}});
+      table_ = body_.add("Gather",
+                         {body_.constant(rotation_tables(*constant(kCosines), *constant(kSines), partner,
+                                                         form_.interleaved != 0)),
+                          at},
+                         {{"axis", int64_t{2}}});
     }
     auto op = std::make_shared<RotateChannels>();
     op->view = {0, body_.shape(x), row_major_strides(body_.shape(x))};
@@ -278,7 +258,7 @@ class GroupQueryBody {
 
   // Returns (batch, token, channels of all heads).
   ValueId attend(ValueId keys, ValueId values) {
-    if (form_.softcap == 0.0f && first_ != kNoValue) return attend_to_cache(keys, values);
+    if (form_.softcap == 0.0f && !form_.has_sinks && first_ != kNoValue) return attend_to_cache(keys, values);
     const ValueId places = allowed(), given = bias();
     const int64_t causal = places == kNoValue && tokens_ > 1 ? 1 : 0;
     ValueId mask = places;
@@ -286,11 +266,29 @@ class GroupQueryBody {
       mask = places == kNoValue
                  ? given
                  : body_.add("Where", {places, given, body_.scalar(body_.type(given).dtype, -INFINITY)});
+    if (form_.has_sinks) return attend_with_sinks(keys, values, mask, causal != 0);
     std::vector<ValueId> inputs{q_, keys, values};
     if (mask != kNoValue) inputs.push_back(mask);
     return join_heads(body_,
                       body_.add("Attention", inputs,
                                 {{"scale", form_.scale}, {"softcap", form_.softcap}, {"is_causal", causal}}));
+  }
+
+  ValueId attend_with_sinks(ValueId keys, ValueId values, ValueId mask, bool causal) {
+    DecomposedAttention parts{.q = q_, .k = keys, .v = values, .mask = mask, .softcap = form_.softcap};
+    parts.scale = static_cast<double>(form_.scale);
+    if (causal) {
+      const ValueId before = body_.add(
+          "LessOrEqual", {counted(body_, {1, 1, 1, keys_}, 0), counted(body_, {1, 1, tokens_, 1}, 0)});
+      parts.mask = mask == kNoValue
+                       ? before
+                       : body_.add("Where", {before, mask, body_.scalar(body_.type(mask).dtype, -INFINITY)});
+    }
+    const std::vector<float> zeros(static_cast<size_t>(form_.heads));
+    parts.sink = body_.has_input(kHeadSink) ? body_.input(kHeadSink, "head_sink")
+                                            : body_.constant(HostTensor::f32({form_.heads}, zeros));
+    parts.build(body_);
+    return join_heads(body_, parts.result);
   }
 
   ValueId attend_to_cache(ValueId keys, ValueId values) {
@@ -316,37 +314,8 @@ class GroupQueryBody {
   ValueId table_ = kNoValue;    // of rotations of the new tokens
 };
 
-}  // namespace
-
-std::shared_ptr<const Operator> make_group_query_attention(const NodeSpec& spec) {
-  const Attributes& a = *spec.attributes;
-  const float norm_epsilon = a.get_float("qk_norm_epsilon", 1e-6f);
-  const GroupForm form{.heads = a.get_int("num_heads", 0),
-                       .kv_heads = a.get_int("kv_num_heads", 0),
-                       .window = a.get_int("local_window_size", -1),
-                       .scale = a.get_float("scale", 0.0f),
-                       .softcap = a.get_float("softcap", 0.0f),
-                       .turns = get_flag(a, "do_rotary", false),
-                       .interleaved = a.get_int("rotary_interleaved", 0),
-                       .keys = integer_cache(a, "k_quant_type"),
-                       .values = integer_cache(a, "v_quant_type"),
-                       .q_epsilon = a.get_float("q_norm_epsilon", norm_epsilon),
-                       .k_epsilon = a.get_float("k_norm_epsilon", norm_epsilon)};
-  constexpr int64_t kMostHeads = 1 << 20;
-  if (form.kv_heads <= 0 || form.heads < form.kv_heads || form.heads > kMostHeads ||
-      form.heads % form.kv_heads != 0)
-    refuse_model("num_heads is no multiple of kv_num_heads");
-  if (get_flag(a, "smooth_softmax", false) || spec.has_input(GroupQueryBody::kHeadSink))
-    refuse_unsupported("GroupQueryAttention with a smooth softmax or head sinks");
-  if (!get_flag(a, "causal", true)) refuse_unsupported("GroupQueryAttention that is not causal");
-  if (get_flag(a, "sliding_window_cache", false) || spec.has_input(GroupQueryBody::kQueryLengths))
-    refuse_unsupported("GroupQueryAttention with caches of its window or padded queries");
-  if (spec.output_count > 3 || a.get_int("qk_output", 0) != 0)
-    refuse_unsupported("GroupQueryAttention with its scores");
+std::shared_ptr<GrowingAttention> growing_group_query(const NodeSpec& spec, const GroupForm& form) {
   const Composed::Compose body = [form](Body& made) { GroupQueryBody(made, form).build(); };
-  if (!spec.has_input(GroupQueryBody::kPastKey) || !spec.has_input(GroupQueryBody::kPastValue) ||
-      spec.output_count < 3)
-    return composed(spec, body);
   auto op = std::make_shared<GrowingAttention>(spec, body);
   op->caches = {{{GroupQueryBody::kPastKey, 1}, {GroupQueryBody::kPastValue, 2}}};
   op->tokens_input = GroupQueryBody::kQuery;
@@ -354,6 +323,67 @@ std::shared_ptr<const Operator> make_group_query_attention(const NodeSpec& spec)
   // With a total that only a run determines the caches keep their length.
   op->length_input = GroupQueryBody::kTotal;
   op->fixed = composed(spec, body);
+  return op;
+}
+
+// Caches of a window (sliding_window_cache) lose the tokens before it. As long as they have room for all
+// tokens, they are like other caches. That is known only if total_sequence_length is.
+void build_before_eviction(Body& body, const GroupForm& form) {
+  const Inputs inputs = body.rule_inputs();
+  const size_t total_input = GroupQueryBody::kTotal;
+  const bool is_known = total_input < inputs.size() && inputs[total_input].constant;
+  const Shape past = body.shape(body.input(GroupQueryBody::kPastKey, "past_key"));
+  const Ints total = is_known ? constant_ints(inputs, total_input, "total_sequence_length") : Ints{};
+  if (past.size() == 4 && past[2] < form.window)
+    refuse_model("a cache of " + std::to_string(past[2]) + " tokens for a window of " +
+                 std::to_string(form.window));
+  if (total.size() != 1 || past.size() != 4 || total[0] > past[2])
+    refuse_unsupported(
+        "GroupQueryAttention that evicts tokens from its caches (sliding_window_cache): make the caches "
+        "state with a "
+        "state_capacity for all tokens");
+  GroupQueryBody(body, form).build();
+}
+
+}  // namespace
+
+std::shared_ptr<const Operator> make_group_query_attention(const NodeSpec& spec) {
+  const Attributes& a = *spec.attributes;
+  const float norm_epsilon = a.get_float("qk_norm_epsilon", 1e-6f);
+  const GroupForm form{
+      .heads = a.get_int("num_heads", 0),
+      .kv_heads = a.get_int("kv_num_heads", 0),
+      .window = a.get_int("local_window_size", -1),
+      .scale = a.get_float("scale", 0.0f),
+      .softcap = a.get_float("softcap", 0.0f),
+      .has_sinks = get_flag(a, "smooth_softmax", false) || spec.has_input(GroupQueryBody::kHeadSink),
+      .turns = get_flag(a, "do_rotary", false),
+      .interleaved = a.get_int("rotary_interleaved", 0),
+      .keys = integer_cache(a, "k_quant_type"),
+      .values = integer_cache(a, "v_quant_type"),
+      .q_epsilon = a.get_float("q_norm_epsilon", norm_epsilon),
+      .k_epsilon = a.get_float("k_norm_epsilon", norm_epsilon)};
+  constexpr int64_t kMostHeads = 1 << 20;
+  if (form.kv_heads <= 0 || form.heads < form.kv_heads || form.heads > kMostHeads ||
+      form.heads % form.kv_heads != 0)
+    refuse_model("num_heads is no multiple of kv_num_heads");
+  if (!get_flag(a, "causal", true)) refuse_unsupported("GroupQueryAttention that is not causal");
+  if (spec.has_input(GroupQueryBody::kQueryLengths))
+    refuse_unsupported("GroupQueryAttention with padded queries");
+  if (spec.output_count > 3 || a.get_int("qk_output", 0) != 0)
+    refuse_unsupported("GroupQueryAttention with its scores");
+  const bool evicts = get_flag(a, "sliding_window_cache", false);
+  if (evicts && form.window <= 0) refuse_model("sliding_window_cache without local_window_size");
+  if (!spec.has_input(GroupQueryBody::kPastKey) || !spec.has_input(GroupQueryBody::kPastValue) ||
+      spec.output_count < 3) {
+    if (evicts) refuse_model("sliding_window_cache without caches");
+    return composed(spec, [form](Body& made) { GroupQueryBody(made, form).build(); });
+  }
+  const auto with_all_tokens = growing_group_query(spec, form);
+  if (!evicts) return with_all_tokens;
+  const auto op = std::make_shared<GrowingAttention>(*with_all_tokens);
+  op->compose = [form](Body& made) { build_before_eviction(made, form); };
+  op->without_eviction = with_all_tokens;
   return op;
 }
 

@@ -27,6 +27,9 @@ struct GrowingAttention : Composed {
          tokens_axis = 0;                 // an input with the new tokens, and the dimension that counts them
   std::shared_ptr<const Operator> fixed;  // the form of fixed capacity
   size_t length_input = 0;                // of `fixed`: int32 or int64 of shape (1) or (batch)
+  // For caches from which the operator evicts tokens before its window: the operator with caches of all
+  // tokens, which has the same results. Otherwise null.
+  std::shared_ptr<const GrowingAttention> without_eviction;
 };
 
 }  // namespace vellum
