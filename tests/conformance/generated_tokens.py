@@ -2,7 +2,7 @@
 """Exports small decoders by torch and transformers, and generates tokens with Vellum, ONNX Runtime and torch in double.
 
     tests/conformance/generated_tokens.py FOLDER                  # Llama's, TrOCR's and SmolVLM's shape
-    tests/conformance/generated_tokens.py FOLDER llama --tokens 64
+    tests/conformance/generated_tokens.py FOLDER llama --tokens 64 --exporter dynamo
 
 Needs torch, onnx, onnxruntime, transformers and the Python package of Vellum. Weights are random numbers from a seed. Each
 decoder's file has inputs past.N.key and past.N.value and outputs present.N.key and present.N.value, which torch's exporter
@@ -10,7 +10,10 @@ concatenates; in Vellum they are state of a fixed capacity (SessionOptions::stat
 all steps. Fails if a greedy token differs from that of torch in double.
 """
 import argparse
+import contextlib
 import copy
+import inspect
+import io
 import pathlib
 import sys
 import time
@@ -90,7 +93,7 @@ class Case:
 
     prompt = [7, 3, 44, 12, 5, 60, 18]
 
-    def export(self, path):
+    def export(self, path, exporter):
         past, count = 5, 3
         given = self.inputs(list(range(count)), past, past + count)
         names = list(given)
@@ -101,11 +104,20 @@ class Case:
         axes = {name: {1: "total" if name == "attention_mask" else "tokens"} for name in self.names}
         axes |= {name: {2: "past"} for name in self.caches} | {name: {2: "total"} for name in presents}
         axes["logits"] = {1: "tokens"}
-        with warnings.catch_warnings():
+        options = dict(dynamo=False, opset_version=17, dynamic_axes=axes)
+        if exporter == "dynamo":
+            options = dict(dynamo=True, opset_version=23, dynamic_shapes=self.open_dimensions(), verbose=False)
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
-            torch.onnx.export(self.module, (*tensors, *caches, *fixed), path, dynamo=False, opset_version=17,
-                              input_names=[*self.names, *self.caches, *self.fixed], output_names=["logits", *presents],
-                              dynamic_axes=axes)
+            torch.onnx.export(self.module, (*tensors, *caches, *fixed), path,
+                              input_names=[*self.names, *self.caches, *self.fixed], output_names=["logits", *presents], **options)
+
+    def open_dimensions(self):
+        """As the arguments of forward() are nested."""
+        auto = torch.export.Dim.AUTO
+        dims = [{1: auto} for _ in self.names] + [{2: auto} for _ in self.caches] + [None for _ in self.fixed]
+        own = sum(kind.kind == kind.POSITIONAL_OR_KEYWORD for kind in inspect.signature(self.module.forward).parameters.values())
+        return (*dims[:own], tuple(dims[own:]))
 
 
 def greedy(case, run, count):
@@ -295,12 +307,12 @@ def estimated(estimate):
     return [estimate.allocated_weights, estimate.allocated_state, estimate.allocated_in_out, estimate.allocated_intermediates]
 
 
-def check(case, folder, count):
+def check(case, folder, count, exporter):
     """Prints a row of docs/generate.md. Returns whether all engines generate the same tokens."""
-    path = folder / f"{case.name}.onnx"
+    path = folder / f"{case.name}_{exporter}.onnx"
     if hasattr(case, "pictures"):
         case.features = picture_features(case, folder)
-    case.export(path)
+    case.export(path, exporter)
     run = VellumRun(case, path)
     tokens, times = greedy(case, run, count)
     shapes = {name: array.shape for name, array in case.inputs([0], 0, case.capacity).items()}
@@ -312,11 +324,11 @@ def check(case, folder, count):
     expected, _ = greedy(case, TorchRun(case), count)
     sizes = [f"{size:,}" + (f" ({guess:,})" if guess != size else "")
              for size, guess in zip(categories(steps), estimated(estimate))]
-    row = [case.name, str(run.session.dispatch_count), *sizes, f"{min(times):.2f} ms", f"{min(ort_times):.2f} ms"]
+    row = [f"{case.name}, {exporter}", str(run.session.dispatch_count), *sizes, f"{min(times):.2f} ms", f"{min(ort_times):.2f} ms"]
     print("| " + " | ".join(row) + " |", flush=True)
     for engine, found in (("Vellum", tokens), ("ONNX Runtime", ort_tokens)):
         if found != expected:
-            print(f"{case.name}: {engine} generates {found}, torch in double {expected}", file=sys.stderr)
+            print(f"{case.name}, {exporter}: {engine} generates {found}, torch in double {expected}", file=sys.stderr)
     return tokens == ort_tokens == expected
 
 
@@ -325,13 +337,19 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("cases", nargs="*", help=", ".join(CASES))
     parser.add_argument("--tokens", type=int, default=64)
+    parser.add_argument("--exporter", choices=("legacy", "dynamo"), help="torch's exporter; default: both, one after the other")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     transformers.logging.set_verbosity_error()
     print("| model | dispatches | weights | state | inputs, outputs | intermediates | a step | ONNX Runtime |\n"
           "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    torch.manual_seed(1)
-    return 0 if all([check(CASES[name](), options.folder, options.tokens) for name in options.cases or CASES]) else 1
+    exporters = [options.exporter] if options.exporter else ["legacy", "dynamo"]
+    passed = True
+    for name in options.cases or CASES:
+        for exporter in exporters:
+            torch.manual_seed(1)
+            passed &= check(CASES[name](), options.folder, options.tokens, exporter)
+    return 0 if passed else 1
 
 
 if __name__ == "__main__":

@@ -65,13 +65,10 @@ TEST(FuseAttention, MaskKnownAtRunTime) {
   EXPECT_EQ(graph.nodes[0].inputs.size(), 4u);
 }
 
-// torch writes zeros where a mask excludes all keys of a row, and repeats heads of K and V by an Expand.
-TEST(FuseAttention, RepeatedHeadsAndRowsWithoutKeys) {
-  OnnxModel m;
+// q (2, 6, 5, 4), and k3 and v3 of three heads, each of which an Expand repeats.
+OnnxModel repeated_heads() {
+  OnnxModel m(23);
   m.input("q", {2, 6, 5, 4}).input("k", {2, 3, 7, 4}).input("v", {2, 3, 7, 8});
-  std::vector<float> mask(35, 0.0f);
-  std::fill_n(mask.begin() + 7, 9, -INFINITY);
-  m.initializer("mask", HostTensor::f32({1, 1, 5, 7}, mask)).initializer("zero", scalar(0.0f));
   m.initializer("axis", ints({2}))
       .initializer("k_heads", ints({2, 3, 2, 7, 4}))
       .initializer("v_heads", ints({2, 3, 2, 7, 8}))
@@ -81,6 +78,15 @@ TEST(FuseAttention, RepeatedHeadsAndRowsWithoutKeys) {
     m.node("Unsqueeze", {x, "axis"}, {x + "1"})
         .node("Expand", {x + "1", x + "_heads"}, {x + "2"})
         .node("Reshape", {x + "2", x + "_all"}, {x + "3"});
+  return m;
+}
+
+// torch writes zeros where a mask excludes all keys of a row, and repeats heads of K and V by an Expand.
+TEST(FuseAttention, RepeatedHeadsAndRowsWithoutKeys) {
+  OnnxModel m = repeated_heads();
+  std::vector<float> mask(35, 0.0f);
+  std::fill_n(mask.begin() + 7, 9, -INFINITY);
+  m.initializer("mask", HostTensor::f32({1, 1, 5, 7}, mask)).initializer("zero", scalar(0.0f));
   m.node("Transpose", {"k3"}, {"t"}, attributes({{"perm", Attributes::Ints{0, 1, 3, 2}}}))
       .node("MatMul", {"q", "t"}, {"s"})
       .node("Add", {"s", "mask"}, {"m"})
@@ -92,6 +98,21 @@ TEST(FuseAttention, RepeatedHeadsAndRowsWithoutKeys) {
   const Graph graph = after(fuse_attention, m);
   EXPECT_EQ(types(graph), "Attention");
   EXPECT_EQ((*attention_of(graph).views)[1].shape, (Shape{2, 3, 7, 4}));
+}
+
+// torch's exporter for opset 23 repeats them before the operator Attention, too.
+TEST(FuseAttention, RepeatedHeadsOfTheOperator) {
+  OnnxModel m = repeated_heads();
+  m.node("Attention", {"q", "k3", "v3"}, {"y"}, attributes({{"scale", 0.3f}, {"is_causal", int64_t{1}}}))
+      .output("y");
+  const Graph graph = after(fuse_attention, m);
+  EXPECT_EQ(types(graph), "Attention");
+  EXPECT_EQ((*attention_of(graph).views)[2].shape, (Shape{2, 3, 7, 8}));
+  // Heads of which only the keys are repeated stay.
+  OnnxModel keys = repeated_heads();
+  keys.input("values", {2, 6, 7, 8});
+  keys.node("Attention", {"q", "k3", "values"}, {"y"}).output("y");
+  EXPECT_EQ(types(after(fuse_attention, keys)), "Unsqueeze Expand Reshape Attention");
 }
 
 // BART adds the mask while the scores have a batch, and multiplies without it.

@@ -15,6 +15,7 @@
 #include "graph/operators/movement/transpose.hpp"
 #include "passes/passes.hpp"
 #include "passes/patterns/attention_scores.hpp"
+#include "passes/patterns/repeated_heads.hpp"
 #include "passes/patterns/rounded_moves.hpp"
 #include "passes/patterns/strided_view.hpp"
 #include "passes/rewrite/build.hpp"
@@ -105,36 +106,6 @@ MergedHeads match_merged_heads(const GraphEditor& editor, size_t index) {
   if (!reader || !swaps_heads_and_tokens(editor, *reader)) return {};
   merged.nodes.push_back(*reader);
   return merged;
-}
-
-// Heads of K or V that are repeated for several heads of Q, as heads of the tensor before the Expand that
-// repeats them. Nothing where there is none.
-std::optional<ViewedValue> without_repeated_heads(const GraphEditor& editor, const ViewedValue& viewed) {
-  const auto expand = match_producer<Expand>(editor, viewed.source);
-  if (!expand || viewed.view.offset != 0) return std::nullopt;
-  const Shape &from = editor.type(expand.input()).shape, &to = editor.type(viewed.source).shape;
-  if (from.size() != to.size()) return std::nullopt;
-  size_t repeated = 0;
-  while (repeated < to.size() && from[repeated] == to[repeated]) ++repeated;
-  if (repeated == 0 || repeated == to.size() || from[repeated] != 1) return std::nullopt;
-  for (size_t axis = repeated + 1; axis < to.size(); ++axis)
-    if (from[axis] != to[axis]) return std::nullopt;
-  const int64_t repeats = to[repeated], inner = product(to, repeated + 1, to.size()),
-                heads = to[repeated - 1];
-  ViewedValue result = viewed;
-  StridedView& view = result.view;
-  if (view.shape[1] != heads * repeats || view.strides[1] != inner) return std::nullopt;
-  view.shape[1] = heads;
-  for (const size_t axis : {0, 2, 3}) {
-    int64_t& stride = view.strides[axis];
-    if (view.shape[axis] == 1 || stride < inner) continue;
-    if (stride % (inner * heads * repeats) != 0) return std::nullopt;
-    stride /= repeats;
-  }
-  result.source = expand.input();
-  while (const auto reshape = match_producer<ReshapeFamily>(editor, result.source))
-    result.source = reshape.input();
-  return result;
 }
 
 void transpose_matrices(StridedView& view) {
@@ -290,9 +261,11 @@ void replace_by_attention_of_channels(GraphEditor& editor, size_t index) {
 
 void fuse_attention(Graph& graph) {
   GraphEditor editor(graph);
-  for (const size_t index : editor.nodes())
+  for (const size_t index : editor.nodes()) {
+    share_repeated_heads(editor, index);
     if (match_node<MatMul>(editor, index) && is_float_value(editor, editor.node(index).outputs[0]))
       if (!replace_by_attention(editor, index)) replace_by_attention_of_channels(editor, index);
+  }
   editor.commit();
   remove_dead_code(graph);
 }
