@@ -308,6 +308,18 @@ void add_elementwise(std::vector<SmallOperator>& list) {
       small_operator("FakeQuantize, ties away", "FakeQuantize", {steps(kElements)}, std::move(away)));
 }
 
+// Two batches of six steps, in both directions.
+void add_recurrent_layers(std::vector<SmallOperator>& list) {
+  constexpr int64_t kInputs = 10, kUnits = 13;
+  for (const auto& [type, gates] :
+       {std::pair{"LSTM", int64_t{4}}, std::pair{"GRU", int64_t{3}}, std::pair{"RNN", int64_t{1}}})
+    list.push_back(
+        small_operator(type, type,
+                       {computed({6, 2, kInputs}), weights({2, gates * kUnits, kInputs}),
+                        weights({2, gates * kUnits, kUnits}, 3), weights({2, 2 * gates * kUnits}, 4)},
+                       {{"hidden_size", kUnits}, {"direction", std::string("bidirectional")}}));
+}
+
 void add_integers(std::vector<SmallOperator>& list) {
   const Shape shape{3, 5, 7};
   for (const char* type : {"Equal", "Less", "Add", "Mul"})
@@ -347,6 +359,7 @@ std::vector<SmallOperator> small_operators() {
   add_packed_weights(list);
   add_reductions(list);
   add_elementwise(list);
+  add_recurrent_layers(list);
   add_integers(list);
   add_squeeze_excite(list);
   add_quantised_operators(list);

@@ -133,12 +133,15 @@ void add_integer_weights(std::vector<SmallOperator>& list) {
                                           "Conv 1x1 and 3x3",
                                           "PoolConv 3x3",
                                           "ConvMean"};
+  constexpr std::string_view kRecurrent[] = {"LSTM", "GRU", "RNN"};
   std::vector<SmallOperator> added;
   for (const SmallOperator& made : list) {
     if (std::ranges::count(kNarrow, std::string_view(made.name)) > 0)
       for (const SmallOperator& narrow :
            {with_weights_of_4_bits(made), with_zero_points(made), with_blocks(made, 4), with_blocks(made, 8)})
         added.push_back(narrow);
+    if (std::ranges::count(kRecurrent, std::string_view(made.name)) > 0)
+      added.push_back(with_byte_weights(made));
     if (std::ranges::count(kNames, std::string_view(made.name)) == 0) continue;
     added.push_back(in_bytes(made));
     if (!made.name.starts_with("ConvTable")) added.push_back(with_byte_weights(made));

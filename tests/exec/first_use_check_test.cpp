@@ -145,7 +145,7 @@ TEST(FirstUseCheck, KnowsASmallOperatorForTheKernelsOfNetworks) {
       "contract_tile", "frame", "picture", "pick_channels", "quantize", "round_float", "step_end",
       "store_image", "strided_words",
       // Rare in networks for pictures.
-      "max_pool_indices", "one_hot", "recurrence", "reverse_sequence", "roi_align", "scatter", "where",
+      "max_pool_indices", "one_hot", "reverse_sequence", "roi_align", "scatter", "where",
       // Networks of volumes, and with rotary positions, have these.
       "stack_frames", "rotate_channels",
       // Chosen by size.
