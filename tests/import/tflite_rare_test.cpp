@@ -167,6 +167,46 @@ TEST(TfliteRare, ResizesToComputedSizes) {
             Floats({3, 3, 3, 3, 5, 5, 5, 5}));
 }
 
+// As Keras writes a Conv2DTranspose of an open number of images: the shape is packed from it and constants.
+TEST(TfliteRare, TransposedConvolutionsOfComputedShapes) {
+  TfliteModel m;
+  const auto x = m.tensor("x", {-1, 1, 2, 1}), shape = m.tensor("shape", {4}, tfl::TensorType::int32);
+  const auto begin = m.ints("begin", {0}), length = m.ints("length", {1});
+  const auto images = m.tensor("images", {1}, tfl::TensorType::int32), rest = m.ints("rest", {2, 4, 1});
+  const auto size = m.tensor("size", {4}, tfl::TensorType::int32);
+  const auto w = m.floats("w", {1, 2, 2, 1}, {1, 2, 3, 4}), y = m.tensor("y", {-1, 2, 4, 1});
+  m.op(77, {x}, {shape});
+  m.op(65, {shape, begin, length}, {images});
+  m.op(2, {images, rest}, {size}, tfl::BuiltinOptions::ConcatenationOptions,
+       tfl::CreateConcatenationOptions(m.builder()).Union());
+  m.op(67, {size, w, x}, {y}, tfl::BuiltinOptions::TransposeConvOptions,
+       tfl::CreateTransposeConvOptions(m.builder(), tfl::Padding::same, 2, 2).Union());
+  const std::string file = m.finish({x}, {y});
+  Graph graph = import_model(as_bytes(file));
+  graph.values[graph.inputs[0]].type.shape = {2, 1, 2, 1};
+  const std::vector<HostTensor> values{floats_of({2, 1, 2, 1}, {1, 10, 100, 0})};
+  EXPECT_EQ(evaluate(optimise(graph, {}), values)[0].to_floats(),
+            Floats({1, 2, 10, 20, 3, 4, 30, 40, 100, 200, 0, 0, 300, 400, 0, 0}));
+}
+
+// The first row of x, as often as y has rows; all from its second element on.
+TEST(TfliteRare, PartsAndRepeatsOfComputedSizes) {
+  TfliteModel m;
+  const auto x = m.tensor("x", {1, 3}), y = m.tensor("y", {2, 2});
+  const auto shape = m.tensor("shape", {2}, tfl::TensorType::int32), one = m.ints("one", {1, 1});
+  const auto repeats = m.tensor("repeats", {2}, tfl::TensorType::int32), tiled = m.tensor("tiled", {2, 6});
+  const auto begin = m.tensor("begin", {2}, tfl::TensorType::int32), two = m.ints("two", {2, 2});
+  const auto all = m.ints("all", {-1, -1}), part = m.tensor("part", {1, 5});
+  m.op(77, {y}, {shape});
+  m.op(57, {shape, two}, {repeats});
+  m.op(69, {x, repeats}, {tiled});
+  m.op(41, {shape, one}, {begin});
+  m.op(65, {tiled, begin, all}, {part});
+  EXPECT_EQ(
+      run_rare(m, {x, y}, part, {floats_of({1, 3}, {1, 2, 3}), floats_of({2, 2}, {0, 0, 0, 0})}).to_floats(),
+      Floats({2, 3, 1, 2, 3}));
+}
+
 TEST(TfliteRare, WeightsOf4BitsThatDoNotFit) {
   TfliteModel m;
   const auto x = m.tensor("x", {1, 3});

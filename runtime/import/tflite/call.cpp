@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "graph/operators/elementwise/cast.hpp"
 #include "import/tflite/integer_results.hpp"
 
 namespace vellum::tflite {
@@ -120,6 +121,12 @@ ValueId Call::scalar(float value) const {
 ValueId Call::ints(const Ints& values, const char* what) const {
   return writer.add_constant(writer.name_of(output()) + "_" + what,
                              HostTensor::i64({static_cast<int64_t>(values.size())}, values));
+}
+
+ValueId Call::computed_ints(size_t index) const {
+  auto to_i64 = std::make_shared<Cast>();
+  to_i64->to = DType::i64;
+  return emit_inner(std::move(to_i64), {writer.in_file_order(input(index))});
 }
 
 std::shared_ptr<Binary> make_binary(BinaryKind kind) {

@@ -67,6 +67,8 @@ struct Call {
   ValueId broadcast_input(size_t index, bool image) const;
   ValueId scalar(float value) const;
   ValueId ints(const Ints& values, const char* what) const;
+  // Returns the integers of an input as int64. They may be computed, from shapes.
+  ValueId computed_ints(size_t index) const;
 };
 
 std::shared_ptr<Binary> make_binary(BinaryKind kind);

@@ -86,14 +86,12 @@ void convert_gather_nd(const Call& call) {
 }
 
 void convert_tile(const Call& call) {
-  const Ints repeats = call.writer.constant_ints(call.input(1), "the repeats");
-  call.emit(std::make_shared<Tile>(),
-            {call.writer.in_file_order(call.input(0)), call.ints(repeats, "repeats")}, false);
+  call.emit(std::make_shared<Tile>(), {call.writer.in_file_order(call.input(0)), call.computed_ints(1)},
+            false);
 }
 
 void convert_broadcast_to(const Call& call) {
-  const Ints shape = call.writer.constant_ints(call.input(1), "the new shape");
-  call.emit(std::make_shared<Expand>(), {call.writer.in_file_order(call.input(0)), call.ints(shape, "shape")},
+  call.emit(std::make_shared<Expand>(), {call.writer.in_file_order(call.input(0)), call.computed_ints(1)},
             false);
 }
 

@@ -24,8 +24,8 @@ void convert_shape(const Call& call) {
 
 // Inputs dims, value. The dims may be computed, from shapes.
 void convert_fill(const Call& call) {
-  const ValueId dims = call.emit_inner(cast_to(DType::i64), {call.writer.in_file_order(call.input(0))});
-  call.emit(std::make_shared<Expand>(), {call.writer.in_file_order(call.input(1)), dims}, false);
+  call.emit(std::make_shared<Expand>(), {call.writer.in_file_order(call.input(1)), call.computed_ints(0)},
+            false);
 }
 
 void convert_zeros_like(const Call& call) {

@@ -1,11 +1,28 @@
 // Converters of operators that cut tensors out or reverse them.
+#include "graph/operators/elementwise/select.hpp"
 #include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/movement/slice.hpp"
 #include "import/tflite/call.hpp"
 
 namespace vellum::tflite {
 
+namespace {
+
+// A begin or size that is computed, from shapes. A size of -1 is all that follows.
+void convert_computed_slice(const Call& call) {
+  const ValueId begin = call.computed_ints(1), size = call.computed_ints(2);
+  const ValueId end = call.emit_inner(make_binary(BinaryKind::add), {begin, size});
+  const ValueId is_open = call.emit_inner(make_binary(BinaryKind::less), {size, call.ints({0}, "none")});
+  const ValueId bounded =
+      call.emit_inner(std::make_shared<Where>(), {is_open, call.ints({INT64_MAX}, "open"), end});
+  call.emit(std::make_shared<Slice>(), {call.writer.in_file_order(call.input(0)), begin, bounded}, false);
+}
+
+}  // namespace
+
 void convert_slice(const Call& call) {
+  if (call.writer.constant(call.input(1)) == nullptr || call.writer.constant(call.input(2)) == nullptr)
+    return convert_computed_slice(call);
   const int32_t x = call.input(0);
   const size_t rank = call.writer.rank(x);
   const bool image = call.writer.held_as_image(x);

@@ -5,7 +5,6 @@
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/conv/conv_transpose.hpp"
 #include "graph/operators/elementwise/binary.hpp"
-#include "graph/operators/elementwise/cast.hpp"
 #include "graph/operators/elementwise/quantize.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/movement/depth_to_space.hpp"
@@ -155,10 +154,25 @@ void convert_depthwise_conv(const Call& call) {
   call.emit(std::move(conv), conv_values(call, weights, ratios), true, options.activation());
 }
 
+namespace {
+
+// Returns the output's shape of a TRANSPOSE_CONV. Where the number of images is open it is computed from it,
+// and the file says what it comes to.
+Ints transposed_shape(const Call& call) {
+  if (call.writer.constant(call.input(0)) != nullptr)
+    return call.writer.constant_ints(call.input(0), "the output's shape");
+  const Shape& shape = call.writer.type(call.output()).shape;
+  if (shape.size() != 4 || shape[1] == kUnknownDim || shape[2] == kUnknownDim)
+    refuse_unsupported("the output's height and width are computed at run time");
+  return shape;
+}
+
+}  // namespace
+
 // Inputs output_shape, weights, x, bias (optional).
 void convert_transpose_conv(const Call& call) {
   const auto& options = call.required_options<schema::TransposeConvOptions>();
-  const Ints shape = call.writer.constant_ints(call.input(0), "the output's shape");
+  const Ints shape = transposed_shape(call);
   const Shape& kernel = constant_weights(call, 1).shape();
   const Shape& x = call.writer.type(call.input(2)).shape;
   if (shape.size() != 4 || x.size() != 4) refuse_model("its shapes have not four dimensions");
@@ -255,13 +269,9 @@ void convert_l2_pool(const Call& call) {
 
 namespace {
 
-// Returns the height and width to which a RESIZE resizes. They may be computed, from shapes.
+// Returns the height and width to which a RESIZE resizes.
 ValueId output_size(const Call& call) {
-  if (call.writer.constant(call.input(1)) == nullptr) {
-    auto to_i64 = std::make_shared<Cast>();
-    to_i64->to = DType::i64;
-    return call.emit_inner(std::move(to_i64), {call.writer.in_file_order(call.input(1))});
-  }
+  if (call.writer.constant(call.input(1)) == nullptr) return call.computed_ints(1);
   const Ints size = call.writer.constant_ints(call.input(1), "the output's size");
   if (size.size() != 2) refuse_model("the output's size has not two values");
   for (const int64_t length : size) positive(length, "output size");
