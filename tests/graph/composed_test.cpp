@@ -102,6 +102,22 @@ TEST(Composed, CenterCropPadCropsAndPadsEachAxis) {
   expect_floats(run({"CenterCropPad", 18, {{"axes", Ints{-1}}}}, {x, ints({1}, {1})}), {2, 1}, {2, 5});
 }
 
+TEST(Composed, ExperimentalOperatorsOfOldFiles) {
+  const HostTensor x = floats({2}, {1, -2});
+  expect_floats(run({"Affine", 8, {{"alpha", 2.0f}, {"beta", 3.0f}}}, {x}), {2}, {5, -1});
+  expect_floats(run({"ScaledTanh", 8, {{"alpha", 2.0f}, {"beta", 0.5f}}}, {x}), {2},
+                {2 * std::tanh(0.5f), 2 * std::tanh(-1.0f)});
+  expect_floats(run({"ParametricSoftplus", 8, {{"alpha", 2.0f}, {"beta", 0.5f}}}, {x}), {2},
+                {2 * std::log1p(std::exp(0.5f)), 2 * std::log1p(std::exp(-1.0f))});
+  const HostTensor picture = counting({1, 2, 3, 4});
+  expect_floats(run({"ImageScaler", 8, {{"scale", 0.5f}, {"bias", Attributes::Floats{1, -1}}}},
+                    {counting({1, 2, 1, 2})}),
+                {1, 2, 1, 2}, {1, 1.5f, 0, 0.5f});
+  expect_floats(run({"Crop", 8, {{"border", Ints{1, 0, 2, 1}}}}, {picture}), {1, 2, 2, 1}, {1, 5, 13, 17});
+  expect_floats(run({"Crop", 8, {{"border", Ints{1, 1, 0, 0}}, {"scale", Ints{1, 2}}}}, {picture}),
+                {1, 2, 1, 2}, {5, 6, 17, 18});
+}
+
 TEST(Composed, Col2ImAddsWindowsThatOverlap) {
   // Windows of 1x2 in a row of 3: the middle is in both.
   expect_floats(

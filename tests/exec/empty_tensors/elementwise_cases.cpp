@@ -13,6 +13,9 @@ std::vector<Case> elementwise_cases() {
                            "Acos",  "Atan",      "Sinh",    "Cosh",     "Asinh",       "Acosh",
                            "Atanh", "IsNaN",     "IsInf",   "Shrink",   "Identity",    "Dropout"})
     cases.push_back({type, {"n c"}});
+  for (const char* type : {"Affine", "ScaledTanh", "ParametricSoftplus"})
+    cases.push_back({type, {"n c"}, attributes({{"alpha", 2.0f}, {"beta", 0.5f}})});
+  cases.push_back({"ImageScaler", {"n 2 h w"}, attributes({{"bias", Attributes::Floats{1, 2}}})});
   cases.push_back({"Not", {"bool: n c"}});
   cases.push_back({"BitwiseNot", {"i32: n c"}});
   for (const float alpha : {1.0f, 2.0f}) cases.push_back({"Swish", {"n c"}, attributes({{"alpha", alpha}})});

@@ -25,6 +25,7 @@ std::vector<Case> movement_cases() {
       {"Pad", {"n c h w", ints({0, 0, 1, 1, 0, 0, 1, 2})}},
       {"Pad", {"n c", ints({0, 1, 0, 0})}, attributes({{"mode", std::string("reflect")}})},
       {"CenterCropPad", {"n c", ints({2, 1})}},
+      {"Crop", {"n c 4 3"}, attributes({{"border", Attributes::Ints{1, 0, 1, 2}}})},
       {"Col2Im", {"n 4 2", ints({1, 3}), ints({1, 2})}},
       {"TensorScatter", {"n 3 c", "n 2 c"}},
       {"DepthToSpace", {"n c h w"}, block},
