@@ -110,6 +110,14 @@ void add_fused_tables(std::vector<SmallOperator>& list) {
                       rounded_weights({20, 6, 1, 1}, 4), rounded_weights({20}, 5), table, table},
                      rounded_gates_nodes(rounding, layer_with_table(), layer_with_table())));
   const GateLayer pointwise = layer_with_table(), depthwise = layer_with_table(20, 1);
+  list.push_back(small_operator("Conv 1x1 in steps", "Conv",
+                                {steps({1, 10, 9, 7}), rounded_weights({20, 10, 1, 1}, 2)}, pointwise.conv));
+  SmallOperator looked_up = small_operator("ConvTable 1x1 in steps", "ConvTable",
+                                           {steps({1, 10, 9, 7}), rounded_weights({20, 10, 1, 1}, 2), table},
+                                           table_nodes(pointwise.conv, pointwise.table));
+  std::vector<ValueId>& inputs = looked_up.graph.nodes[0].inputs;
+  inputs.insert(inputs.begin() + 2, kResultTable - 2, kNoValue);
+  list.push_back(std::move(looked_up));
   list.push_back(small_operator(
       "ExpandConv 3x3 with tables", "ExpandConv",
       {steps({1, 10, 9, 7}), rounded_weights({20, 10, 1, 1}, 2), rounded_weights({20}, 3),

@@ -70,8 +70,13 @@ vec4 activation_gelu_tanh(vec4 x) {
   return 0.5 * x * (1.0 + activation_tanh(0.79788456 * (b + 0.044715 * b * b * b)));
 }
 
+// With RESULTS_IN_STEPS activate() returns numbers of steps, which store_y() stores in bytes (tensor.glsl).
 vec4 activation_steps(vec4 x) {
+#ifdef RESULTS_IN_STEPS
+  return count_steps(x, activation_constants.w, activation_constants.y, activation_constants.z);
+#else
   return round_to_steps(x, activation_constants.w, activation_constants.y, activation_constants.z);
+#endif
 }
 #define ROUNDED_FN_(kind) \
   vec4 CAT(activation_rounded_, kind)(vec4 x) { return activation_steps(CAT(activation_, kind)(x)); }
@@ -91,22 +96,24 @@ ROUNDED_FN_(erf)
 ROUNDED_FN_(gelu)
 ROUNDED_FN_(gelu_tanh)
 
-// LOOK_UP_FN(name, load, row) defines vec4 name(vec4 v), which looks rounded results of an activation function up in a row of a
-// tensor of tables. A result, as a number of steps from the least one on, is an index of the table, which has 256 elements.
+// LOOK_UP_FN(name, load, first) defines vec4 name(vec4 v), which looks rounded results of an activation function up in a table of
+// 256 elements, which load() returns from `first` on. The number of steps of a result, from the least one on, is its index.
 ivec4 index_of_steps(vec4 v) {
+#ifdef RESULTS_IN_STEPS
+  return ivec4(v - activation_constants.y);
+#else
   vec4 steps = v / activation_constants.w - activation_constants.y;
   return clamp(ivec4(roundEven(steps)), ivec4(0), ivec4(255));
+#endif
 }
-#define LOOK_UP_FN(name, load, row)                                        \
-  vec4 name(vec4 v) {                                                      \
-    ivec4 i = index_of_steps(v);                                           \
-    vec4 y;                                                                \
-    for (int c = 0; c < 4; ++c) y[c] = load(i[c] >> 2, row, 64)[i[c] & 3]; \
-    return y;                                                              \
+#define LOOK_UP_FN(name, load, first)                                                               \
+  vec4 name(vec4 v) {                                                                               \
+    ivec4 i = first + index_of_steps(v);                                                            \
+    return vec4(load(i.x), load(i.y), load(i.z), load(i.w));                                        \
   }
 
 #ifdef TABLE
-TEXELS_IN(table)
+LINEAR_IN(table)
 LOOK_UP_FN(look_up_result, load_table, 0)
 vec4 activate(vec4 x) { return look_up_result(CAT(activation_, ACTIVATION)(x)); }
 #elif defined(ACTIVATION_SCALED)

@@ -38,7 +38,7 @@ float exact_halves(float a, float b) { return exact_halves(vec4(a), vec4(b)).x; 
 // Replaces NaN by 0. It is detected by its bits, because inf_nan.glsl would keep Metal from optimising every kernel with an
 // activation.
 vec4 without_nan(vec4 v) {
-  return mix(v, vec4(0), greaterThan(floatBitsToUint(v) & 0x7fffffffu, uvec4(0x7f800000u)));
+  return mix(v, vec4(0), greaterThan(floatBitsToInt(v) & 0x7fffffff, ivec4(0x7f800000)));
 }
 
 // Rounds to the nearest integers, ties away from zero.

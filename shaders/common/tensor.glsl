@@ -130,8 +130,9 @@ int rows_buffer_texel(ivec4 p, ivec4 s) { return ((p.w * s.y + p.y) * slices(s.z
 #define DATA_(name) CAT(name, _data)
 #define KEEP_(name, p, v) keep_channels(v, EXTENT_(name).z - 4 * p.z)
 
-// Conversions of Q8; grid = (step, zero).
-vec4 from_bytes(uvec4 bytes, vec2 grid) { return (vec4(bytes) - grid.y) * grid.x; }
+// Conversions of Q8; grid = (step, zero). They go by signed integers: AVX2, which lavapipe and SwiftShader use, has no
+// conversions of unsigned ones.
+vec4 from_bytes(uvec4 bytes, vec2 grid) { return (vec4(ivec4(bytes)) - grid.y) * grid.x; }
 // Numbers are whole steps, which any quotient tells apart. With STORE_ROUNDS they are not, and this rounds as QuantizeLinear
 // does; with STORE_ROUNDS_AWAY as TFLite's QUANTIZE does, ties away from zero.
 #if defined(STORE_ROUNDS) || defined(STORE_ROUNDS_AWAY)
@@ -147,7 +148,14 @@ vec4 steps_of_grid(vec4 v, float step) {
 #else
 vec4 steps_of_grid(vec4 v, float step) { return roundEven(v / step); }
 #endif
-uvec4 to_bytes(vec4 v, vec2 grid) { return uvec4(clamp(steps_of_grid(v, grid.x) + grid.y, vec4(0), vec4(255))); }
+// With RESULTS_IN_STEPS v is a number of steps that a byte holds.
+uvec4 to_bytes(vec4 v, vec2 grid) {
+#ifdef RESULTS_IN_STEPS
+  return uvec4(ivec4(v + grid.y));
+#else
+  return uvec4(ivec4(clamp(steps_of_grid(v, grid.x) + grid.y, vec4(0), vec4(255))));
+#endif
+}
 uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) & 255u; }
 #define GRID_(name) CAT(name, _grid)
 

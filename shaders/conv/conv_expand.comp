@@ -15,8 +15,8 @@
 // grid is (tiles of an image, blocks of slices, images), so that all invocations of a workgroup use the same
 // weights.
 //
-// With MIDDLE_TABLE row 0 of the tensor `tables` has a function of the rounded results of step 1, with LAST_TABLE row 1 one of
-// those of step 2.
+// With MIDDLE_TABLE the first 256 elements of `tables` are a function of the rounded results of step 1, with LAST_TABLE the next
+// 256 one of those of step 2.
 //
 // With MEANS a workgroup also stores the sum of its results, as conv_depthwise_tile.comp does. With GATES the
 // last workgroup computes the gates of squeeze-and-excitation from these sums (last_gates.glsl).
@@ -79,9 +79,9 @@ vec4 middle_pixel(int at) { return middle_texels[at]; }
 #endif
 
 #if defined(MIDDLE_TABLE) || defined(LAST_TABLE)
-TEXELS_IN(tables)
+LINEAR_IN(tables)
 LOOK_UP_FN(look_up_middle, load_tables, 0)
-LOOK_UP_FN(look_up_last, load_tables, 1)
+LOOK_UP_FN(look_up_last, load_tables, 256)
 #endif
 
 vec4 activate_middle(vec4 v) {

@@ -7,11 +7,12 @@
 //
 // Include it after TEXELS_IN(w1), TEXELS_IN(w2), the parameter gate_params, activation.glsl, `int lane` (the
 // index of an invocation) and the function activate_hidden(). The workgroup must store the means in `values`
-// before it computes gates. With GATE_TABLE row 1 of the tensor `tables` has the function of rounded gates. GATE: the gates' activation function. MOST_SLICES: at least WORKGROUP_X and the
+// before it computes gates. With GATE_TABLE the tensor `tables` has the function of rounded gates from
+// element 256 on. GATE: the gates' activation function. MOST_SLICES: at least WORKGROUP_X and the
 // number of slices of means, hidden channels and gates.
 
 #ifdef GATE_TABLE
-LOOK_UP_FN(look_up_gate, load_tables, 1)
+LOOK_UP_FN(look_up_gate, load_tables, 256)
 #endif
 
 shared vec4 values[MOST_SLICES];      // results of the previous step

@@ -4,8 +4,9 @@
 // A workgroup computes all channels of one image in three steps: means, hidden channels, y (gates.glsl). W1 and W2 are as in
 // conv_tile.glsl, with one tap.
 //
-// With MEAN_ROUNDED means are rounded by the appended parameters mean_step, mean_least and mean_most. With HIDDEN_TABLE row 0 of
-// the tensor `tables` has a function of the rounded hidden channels, with GATE_TABLE row 1 one of the rounded gates.
+// With MEAN_ROUNDED means are rounded by the appended parameters mean_step, mean_least and mean_most. With HIDDEN_TABLE the
+// first 256 elements of `tables` are a function of the rounded hidden channels, with GATE_TABLE the next 256 one of the rounded
+// gates.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -23,7 +24,7 @@ TENSOR_OUT(y)
 int lane = int(gl_LocalInvocationID.x);
 
 #if defined(HIDDEN_TABLE) || defined(GATE_TABLE)
-TEXELS_IN(tables)
+LINEAR_IN(tables)
 #endif
 #ifdef HIDDEN_TABLE
 LOOK_UP_FN(look_up_hidden, load_tables, 0)

@@ -287,6 +287,22 @@ TEST(ByteStorage, RoundsInTheStoreAsExactlyAsAKernelOfItsOwn) {
   }
 }
 
+// Layers store the numbers of steps that they round to, without a product and a quotient by the step. Other
+// operators store multiples of the step.
+TEST(ByteStorage, StoresStepsOfLayers) {
+  for (const ByteCase& test : cases()) {
+    const std::string type = test.type;
+    const bool is_layer = type == "Conv" || type == "ConvTranspose" || type == "Gemm";
+    if (!is_layer && type != "Mul") continue;
+    const Program program = lower(optimise(network_of(test).model.graph(), {}), test_context()->caps(), {});
+    const auto in_steps = [](const auto& macro) { return macro.first == "RESULTS_IN_STEPS"; };
+    for (const Task& task : program.tasks) {
+      EXPECT_EQ(std::ranges::any_of(task.dispatch->defines, in_steps), is_layer && task.dispatch->op == type)
+          << type << ": " << task.dispatch->op;
+    }
+  }
+}
+
 // Where the parameters have no room for the grids, they are macros.
 TEST(ByteStorage, FitsSmallPushConstants) {
   const ByteCase& test = cases()[0];

@@ -1,10 +1,14 @@
 #include "kernels/conv/result_table.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "graph/operators/fused/fused_nodes.hpp"
 #include "kernels/framework/activation.hpp"
+#include "kernels/framework/elements.hpp"
 
 namespace vellum {
 namespace {
@@ -25,32 +29,72 @@ bool rounds_to_numbers_of(const ByteTable& table, const Activation& activation) 
 }
 
 std::vector<float> entries_from(const HostTensor& table, const ByteTable& op, const Activation& activation) {
-  const std::vector<float> entries = table.to_floats();
+  const std::vector<float> all = table.to_floats();
   const auto first = static_cast<size_t>(static_cast<int64_t>(activation.least) - op.first);
-  std::vector<float> texels(entries.begin() + static_cast<std::ptrdiff_t>(first), entries.end());
-  texels.resize(entries.size(), entries.back());
-  return texels;
+  std::vector<float> entries(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
+  entries.resize(all.size(), all.back());
+  return entries;
 }
 
 TensorId pair_of_tables(Lowering& lowering, std::vector<float> first, std::vector<float> second) {
-  TensorDesc desc = lowering.texel_grid(ByteTable::kEntries / 4, 2);
-  desc.element = ElementType::f32;
   first.resize(ByteTable::kEntries);
   second.resize(ByteTable::kEntries);
   first.insert(first.end(), second.begin(), second.end());
-  return lowering.weight(lowering.node().name + "/tables", desc,
-                         [entries = std::move(first)] { return entries; });
+  return float_weight(lowering, "tables", {2 * ByteTable::kEntries}, std::move(first));
 }
+
+namespace {
+
+// Returns the grid of the result if the kernel only stores results, and in bytes; else null.
+const ByteGrid* grid_of_results(const Lowering& lowering, const Dispatch& dispatch) {
+  const auto means = [](const auto& define) { return define.first == "MEAN" || define.first == "MEANS"; };
+  if (std::ranges::any_of(dispatch.defines, means)) return nullptr;
+  const auto y = std::ranges::find(dispatch.bindings, "y", &Binding::name);
+  if (y == dispatch.bindings.end()) return nullptr;
+  const TensorDesc& desc = lowering.tensor(y->tensor).desc;
+  return desc.element == ElementType::q8 ? &desc.grid : nullptr;
+}
+
+bool is_in_bytes(const ByteGrid& grid, float steps) {
+  const float byte = steps + static_cast<float>(grid.zero);
+  return byte >= 0.0f && byte <= 255.0f;
+}
+
+// Returns whether all rounded results are numbers of the grid. Then the kernel stores the numbers of steps
+// that it rounds to, and neither multiplies nor divides by the step.
+bool stores_steps(const ByteGrid& grid, const Activation& activation) {
+  return activation.is_rounded() && grid.step == activation.step && is_in_bytes(grid, activation.least) &&
+         is_in_bytes(grid, activation.most);
+}
+
+// Returns the entries in steps of the grid; nothing if one is no number of it.
+std::optional<std::vector<float>> entries_in_steps(const ByteGrid& grid, std::vector<float> entries) {
+  for (float& entry : entries) {
+    const float steps = std::nearbyint(entry / grid.step);
+    if (steps * grid.step != entry || !is_in_bytes(grid, steps)) return std::nullopt;
+    entry = steps;
+  }
+  return entries;
+}
+
+}  // namespace
 
 void define_results(Lowering& lowering, Dispatch& dispatch, const Activation& activation) {
   define_activation_or_bounds(dispatch, activation);
+  const ByteGrid* grid = grid_of_results(lowering, dispatch);
   const FusedNodes* fused = as_fused(lowering.node(), FusedKernelId::table);
-  if (!fused) return;
-  TensorDesc desc = lowering.texel_grid(ByteTable::kEntries / 4, 1);
-  desc.element = ElementType::f32;
-  const auto values = [table = *lowering.constant(kResultTable), op = fused->op<ByteTable>(kTableNode),
-                       activation] { return entries_from(table, op, activation); };
-  dispatch.bindings.push_back(reads("table", lowering.weight(lowering.node().name + "/table", desc, values)));
+  if (!fused) {
+    if (grid && stores_steps(*grid, activation)) define(dispatch, "RESULTS_IN_STEPS");
+    return;
+  }
+  std::vector<float> entries =
+      entries_from(*lowering.constant(kResultTable), fused->op<ByteTable>(kTableNode), activation);
+  if (auto steps = grid ? entries_in_steps(*grid, entries) : std::nullopt) {
+    entries = std::move(*steps);
+    define(dispatch, "RESULTS_IN_STEPS");
+  }
+  dispatch.bindings.push_back(
+      reads("table", float_weight(lowering, "table", {ByteTable::kEntries}, std::move(entries))));
   define(dispatch, "TABLE");
   dispatch.fused = FusedKernelId::table;
 }

@@ -19,10 +19,10 @@ const Operator& layer_of(const Operator& op);
 // Returns whether all results of a layer with this activation are numbers of the table.
 bool rounds_to_numbers_of(const ByteTable& table, const Activation& activation);
 
-// Returns the entries of a table in texels, from the entry of the activation's least result on.
+// Returns the entries of a table, from the entry of the activation's least result on.
 std::vector<float> entries_from(const HostTensor& table, const ByteTable& op, const Activation& activation);
 
-// Returns a weight with the entries of two tables, each in a row of 64 texels. Either may be empty.
+// Returns a weight with the entries of two tables, 256 each. Either may be empty.
 TensorId pair_of_tables(Lowering& lowering, std::vector<float> first, std::vector<float> second);
 
 // Defines the activation, and binds the table if the node being lowered has one. Each kernel that computes a
