@@ -10,10 +10,12 @@ gpu::BindingType binding_type(const TensorDesc& desc, const Binding& binding) {
   if (binding.texel_buffer && binding.sampled)
     return desc.element == ElementType::f16 ? gpu::BindingType::sampled_buffer_rgba16f
            : is_bytes                       ? gpu::BindingType::sampled_buffer_rgba8ui
+           : binding.of_words4              ? gpu::BindingType::sampled_buffer_rgba32ui
                                             : gpu::BindingType::sampled_buffer_rgba32f;
   if (binding.texel_buffer)
     return desc.element == ElementType::f16 ? gpu::BindingType::texel_buffer_rgba16f
            : is_bytes                       ? gpu::BindingType::texel_buffer_rgba8ui
+           : binding.of_words4              ? gpu::BindingType::texel_buffer_rgba32ui
                                             : gpu::BindingType::texel_buffer_rgba32f;
   if (desc.storage == Storage::buffer) return gpu::BindingType::storage_buffer;
   return binding.sampled ? gpu::BindingType::sampled_image : gpu::BindingType::storage_image;

@@ -57,6 +57,9 @@ std::optional<ImageFormat> texel_format(BindingType type) {
     case BindingType::texel_buffer_rgba8ui:
     case BindingType::sampled_buffer_rgba8ui:
       return ImageFormat::rgba8ui;
+    case BindingType::texel_buffer_rgba32ui:
+    case BindingType::sampled_buffer_rgba32ui:
+      return ImageFormat::rgba32ui;
     default:
       return std::nullopt;
   }

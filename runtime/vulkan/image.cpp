@@ -65,12 +65,21 @@ VkFormat vk_format(ImageFormat format) {
       return VK_FORMAT_R16G16B16A16_SFLOAT;
     case ImageFormat::rgba8ui:
       return VK_FORMAT_R8G8B8A8_UINT;
+    case ImageFormat::rgba32ui:
+      return VK_FORMAT_R32G32B32A32_UINT;
   }
   return VK_FORMAT_UNDEFINED;
 }
 
 uint32_t bytes_per_texel(ImageFormat format) {
-  return format == ImageFormat::rgba32f ? 16 : format == ImageFormat::rgba16f ? 8 : 4;
+  switch (format) {
+    case ImageFormat::rgba16f:
+      return 8;
+    case ImageFormat::rgba8ui:
+      return 4;
+    default:
+      return 16;
+  }
 }
 
 uint64_t ImageDesc::byte_size() const { return uint64_t{width} * height * depth * bytes_per_texel(format); }

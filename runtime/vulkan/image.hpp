@@ -13,7 +13,7 @@ namespace vellum::gpu {
 
 class Context;
 
-enum class ImageFormat : uint8_t { rgba32f, rgba16f, rgba8ui };
+enum class ImageFormat : uint8_t { rgba32f, rgba16f, rgba8ui, rgba32ui };
 
 VkFormat vk_format(ImageFormat format);
 uint32_t bytes_per_texel(ImageFormat format);

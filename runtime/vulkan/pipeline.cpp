@@ -139,10 +139,12 @@ vk::DescriptorType descriptor_type(BindingType type) {
     case BindingType::texel_buffer_rgba32f:
     case BindingType::texel_buffer_rgba16f:
     case BindingType::texel_buffer_rgba8ui:
+    case BindingType::texel_buffer_rgba32ui:
       return vk::DescriptorType::eStorageTexelBuffer;
     case BindingType::sampled_buffer_rgba32f:
     case BindingType::sampled_buffer_rgba16f:
     case BindingType::sampled_buffer_rgba8ui:
+    case BindingType::sampled_buffer_rgba32ui:
       return vk::DescriptorType::eUniformTexelBuffer;
     case BindingType::storage_buffer:
       break;

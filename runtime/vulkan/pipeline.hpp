@@ -31,10 +31,12 @@ enum class BindingType : uint8_t {
   texel_buffer_rgba32f,
   texel_buffer_rgba16f,
   texel_buffer_rgba8ui,
+  texel_buffer_rgba32ui,
   // Read by texelFetch from a samplerBuffer of this format.
   sampled_buffer_rgba32f,
   sampled_buffer_rgba16f,
   sampled_buffer_rgba8ui,
+  sampled_buffer_rgba32ui,
 };
 
 // Everything that determines a compute pipeline.

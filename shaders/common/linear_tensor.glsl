@@ -44,7 +44,9 @@
   vec4 LOAD4_FN_(name)(int i4) { return UNPACKED_(name, DATA_(name)[i4]); }
 #define LINEAR_WORDS_IN(name) \
   BUFFER_DECL_(name, readonly, uint) uint CAT(word_, name)(int i) { return DATA_(name)[i]; }
-#define LINEAR_WORDS4_IN(name) \
+// Sixteen bytes at a time, from a buffer or from its texels.
+#define LINEAR_WORDS4_IN(name) BY_STORAGE_(WORDS4_, name)
+#define WORDS4_LINEAR(name) \
   BUFFER_DECL_(name, readonly, uvec4) uvec4 CAT(words_, name)(int i4) { return DATA_(name)[i4]; }
 // Words of four bytes, from a buffer of I32 or from its texels.
 #define BYTES_IN(name) BY_STORAGE_(BYTES_, name)
@@ -55,11 +57,16 @@
 #ifdef SAMPLED_TEXEL_BUFFERS
 #define BYTES_TEXELS_(name, i) texelFetch(DATA_(name), i)
 #define BYTES_DECL_(name) layout(set = 0, binding = CAT(BINDING_, name)) uniform highp usamplerBuffer DATA_(name);
+#define WORDS4_DECL_(name) BYTES_DECL_(name)
 #else
 #define BYTES_TEXELS_(name, i) imageLoad(DATA_(name), i)
 #define BYTES_DECL_(name) \
   layout(set = 0, binding = CAT(BINDING_, name), rgba8ui) uniform readonly highp uimageBuffer DATA_(name);
+#define WORDS4_DECL_(name) \
+  layout(set = 0, binding = CAT(BINDING_, name), rgba32ui) uniform readonly highp uimageBuffer DATA_(name);
 #endif
+#define WORDS4_LINEAR_TEXEL(name) \
+  WORDS4_DECL_(name) uvec4 CAT(words_, name)(int i4) { return BYTES_TEXELS_(name, i4); }
 #define BYTES_LINEAR_TEXEL(name)                                              \
   BYTES_DECL_(name)                                                           \
   uvec4 CAT(bytes_, name)(int i) { return BYTES_TEXELS_(name, i); }           \

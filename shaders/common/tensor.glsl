@@ -21,7 +21,7 @@
 //   BYTES_OF_TEXELS(name)  after TEXELS_IN of Q8: uvec4 load_bytes_in_row_<name>(int x, int row), the same of a row_of_<name>()
 //   LINEAR_IN(name)        float load_<name>(int i)  and  vec4 load4_<name>(int i4): elements 4*i4 ... 4*i4+3
 //   LINEAR_WORDS_IN(name)  uint word_<name>(int i): four bytes of a linear tensor of U8, from byte 4*i on
-//   LINEAR_WORDS4_IN(name) uvec4 words_<name>(int i4): sixteen bytes of such a tensor, from byte 16*i4 on
+//   LINEAR_WORDS4_IN(name) uvec4 words_<name>(int i4): sixteen bytes of such a tensor, from byte 16*i4 on (Binding::of_words4)
 //   BYTES_IN(name)         of a linear tensor of I32 whose words are four bytes (Binding::of_bytes): uvec4 bytes_<name>(int i)
 //                          and uint word_<name>(int i), those of word i
 //   QUADS_IN(name)         only load4_<name>, of floats: one load where LINEAR_IN may need four

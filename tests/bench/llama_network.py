@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a decoder of Llama's shape with weights of 4 or 8 bits in blocks, as an ONNX file with external data.
+"""Writes a decoder of Llama's shape with weights of 4 or 8 bits in blocks, or in fp32, as an ONNX file with external data.
 
     tests/bench/llama_network.py small.onnx                              # 2 layers of width 512
     tests/bench/llama_network.py 8b.onnx --size 8b                       # 4.6 GB of weights
@@ -20,7 +20,8 @@ import onnx
 from onnx import TensorProto, helper
 
 # layers, width, heads, heads of keys and values, width of the MLP, tokens of the vocabulary: Llama 3's sizes.
-SIZES = {"small": (2, 512, 8, 2, 1408, 4096), "8b": (32, 4096, 32, 8, 14336, 128256), "70b": (80, 8192, 64, 8, 28672, 128256)}
+SIZES = {"small": (2, 512, 8, 2, 1408, 4096), "200m": (12, 1024, 16, 4, 2816, 32000),
+         "8b": (32, 4096, 32, 8, 14336, 128256), "70b": (80, 8192, 64, 8, 28672, 128256)}
 
 
 class Writer:
@@ -73,7 +74,14 @@ class Writer:
                              lambda random: (0.5 + random.random(columns * blocks, np.float32)) / largest)
         return data, scales
 
+    def floats(self, name, rows, columns):
+        most = np.sqrt(3.0 / rows)
+        return self.tensor(f"{name}.weight", self.options.dtype, [rows, columns],
+                           lambda random: most * (2.0 * random.random((rows, columns), np.float32) - 1.0))
+
     def product(self, x, name, rows, columns):
+        if self.options.bits == 32:
+            return self.node("MatMul", [x, self.floats(name, rows, columns)], [f"{name}.y"])
         data, scales = self.packed(name, rows, columns)
         return self.node("MatMulNBits", [x, data, scales], [f"{name}.y"], "com.microsoft", K=rows, N=columns,
                          bits=self.options.bits, block_size=self.options.block)
@@ -99,18 +107,25 @@ def add_layer(writer, x, i, options):
     return writer.node("Add", [x, writer.product(gated, f"{at}.down", options.mlp, width)], [f"{at}.output"])
 
 
+def write_embedding(writer, options):
+    if options.bits == 32:
+        table = writer.floats("embedding", options.vocabulary, options.width)
+        return writer.node("Gather", [table, "tokens"], ["embedding.y"])
+    table, scales = writer.packed("embedding", options.width, options.vocabulary)
+    # GatherBlockQuantized has a matrix of bytes, and its default zero point is that of MatMulNBits.
+    writer.initializers[0].dims[:] = [options.vocabulary, options.width * options.bits // 8]
+    writer.initializers[1].dims[:] = [options.vocabulary, -(-options.width // options.block)]
+    return writer.node("GatherBlockQuantized", [table, "tokens", scales], ["embedding.y"], "com.microsoft", bits=options.bits,
+                       block_size=options.block, gather_axis=0, quantize_axis=1)
+
+
 def write(options):
     path = pathlib.Path(options.model)
     writer = Writer(path, options)
     kind = helper.np_dtype_to_tensor_dtype(np.dtype(options.dtype))
     head = options.width // options.heads
     length = options.past if options.fixed_caches else options.past + options.tokens
-    table, scales = writer.packed("embedding", options.width, options.vocabulary)
-    # GatherBlockQuantized has a matrix of bytes, and its default zero point is that of MatMulNBits.
-    writer.initializers[0].dims[:] = [options.vocabulary, options.width * options.bits // 8]
-    writer.initializers[1].dims[:] = [options.vocabulary, -(-options.width // options.block)]
-    x = writer.node("GatherBlockQuantized", [table, "tokens", scales], ["embedding.y"], "com.microsoft", bits=options.bits,
-                    block_size=options.block, gather_axis=0, quantize_axis=1)
+    x = write_embedding(writer, options)
     angles = np.arange(length)[:, None] / 500000.0 ** (np.arange(head // 2)[None] * 2 / head)
     writer.small("cosines", np.cos(angles).astype(options.dtype))
     writer.small("sines", np.sin(angles).astype(options.dtype))
@@ -148,7 +163,7 @@ def main():
     for name, what in (("layers", "layers"), ("width", "width"), ("heads", "heads of queries"), ("kv-heads", "heads of keys"),
                        ("mlp", "width of the MLP"), ("vocabulary", "tokens of the table")):
         parser.add_argument(f"--{name}", type=int, help=f"{what}; default: those of --size")
-    parser.add_argument("--bits", type=int, choices=(4, 8), default=4)
+    parser.add_argument("--bits", type=int, choices=(4, 8, 32), default=4, help="32: floats of --dtype")
     parser.add_argument("--block", type=int, default=64)
     parser.add_argument("--tokens", type=int, default=1, help="of a run")
     parser.add_argument("--past", type=int, default=64, help="tokens in the cache")

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "cost/device_traits.hpp"
 #include "graph/operators/movement/block_gather.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
@@ -118,6 +119,29 @@ TEST(BlockProduct, WeightsStayPacked) {
       if (tensor.role == TensorRole::weight) bytes += tensor.desc.byte_size();
     EXPECT_EQ(bytes, 12 * 32 + 12 * 2 * 4 + 12 * 1);
   }
+}
+
+// Words are loaded as texels of sixteen bytes where that is faster and the device's limits allow it.
+TEST(BlockProduct, WordsAsTexels) {
+  const auto texel_buffers = [&](const OperatorCase& test, const DeviceCaps& caps) {
+    const Program program = lower(single_node_graph(test), caps, {.storage = StorageChoice::buffer});
+    int64_t count = 0;
+    for (const Task& task : program.tasks)
+      for (const Binding& binding : task.dispatch->bindings)
+        count += binding.of_words4 && binding.texel_buffer;
+    return count;
+  };
+  DeviceCaps caps = test_context()->caps();
+  for (const int64_t bits : {4, 8}) {
+    const OperatorCase test = block_product({{1, 96}, 21, bits, 32, Zeros::packed, true});
+    for (const bool as_texels : {false, true}) {
+      caps.reads_buffers_as_texels = as_texels;
+      EXPECT_EQ(texel_buffers(test, caps), as_texels || device_traits(caps).samples_texel_buffers ? 1 : 0);
+      check_operator(test, caps);
+    }
+  }
+  caps.max_texel_buffer_elements = 10;
+  EXPECT_EQ(texel_buffers(block_product({{1, 96}, 21, 4, 32}), caps), 0);
 }
 
 struct Table {

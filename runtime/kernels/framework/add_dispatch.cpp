@@ -71,11 +71,13 @@ void ProgramBuilder::choose_buffer_reads(Dispatch& dispatch) const {
     const bool floats = desc.element == ElementType::f32 || desc.element == ElementType::f16 ||
                         desc.element == ElementType::q8;
     if (binding.access != Access::read || desc.storage != Storage::buffer) continue;
-    if (!floats && !binding.of_bytes) continue;
+    const bool integers = binding.of_bytes || binding.of_words4;
+    if (!floats && !integers) continue;
     // Linear tensors of floats are excluded: their elements would be components of texels, and SwiftShader
     // would take minutes to compile matrix products.
-    if (sampled && desc.layout == Layout::linear && !binding.of_bytes) continue;
-    const uint64_t texels = desc.byte_size() / (binding.of_bytes ? 4 : 4 * size_of(desc.element));
+    if (sampled && desc.layout == Layout::linear && !integers) continue;
+    const uint64_t texel_bytes = binding.of_bytes ? 4 : binding.of_words4 ? 16 : 4 * size_of(desc.element);
+    const uint64_t texels = desc.byte_size() / texel_bytes;
     binding.texel_buffer = texels <= caps_.max_texel_buffer_elements && images < most_images;
     binding.sampled = binding.texel_buffer && sampled;
     images += binding.texel_buffer;

@@ -42,6 +42,10 @@ inline Binding reads(std::string name, TensorId tensor) {
 inline Binding reads_bytes(std::string name, TensorId tensor) {
   return {.tensor = tensor, .access = Access::read, .of_bytes = true, .name = std::move(name)};
 }
+// Makes a binding of a tensor of U8 that is read sixteen bytes at a time, for LINEAR_WORDS4_IN.
+inline Binding reads_words4(std::string name, TensorId tensor) {
+  return {.tensor = tensor, .access = Access::read, .of_words4 = true, .name = std::move(name)};
+}
 inline Binding writes(std::string name, TensorId tensor) {
   return {.tensor = tensor, .access = Access::write, .name = std::move(name)};
 }

@@ -158,8 +158,11 @@ void lower_block_product(Lowering& lowering) {
     return lowering.run_on_host("a product with packed weights of " + std::to_string(buffer_count(lowering)) +
                                 " tensors has more than the device's buffers");
   const Form form = form_of(lowering, weights);
+  constexpr int64_t kSmallTile = 8;
+  const bool loads_wide = form.tile.pixels * form.tile.slices <= kSmallTile && form.units.words % 4 == 0;
+  const TensorId w = lowering.constant_as_stored(1);
   std::vector<Binding> bindings{
-      reads("x", lowering.read(0, Layout::linear)), reads("w", lowering.constant_as_stored(1)),
+      reads("x", lowering.read(0, Layout::linear)), loads_wide ? reads_words4("w", w) : reads("w", w),
       reads("scales", merges ? merged_scales(lowering, weights) : lowering.constant_as_stored(2))};
   if (lowering.has_input(3) && !merges) bindings.push_back(reads("zeros", lowering.constant_as_stored(3)));
   if (lowering.has_input(4) && !merges) bindings.push_back(reads("bias", lowering.read(4, Layout::linear)));
@@ -181,9 +184,7 @@ void lower_block_product(Lowering& lowering) {
   define(dispatch, "BITS", std::to_string(weights.bits));
   define(dispatch, "UNIT_WORDS", std::to_string(form.units.words));
   define_tile(dispatch, {form.tile});
-  constexpr int64_t kSmallTile = 8;
-  if (form.tile.pixels * form.tile.slices <= kSmallTile && form.units.words % 4 == 0)
-    define(dispatch, "WIDE_LOADS");
+  if (loads_wide) define(dispatch, "WIDE_LOADS");
   if (form.rows > kFewRows) define(dispatch, "SCALED_WEIGHTS");
   define(dispatch, "ZEROS", zero_points(lowering, merges));
   define(dispatch, "HAS_BIAS", !lowering.has_input(4) ? "0" : merges ? "2" : "1");
