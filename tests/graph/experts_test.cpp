@@ -1,5 +1,5 @@
-// MoE of com.microsoft. tests/oracles/onnx_contrib.py prints these values, which ONNX Runtime computes: the
-// products of each row with eighths({8}, 9).
+// MoE and QMoE of com.microsoft. tests/oracles/onnx_contrib.py prints these values, which ONNX Runtime
+// computes: the products of each row with eighths({8}, 9).
 #include <gtest/gtest.h>
 
 #include <array>
@@ -111,6 +111,108 @@ TEST(Experts, InfinitiesOfOthersDoNotReachAToken) {
   inputs[1] = floats({5, 4}, router);
   inputs[5]->mutable_as<float>()[3 * 8] = std::numeric_limits<float>::infinity();
   for (const float value : run(mixture.spec(), inputs).to_floats()) EXPECT_TRUE(std::isfinite(value));
+}
+
+// Packed weights of four experts of 32 hidden units, with gates and linear parts in turns. ONNX Runtime's
+// kernel for blocks of 8 bits rounds activations to 8 bits.
+struct PackedMixture {
+  int64_t bits = 4, block = 0;
+  bool zeros = false;
+
+  Spec spec() const {
+    Spec result{"com.microsoft.QMoE",
+                1,
+                {{"activation_type", std::string("swiglu")},
+                 {"swiglu_fusion", int64_t{1}},
+                 {"k", int64_t{2}},
+                 {"expert_weight_bits", bits},
+                 {"normalize_routing_weights", int64_t{1}}}};
+    if (block > 0) result.attributes.emplace_back("block_size", block);
+    return result;
+  }
+
+  HostTensor scales(int64_t rows, int64_t seed) const {
+    HostTensor result = eighths(block > 0 ? Shape{4, rows, 32 / block} : Shape{4, rows}, seed);
+    const auto factor = static_cast<float>(1 << (bits + 2));
+    for (float& scale : result.mutable_as<float>()) scale = (1.0f + std::fabs(scale)) / factor;
+    return result;
+  }
+
+  OptionalTensors inputs(int64_t tokens) const {
+    OptionalTensors result{eighths({tokens, 32}, 1),
+                           eighths({tokens, 4}, 2),
+                           octets({4, 64, 32 * bits / 8}, 3),
+                           scales(64, 5),
+                           eighths({4, 64}, 7),
+                           octets({4, 32, 32 * bits / 8}, 4),
+                           scales(32, 6),
+                           eighths({4, 32}, 8)};
+    result.resize(11);
+    const int64_t bytes = block > 0 ? (32 / block * bits + 7) / 8 : 0;
+    if (zeros)
+      result.emplace_back(octets({4, 64, bytes}, 9)), result.emplace_back(octets({4, 32, bytes}, 10));
+    return result;
+  }
+};
+
+void expect_packed(const PackedMixture& mixture, const Floats& expected, float tolerance = 2e-5f) {
+  SCOPED_TRACE(std::to_string(mixture.bits) + " bits, block " + std::to_string(mixture.block));
+  for (const int64_t tokens : {1, 5}) {
+    const Floats y = run(mixture.spec(), mixture.inputs(tokens)).to_floats(),
+                 factors = eighths({32}, 9).to_floats();
+    ASSERT_EQ(std::ssize(y), tokens * 32);
+    for (size_t i = 0; i < y.size() / 32; ++i)
+      EXPECT_NEAR(std::inner_product(factors.begin(), factors.end(), &y[32 * i], 0.0f), expected[i],
+                  tolerance)
+          << "token " << i << " of " << tokens;
+  }
+}
+
+TEST(PackedExperts, HaveWeightsOfEightAndFourBits) {
+  expect_packed({4}, {-1.3948234f, 2.0040391f, 1.6049542f, 2.2709094f, 2.309916f});
+  expect_packed({8}, {-1.1983562f, 2.3072283f, 1.4294614f, 2.1507607f, 2.2751059f});
+}
+
+TEST(PackedExperts, HaveBlocksAndZeroPoints) {
+  expect_packed({4, 16}, {-1.270813f, 2.409167f, 1.5146829f, 2.3023827f, 2.0506166f});
+  expect_packed({4, 16, true}, {-1.1351439f, 2.5755112f, 1.6955729f, 2.5508639f, 2.1425251f});
+  expect_packed({8, 16}, {-1.2217006f, 2.3411131f, 1.3531259f, 2.222655f, 2.3099182f}, 0.02f);
+  expect_packed({8, 16, true}, {-1.4899713f, 1.5260269f, 2.333004f, 1.2787418f, 0.74196545f}, 0.03f);
+}
+
+// With a tensor of their own, the weights of experts do not follow from the scores that choose them.
+TEST(PackedExperts, TakeTheWeightsOfChosenExpertsElsewhere) {
+  const PackedMixture mixture{.bits = 4, .block = 16};
+  for (const int64_t tokens : {1, 5}) {
+    OptionalTensors inputs = mixture.inputs(tokens);
+    const Floats expected = run(mixture.spec(), inputs).to_floats();
+    inputs.resize(15);
+    Floats weights;  // of the softmax, but for a factor
+    for (const float score : inputs[1]->to_floats()) weights.push_back(3.0f * std::exp(score));
+    inputs[14] = floats({tokens, 4}, weights);
+    const Floats y = run(mixture.spec(), inputs).to_floats();
+    for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], expected[i], 1e-5f) << i;
+  }
+}
+
+TEST(PackedExperts, RefuseWhatDoesNotFit) {
+  const PackedMixture mixture{.bits = 4, .block = 16};
+  const OptionalTensors inputs = mixture.inputs(1);
+  Spec spec = mixture.spec();
+  spec.attributes.emplace_back("weights_prepacked", int64_t{1});
+  expect_refused(spec, inputs, "in the order of another runtime", ErrorCode::unsupported);
+  spec = mixture.spec();
+  spec.attributes.emplace_back("quant_type", std::string("nvfp4"));
+  expect_refused(spec, inputs, "of the type nvfp4", ErrorCode::unsupported);
+  spec = mixture.spec();
+  spec.attributes[3].second = int64_t{2};
+  expect_refused(spec, inputs, "QMoE of 2 bits", ErrorCode::unsupported);
+  OptionalTensors missing = inputs;
+  missing[3].reset();
+  expect_refused(mixture.spec(), missing, "without scales");
+  spec = PackedMixture{.bits = 4}.spec();
+  expect_refused(spec, PackedMixture{.bits = 4, .block = 16, .zeros = true}.inputs(1),
+                 "zero points of whole rows", ErrorCode::unsupported);
 }
 
 TEST(Experts, RefuseWhatDoesNotFit) {

@@ -183,6 +183,26 @@ def experts(tokens, activation, fusion=0, bias=True, **attributes):
                       biases[1]], k=2, activation_type=activation, swiglu_fusion=fusion, **attributes)
 
 
+def packed_experts(tokens, bits, block=0, zeros=False, **attributes):
+    """Four experts of 32 hidden units, two for each token, with gates and linear parts in turns."""
+    fc1, fc2 = [octets((4, rows, 32 * bits // 8), seed) for rows, seed in ((64, 3), (32, 4))]
+    blocks = 32 // block if block else 0
+    scales = [(1 + np.abs(eighths((4, rows, blocks) if block else (4, rows), seed))) / 2**(bits + 2)
+              for rows, seed in ((64, 5), (32, 6))]
+    inputs = [eighths((tokens, 32), 1), eighths((tokens, 4), 2), fc1, scales[0], eighths((4, 64), 7), fc2, scales[1],
+              eighths((4, 32), 8), None, None, None]
+    if zeros:
+        inputs += [octets((4, rows, -(-blocks * bits // 8)), seed) for rows, seed in ((64, 9), (32, 10))]
+    extra = {"block_size": block} if block else {}
+    attention("QMoE", inputs, k=2, activation_type="swiglu", swiglu_fusion=1, expert_weight_bits=bits,
+              normalize_routing_weights=1, **extra, **attributes)
+
+
+for tokens in (1, 5):
+    for bits in (4, 8):
+        packed_experts(tokens, bits)
+        packed_experts(tokens, bits, 16)
+        packed_experts(tokens, bits, 16, True)
 for tokens in (1, 2, 5):
     experts(tokens, "relu", normalize_routing_weights=1)
     experts(tokens, "silu", bias=False)

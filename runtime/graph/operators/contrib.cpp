@@ -278,6 +278,7 @@ constexpr ContribRow kContribOperators[] = {
     {"com.microsoft.SkipSimplifiedLayerNormalization", make_skip_norm},
     {"com.microsoft.SimplifiedLayerNormalization", make_simplified_norm},
     {"com.microsoft.MoE", make_experts},
+    {"com.microsoft.QMoE", make_packed_experts},
     {"com.microsoft.GroupNorm", make_contrib_group_norm},
     {"com.microsoft.SkipGroupNorm", make_skip_group_norm},
     {"com.microsoft.NhwcConv", make_nhwc_conv},

@@ -19,6 +19,7 @@ struct ContribRow {
 std::span<const ContribRow> attention_contrib_operators();
 std::shared_ptr<const Operator> make_group_query_attention(const NodeSpec& spec);
 std::shared_ptr<const Operator> make_experts(const NodeSpec& spec);
+std::shared_ptr<const Operator> make_packed_experts(const NodeSpec& spec);
 // The operators on integers (contrib_quantised.cpp).
 std::span<const ContribRow> quantised_contrib_operators();
 
