@@ -37,13 +37,14 @@ constexpr Pass kPasses[] = {
     {"fuse_attention", fuse_attention},  // after fuse_softmax: it matches Softmax
     {"gather_rows", gather_rows},        // after fuse_attention, which reads rearranged heads itself
     {"fuse_channel_shuffle", fuse_channel_shuffle},
-    {"volumes_to_frames", volumes_to_frames},    // before all that fuses layers of pictures
-    {"transpose_pictures", transpose_pictures},  // after the patterns of tokens
-    {"remove_dead_code", remove_dead_code},      // move_transposes counts readers
-    {"move_transposes", move_transposes},        // after patterns, which match axes of the model's layout
-    {"split_products", split_products},          // after fuse_attention, which reads split heads itself
-    {"matmul_to_gemm", matmul_to_gemm},          // after move_transposes, which makes 1x1 Conv of some
-    {"merge_reshapes", merge_reshapes},          // Reshapes and Transposes of the passes before
+    {"volumes_to_frames", volumes_to_frames},        // before all that fuses layers of pictures
+    {"transpose_pictures", transpose_pictures},      // after the patterns of tokens
+    {"remove_dead_code", remove_dead_code},          // move_transposes counts readers
+    {"move_transposes", move_transposes},            // after patterns, which match axes of the model's layout
+    {"columns_to_sequences", columns_to_sequences},  // before all that fuses layers; after move_transposes
+    {"split_products", split_products},              // after fuse_attention, which reads split heads itself
+    {"matmul_to_gemm", matmul_to_gemm},              // after move_transposes, which makes 1x1 Conv of some
+    {"merge_reshapes", merge_reshapes},              // Reshapes and Transposes of the passes before
     {"remove_identities", remove_identities},
     {"fuse_transposes", fuse_transposes},
     {"tokens_to_matrices", tokens_to_matrices},  // after matmul_to_gemm: it starts from the rows of Gemms

@@ -62,14 +62,15 @@ void fuse_channel_shuffle(Graph& graph);      // PickChannels: channels that Res
 void fuse_squeeze_excite(Graph& graph);       // SqueezeExcite: means of channels and two 1x1 Conv of them
 
 // layout: changes operators that move elements.
-void move_transposes(Graph& graph);     // operators on N, H, W, C between Transposes compute in N, C, H, W
-void transpose_pictures(Graph& graph);  // Transpose between tokens and pictures becomes one of a picture
-void volumes_to_frames(Graph& graph);   // layers of volumes become layers of pictures, frame by frame
-void gather_rows(Graph& graph);         // rows of tokens that several operators rearrange become one Gather
-void merge_moves(Graph& graph);         // chains of Transpose, Slice and Split become one AsStrided
-void split_products(Graph& graph);      // MatMul whose columns are split becomes a MatMul for each part
-void matmul_to_gemm(Graph& graph);      // MatMul with a constant matrix, bias and activation become a Gemm
-void tokens_to_matrices(Graph& graph);  // operators on the rows of a Gemm read and compute matrices
+void move_transposes(Graph& graph);       // operators on N, H, W, C between Transposes compute in N, C, H, W
+void transpose_pictures(Graph& graph);    // Transpose between tokens and pictures becomes one of a picture
+void volumes_to_frames(Graph& graph);     // layers of volumes become layers of pictures, frame by frame
+void columns_to_sequences(Graph& graph);  // layers of pictures of one column become layers of sequences
+void gather_rows(Graph& graph);           // rows of tokens that several operators rearrange become one Gather
+void merge_moves(Graph& graph);           // chains of Transpose, Slice and Split become one AsStrided
+void split_products(Graph& graph);        // MatMul whose columns are split becomes a MatMul for each part
+void matmul_to_gemm(Graph& graph);        // MatMul with a constant matrix, bias and activation become a Gemm
+void tokens_to_matrices(Graph& graph);    // operators on the rows of a Gemm read and compute matrices
 
 // fuse: an operator becomes part of the operator before or after it.
 void fuse_packed_weights(Graph& graph);  // products and tables read constant integers of 4 or 8 bits

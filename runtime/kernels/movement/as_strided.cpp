@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "graph/operators/conv/conv.hpp"
 #include "graph/operators/elementwise/binary.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/matmul/matmul.hpp"
@@ -25,24 +26,30 @@ bool is_one_of(const Operator& op) {
   return ((dynamic_cast<const Ops*>(&op) != nullptr) || ...);
 }
 
-// Returns whether the readers of the result compute rows of matrices, which they do in channels4.
-bool is_for_rows(const Lowering& lowering) {
+template <typename... Ops>
+bool is_read_by_only(const Lowering& lowering) {
   const ValueId y = lowering.node().outputs[0];
-  return std::ranges::all_of(lowering.graph().nodes, [&](const Node& node) {
-    return std::ranges::find(node.inputs, y) == node.inputs.end() ||
-           is_one_of<Gemm, LayerNormalization, Concat, Unary, Binary>(*node.op);
+  return !lowering.is_final(0) && std::ranges::all_of(lowering.graph().nodes, [&](const Node& node) {
+    return std::ranges::find(node.inputs, y) == node.inputs.end() || is_one_of<Ops...>(*node.op);
   });
 }
 
-// Returns the layout of the result. Pictures whose channels are closest to each other in the source come from
-// tokens or from channels last, and operators on channels follow. Other results are rows of heads.
+// Returns whether the readers of the result compute rows of matrices, which they do in channels4.
+bool is_for_rows(const Lowering& lowering) {
+  return is_read_by_only<Gemm, LayerNormalization, Concat, Unary, Binary>(lowering);
+}
+
+// Returns the layout of the result. Pictures, and sequences for convolutions, whose channels are closest to
+// each other in the source come from tokens or from channels last, and operators on channels follow. Other
+// results are rows of heads.
 Layout layout_of_result(const Lowering& lowering, const StridedView& view) {
   const size_t rank = view.shape.size();
   if (!all_float(lowering)) return Layout::linear;
-  if (rank == 2) return is_for_rows(lowering) && !lowering.is_final(0) ? Layout::channels4 : Layout::linear;
-  if (rank != 4 || view.shape[1] == 1) return Layout::linear;
-  const bool channels_last = view.strides[1] == 1 && (view.strides[3] != 1 || view.shape[3] == 1);
-  return channels_last ? Layout::channels4 : Layout::linear;
+  if (rank == 2) return is_for_rows(lowering) ? Layout::channels4 : Layout::linear;
+  if (rank < 3 || rank > 4 || view.shape[1] == 1) return Layout::linear;
+  const bool channels_last = view.strides[1] == 1 && (view.strides.back() != 1 || view.shape.back() == 1);
+  const bool is_for_channels = rank == 4 || is_read_by_only<Conv>(lowering);
+  return channels_last && is_for_channels ? Layout::channels4 : Layout::linear;
 }
 
 // The strides along (w, h, c, n) of a tensor in channels4.
