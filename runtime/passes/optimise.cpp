@@ -47,6 +47,7 @@ constexpr Pass kPasses[] = {
     {"merge_reshapes", merge_reshapes},              // Reshapes and Transposes of the passes before
     {"remove_identities", remove_identities},
     {"fuse_transposes", fuse_transposes},
+    {"scale_products", scale_products},  // after fuse_attention, which takes the scale of scores itself
     {"tokens_to_matrices", tokens_to_matrices},  // after matmul_to_gemm: it starts from the rows of Gemms
     {"concat_zeros_to_pad", concat_zeros_to_pad},
     {"nest_concats", nest_concats},

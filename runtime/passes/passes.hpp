@@ -78,13 +78,14 @@ void fuse_quantization(Graph& graph);    // QuantizeLinear and DequantizeLinear 
 void fuse_dynamic_quantization(Graph& graph);  // layers whose input is quantised at run time
 void fuse_pad(Graph& graph);                   // Pad of zeros into the Conv after it
 void fuse_transposes(Graph& graph);            // Transpose of matrices into the MatMul before or after it
-void fold_batch_norm(Graph& graph);            // BatchNormalization into weights and bias of a Conv or Gemm
-void fold_scale(Graph& graph);                 // Mul or Div by constants per channel into weights and bias
-void merge_convolutions(Graph& graph);         // sums of convolutions of one tensor become one
-void merge_depthwise_banks(Graph& graph);      // depthwise convolutions of all parts of a tensor become one
-void fuse_bias(Graph& graph);                  // Add or Sub of constants per channel into the bias
-void fuse_residual(Graph& graph);              // Add of a tensor into the Conv or Gemm before it
-void fuse_activations(Graph& graph);           // activations into their producer (Operator::with_activation)
-void fuse_channel_scale(Graph& graph);  // Mul by computed factors per channel into the 1x1 Conv after it
+void scale_products(Graph& graph);         // factors of MatMuls of computed matrices become a part of them
+void fold_batch_norm(Graph& graph);        // BatchNormalization into weights and bias of a Conv or Gemm
+void fold_scale(Graph& graph);             // Mul or Div by constants per channel into weights and bias
+void merge_convolutions(Graph& graph);     // sums of convolutions of one tensor become one
+void merge_depthwise_banks(Graph& graph);  // depthwise convolutions of all parts of a tensor become one
+void fuse_bias(Graph& graph);              // Add or Sub of constants per channel into the bias
+void fuse_residual(Graph& graph);          // Add of a tensor into the Conv or Gemm before it
+void fuse_activations(Graph& graph);       // activations into their producer (Operator::with_activation)
+void fuse_channel_scale(Graph& graph);     // Mul by computed factors per channel into the 1x1 Conv after it
 
 }  // namespace vellum

@@ -150,6 +150,7 @@ class GraphWriter {
     const Operator& op = *node.op;
     if (const auto* matmul = dynamic_cast<const MatMul*>(&op)) {
       if (matmul->transpose_a || matmul->transpose_b) refuse_unsupported("with transposed operands");
+      if (matmul->alpha != 1.0f) refuse_unsupported("with a factor");
       add(node, "MatMul");
       return;
     }

@@ -13,12 +13,15 @@ LINEAR_IN(b)
 QUADS_IN(a)
 QUADS_IN(b)
 #endif
-#if HAS_C
-LINEAR_IN(c)
-LINEAR_OUT(y)
-float load_addend(int row, int column) { return beta * load_c(row * c_row_stride + column * c_column_stride); }
+#ifdef Y_SCALARS
+SCALARS_OUT(y)
 #else
 LINEAR_OUT(y)
+#endif
+#if HAS_C
+LINEAR_IN(c)
+float load_addend(int row, int column) { return beta * load_c(row * c_row_stride + column * c_column_stride); }
+#else
 float load_addend(int row, int column) { return 0.0; }
 #endif
 
@@ -33,9 +36,17 @@ ivec2 matrix_offsets(int index) {
   return offsets;
 }
 
-// Finishes and stores four sums of a row of matrix `matrix`; a row of y has `quads` groups of four.
+// Finishes and stores four sums of a row of matrix `matrix`; a row of y has `quads` groups of four. Y_SCALARS: rows of y are not
+// whole groups, and elements are stored one by one.
 void store_sums(int matrix, int row, int quad, int quads, vec4 v) {
   vec4 addend;
   [[unroll]] for (int j = 0; j < 4; ++j) addend[j] = load_addend(row, min(4 * quad + j, y_columns - 1));
-  store_y((matrix * y_rows + row) * quads + quad, activate(alpha * v + addend));
+  v = activate(alpha * v + addend);
+#ifdef Y_SCALARS
+  int first = (matrix * y_rows + row) * y_columns + 4 * quad;
+  for (int j = 0; j < 4; ++j)
+    if (4 * quad + j < y_columns) set_y(first + j, v[j]);
+#else
+  store_y((matrix * y_rows + row) * quads + quad, v);
+#endif
 }

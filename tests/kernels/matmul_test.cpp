@@ -107,6 +107,27 @@ TEST(MatMul, TransposedOperands) {
   check_operator(constant);
 }
 
+// In rows of whole texels, in rows that are none, and element by element.
+TEST(MatMul, Factors) {
+  for (OperatorCase scaled : {matmul({2, 9, 36}, {2, 36, 40}, {}), matmul({2, 13, 68}, {2, 68, 39}, {}),
+                              matmul({3, 5}, {5, 2}, {}), matmul({9, 13}, {13, 12}, {1})}) {
+    scaled.attributes.set("alpha", 0.375f);
+    check_operator(scaled);
+  }
+}
+
+// Elements of rows that are not whole texels are stored one by one, without a copy.
+TEST(MatMul, OddRowsTakeNoCopy) {
+  const Program program = lower(single_node_graph(matmul({8, 36, 40}, {8, 40, 39}, {})), {}, {});
+  size_t products = 0;
+  for (const Task& task : program.tasks) {
+    if (!task.dispatch) continue;
+    EXPECT_NE(task.dispatch->shader, "strided_copy");
+    products += task.dispatch->shader == "matmul" ? 1 : 0;
+  }
+  EXPECT_EQ(products, 1u);
+}
+
 TEST(Gemm, TilesOfOddSizes) {
   const Attributes::Value one = int64_t{1};
   check_operator(gemm({45, 37}, {42, 37}, Shape{42}, {}, {{"transB", one}, {"beta", 0.5f}}));

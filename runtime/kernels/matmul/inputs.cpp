@@ -124,13 +124,15 @@ void multiply_elements(Lowering& lowering, const Product& p) {
   lowering.dispatch(std::move(dispatch));
 }
 
-// Binds y and adds the dispatch. If rows of y are not whole texels, the kernel writes padded rows to a
-// workspace, which are then copied to y.
+// Binds y and adds the dispatch. If rows of y are not whole texels, the kernel stores elements one by one.
+// Halves share words, so that the kernel writes padded rows to a workspace, which are then copied to y.
 void write_rows(Lowering& lowering, const Product& p, Dispatch dispatch) {
   const int64_t matrices = element_count(p.batch), width = divide_up(p.n, 4);
   const TensorId y = lowering.write(0, Layout::linear);
   TensorId rows = y;
-  if (p.n % 4 != 0) {
+  if (p.n % 4 != 0 && lowering.tensor(y).desc.element == ElementType::f32) {
+    define(dispatch, "Y_SCALARS");
+  } else if (p.n % 4 != 0) {
     TensorDesc desc = lowering.tensor(y).desc;
     desc.shape = {matrices, p.m, 4 * width};
     rows = lowering.workspace(lowering.node().name + "/rows", desc);

@@ -184,6 +184,7 @@ void lower_matmul(Lowering& lowering) {
   const Shape &a_shape = lowering.input_type(0).shape, &b_shape = lowering.input_type(1).shape;
   Product p;
   p.m = e.m, p.n = e.n, p.k = e.k, p.batch = e.batch;
+  p.alpha = op.alpha;
   p.a_strides[0] = e.k;
   p.b_strides[0] = e.n;
   if (op.transpose_a) p.a_strides[0] = 1, p.a_strides[1] = e.m;

@@ -57,6 +57,7 @@ void fuse_result(GraphEditor& editor, size_t index) {
   auto op = std::make_shared<MatMul>();
   op->transpose_a = !product->transpose_b;
   op->transpose_b = !product->transpose_a;
+  op->alpha = product->alpha;
   editor.remove(*reader);
   editor.replace(index, std::move(op), {product.input(1), product.input(0)});
   editor.set_outputs(index, {output});

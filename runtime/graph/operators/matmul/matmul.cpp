@@ -1,6 +1,7 @@
 #include "graph/operators/matmul/matmul.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "graph/real.hpp"
 
@@ -34,6 +35,13 @@ void multiply(MatrixView<T> a, MatrixView<T> b, int64_t m, int64_t k, int64_t n,
       }
     }
   }
+}
+
+// Returns a sum as an element. Only sums of floats are scaled.
+template <typename Element, typename Sum>
+Element scaled(Sum sum, float alpha) {
+  if constexpr (std::is_floating_point_v<Sum>) sum *= static_cast<Sum>(alpha);
+  return static_cast<Element>(sum);
 }
 
 // Floating point is summed in double, products of float64 among them; integers are 64 bits that wrap around.
@@ -114,7 +122,7 @@ std::vector<HostTensor> MatMul::evaluate(HostInputs inputs) const {
                     *first_b = b.template as<Element>().data() + matrix[1] * e.k * e.n;
       multiply<Element, Sum>(view(first_a, e.m, e.k, transpose_a), view(first_b, e.k, e.n, transpose_b), e.m,
                              e.k, e.n, sums.data());
-      for (const Sum sum : sums) *out++ = static_cast<Element>(sum);
+      for (const Sum sum : sums) *out++ = scaled<Element>(sum, alpha);
     });
     result = cast(y, type.dtype);
   });
@@ -127,6 +135,7 @@ uint64_t MatMul::macs(Inputs inputs) const {
 
 Attributes MatMul::attributes() const {
   Attributes result;
+  if (alpha != 1.0f) result.set("alpha", alpha);
   print_transposed(result, transpose_a, transpose_b);
   return result;
 }
@@ -206,6 +215,7 @@ Attributes Gemm::attributes() const {
 
 std::shared_ptr<const Operator> make_matmul(const NodeSpec& spec) {
   auto op = std::make_shared<MatMul>();
+  op->alpha = spec.attributes->get_float("alpha", 1.0f);
   op->transpose_a = get_flag(*spec.attributes, "transA", false);
   op->transpose_b = get_flag(*spec.attributes, "transB", false);
   return op;
