@@ -279,6 +279,18 @@ SmallOperator by_element(SmallOperator made) {
 // Whole texels, but no whole slices, so that they can be in a buffer, in channels, and in rows of texels.
 const Shape kElements{1, 10, 8, 7};
 
+// A quotient that is rounded next, which has a kernel of its own.
+SmallOperator rounded_quotient(const Operand& dividends, const Operand& divisors) {
+  SmallOperator made = small_operator("Div, rounded", "Div", {dividends, divisors});
+  Graph& graph = made.graph;
+  const ValueId quotient = graph.outputs[0], rounded = graph.add_value("rounded");
+  graph.values[rounded].type = graph.values[quotient].type;
+  graph.values[rounded].type_known = true;
+  append_node(graph, "Floor", {quotient}, {}, rounded);
+  graph.outputs[0] = rounded;
+  return made;
+}
+
 void add_elementwise(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Add", "Add", {computed(kElements), computed(kElements, 2)}));
   list.push_back(small_operator("Mul, broadcast", "Mul", {computed(kElements), computed({1, 10, 1, 1}, 2)}));
@@ -294,6 +306,7 @@ void add_elementwise(std::vector<SmallOperator>& list) {
   for (const char* type : {"IsNaN", "IsInf"})
     list.push_back(small_operator(type, type, {with_nan(kElements)}));
   const auto [dividends, divisors] = multiples(kElements);
+  list.push_back(rounded_quotient(dividends, divisors));
   list.push_back(small_operator("Mod", "Mod", {dividends, divisors}, {{"fmod", int64_t{1}}}));
   for (const char* type : {"Sqrt", "Log", "Reciprocal"})
     list.push_back(small_operator(type, type, {positive(kElements)}));

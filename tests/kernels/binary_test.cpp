@@ -5,8 +5,10 @@
 #include <limits>
 
 #include "exec/executor.hpp"
+#include "passes/passes.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
+#include "support/onnx_builder.hpp"
 
 namespace vellum::test {
 namespace binary_test {
@@ -33,6 +35,44 @@ TEST(Binary, BroadcastsTwoComputedTensors) {
                                             {{}, {4, 3}}};
   for (const auto& [a, b] : shapes)
     check_operator({.type = "Sub", .inputs = {random_tensor(a, 5), random_tensor(b, 6)}});
+}
+
+// Quotients at, and one unit beside, integers and the middles between them, which GPUs' quotients may
+// confuse.
+TEST(Binary, QuotientsThatAreRounded) {
+  const auto run = [](const Graph& graph, const std::vector<HostTensor>& inputs) {
+    Executor executor(test_context(),
+                      compile_program(test_context(), lower(graph, test_context()->caps(), {})));
+    for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
+    executor.run();
+    return executor.output(0).to_floats();
+  };
+  std::vector<float> x, divisors;
+  for (int i = 0; i < 50; ++i)
+    for (const float divisor : {3.0f, 0.1f, 41.0f, 1.0f / 255})
+      for (const float half : {0.0f, 0.5f})
+        for (const float beside : {1.0f - 0x1p-24f, 1.0f, 1.0f + 0x1p-23f}) {
+          x.push_back((i % 2 == 0 ? 1.0f : -1.0f) * (static_cast<float>(i) + half) * divisor * beside);
+          divisors.push_back(divisor);
+        }
+  for (const float zero : {0.0f, 1.0f, INFINITY, 3e38f}) x.push_back(zero), divisors.push_back(0.0f);
+  const auto count = static_cast<int64_t>(x.size());
+  const std::vector<HostTensor> inputs{HostTensor::f32({1, 4, 1, count / 4}, x),
+                                       HostTensor::f32({1, 4, 1, count / 4}, divisors)};
+  for (const char* type : {"Round", "Floor", "Ceil"})
+    for (const bool clips : {false, true}) {
+      OnnxModel model;
+      model.input("x", inputs[0].shape()).input("d", inputs[0].shape());
+      model.initializer("low", HostTensor::f32({}, std::vector<float>{-40}));
+      model.initializer("high", HostTensor::f32({}, std::vector<float>{40}));
+      model.node("Div", {"x", "d"}, {"q"}).node("Clip", {"q", "low", "high"}, {"c"});
+      model.node(type, {clips ? "c" : "q"}, {"y"}).output("y");
+      const Graph graph = optimise(model.graph(), {});
+      const std::vector<float> found = run(graph, inputs), wanted = evaluate(graph, inputs)[0].to_floats();
+      for (size_t i = 0; i < found.size(); ++i)
+        if (!std::isnan(wanted[i]))
+          EXPECT_EQ(found[i], wanted[i]) << type << " " << x[i] << " / " << divisors[i];
+    }
 }
 
 TEST(Binary, BroadcastsConstants) {

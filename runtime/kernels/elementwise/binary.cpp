@@ -1,7 +1,11 @@
 // Lowers functions of two or more tensors with numpy broadcasting.
 #include "graph/operators/elementwise/binary.hpp"
 
+#include <algorithm>
+
+#include "graph/operators/elementwise/cast.hpp"
 #include "graph/operators/elementwise/select.hpp"
+#include "graph/operators/elementwise/unary.hpp"
 #include "kernels/elementwise/elementwise.hpp"
 #include "kernels/framework/elements.hpp"
 
@@ -58,6 +62,19 @@ std::string function_of(BinaryKind kind, std::string_view type) {
   }
 }
 
+// Returns whether a node rounds the output to integers, also after a Clip: then a quotient just beside a tie
+// or an integer must not come out as it, nor the other way round.
+bool is_rounded_next(const Lowering& lowering, ValueId y) {
+  return std::ranges::any_of(lowering.graph().nodes, [&](const Node& node) {
+    if (node.inputs.empty() || node.inputs[0] != y) return false;
+    if (const auto* cast = dynamic_cast<const Cast*>(node.op.get())) return !cast->to || !is_float(*cast->to);
+    if (node.op->type() == "Clip") return is_rounded_next(lowering, node.outputs[0]);
+    const auto* unary = dynamic_cast<const Unary*>(node.op.get());
+    return unary != nullptr && (unary->kind == UnaryKind::round || unary->kind == UnaryKind::floor ||
+                                unary->kind == UnaryKind::ceil);
+  });
+}
+
 // Lowers a function whose result has integers or booleans.
 void lower_integer_pair(Lowering& lowering, const std::string& function, const Binary& op) {
   const Shape& shape = lowering.output_type().shape;
@@ -103,7 +120,9 @@ void lower_variadic_integers(Lowering& lowering, const Variadic& op) {
 
 void lower_binary(Lowering& lowering) {
   const Binary& op = lowering.op<Binary>();
-  const std::string function = function_of(op.kind, op.type());
+  std::string function = function_of(op.kind, op.type());
+  if (op.kind == BinaryKind::div && is_rounded_next(lowering, lowering.node().outputs[0]))
+    function = "DivToRound";
   if (is_float(lowering.output_type().dtype))
     return lower_pair(lowering, function, op.activation,
                       op.combines_integers() ? op.fixed_point : FixedPair{});
