@@ -1,5 +1,7 @@
 // y[c0, c1, ...] = x[base + c0 * strides[0] + c1 * strides[1] + ...] of linear tensors: Transpose, Slice, Split,
 // Expand, Tile. GROUPS: all parameters are in groups of four elements, whose order is the same in x and y.
+// LONG_ROWS: the innermost dimension is at least three, so that four elements of y are in at most two rows; only the first
+// element of each row has its position decoded.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define FINITE_HALVES 1
@@ -26,6 +28,16 @@ void main() {
   int i4 = flat_index();
 #ifdef GROUPS
   if (i4 < count) store_y(i4, load4_x(source(i4)));
+#elif defined(LONG_ROWS)
+  if (4 * i4 >= count) return;
+  int length = dims[rank - 1], stride = strides[rank - 1];
+  int column = divide(4 * i4, length).y, first = source(4 * i4), next = source(min(4 * i4 + length - column, count - 1));
+  VECTOR v;
+  for (int j = 0; j < 4; ++j) {
+    int step = min(j, count - 1 - 4 * i4), at = column + step;
+    v[j] = load_x(at < length ? first + step * stride : next + (at - length) * stride);
+  }
+  store_y(i4, v);
 #else
   if (4 * i4 >= count) return;
   VECTOR v;

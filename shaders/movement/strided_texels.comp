@@ -1,6 +1,9 @@
 // y[c0, c1, ...] = x[base + c0 * strides[0] + c1 * strides[1] + ...], where x, y or both are channels4 (X_LINEAR: x is
 // linear; Y_LINEAR: y is linear). Positions in x count elements in row-major order. X_LINEAR, X_ROWS: view_of_x.glsl.
 //
+// LONG_ROWS: the innermost dimension of y is at least three, so that four elements of y are in at most two rows; only the first
+// element of each row has its position decoded.
+//
 // QUADS: four elements of y that an invocation stores are one texel of x, or contiguous from a multiple of four on where x is
 // linear.
 #version 450
@@ -29,8 +32,17 @@ int source(int i) {
 void main() {
   int i4 = flat_index();
   if (4 * i4 >= count) return;
-#ifdef QUADS
+#if defined(QUADS)
   store_y(i4, load_quad(source(4 * i4)));
+#elif defined(LONG_ROWS)
+  int length = dims[rank - 1], stride = strides[rank - 1];
+  int column = divide(4 * i4, length).y, first = source(4 * i4), next = source(min(4 * i4 + length - column, count - 1));
+  vec4 v;
+  for (int j = 0; j < 4; ++j) {
+    int step = min(j, count - 1 - 4 * i4), at = column + step;
+    v[j] = load_element(at < length ? first + step * stride : next + (at - length) * stride);
+  }
+  store_y(i4, v);
 #else
   vec4 v;
   for (int j = 0; j < 4; ++j) v[j] = load_element(source(min(4 * i4 + j, count - 1)));

@@ -62,6 +62,24 @@ TEST(AsStrided, RandomViews) {
   }
 }
 
+// Four elements of y whose innermost rows are long need the positions of two of them.
+TEST(AsStrided, LongRows) {
+  const auto decodes_two = [](const OperatorCase& test) {
+    bool found = false;
+    for (const Task& task : lower(single_node_graph(test), {}, {}).tasks)
+      for (const auto& [name, value] : task.dispatch->defines) found = found || name == "LONG_ROWS";
+    return found;
+  };
+  const OperatorCase rows = view_case({7, 19}, 0, {19, 7}, {1, 19}),
+                     pairs = view_case({2, 19}, 0, {19, 2}, {1, 19});
+  const OperatorCase threes = view_case({3, 5}, 0, {5, 3}, {1, 5}), column = view_case({60}, 3, {19}, {3});
+  EXPECT_TRUE(decodes_two(rows));
+  EXPECT_TRUE(decodes_two(threes));
+  EXPECT_FALSE(decodes_two(pairs));
+  EXPECT_FALSE(decodes_two(column));
+  for (const OperatorCase& test : {rows, pairs, threes, column}) check_operator(test);
+}
+
 // More loops than the kernel between layouts has, integers, one element.
 TEST(AsStrided, OtherForms) {
   check_operator(view_case({64, 4}, 0, {2, 2, 2, 2, 2, 2, 2, 2}, {1, 4, 128, 2, 8, 64, 16, 32}));

@@ -59,6 +59,8 @@ bool counts_in_groups(LoopNest& nest, std::span<int64_t> steps) {
   return true;
 }
 
+bool has_long_rows(const std::vector<int64_t>& dims) { return dims.size() > 1 && dims.back() >= 3; }
+
 bool strided_copy(Lowering& lowering, size_t output, const std::vector<int64_t>& strides, int64_t base) {
   return strided_copy(lowering, output, LoopNest{lowering.output_type(output).shape, {strides}}, base);
 }
@@ -84,7 +86,10 @@ void strided_copy(Lowering& lowering, TensorId x, TensorId y, LoopNest nest, int
                                                           .base = base,
                                                           .dims = nest.dims,
                                                           .strides = nest.strides[0]});
-  if (groups) define(dispatch, "GROUPS");
+  if (groups)
+    define(dispatch, "GROUPS");
+  else if (has_long_rows(nest.dims))
+    define(dispatch, "LONG_ROWS");
   dispatch.copy = plain;
   define_element(dispatch, lowering.tensor(y));
   lowering.dispatch(std::move(dispatch));

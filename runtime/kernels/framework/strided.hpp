@@ -23,6 +23,10 @@ LoopNest collapse(const LoopNest& nest);
 // by `steps`. If so, converts the loops and steps to units of groups.
 bool counts_in_groups(LoopNest& nest, std::span<int64_t> steps);
 
+// Returns whether four consecutive elements are in at most two rows of the innermost of several loops, so
+// that a kernel decodes two positions for them (LONG_ROWS).
+bool has_long_rows(const std::vector<int64_t>& dims);
+
 // Copies input 0 to output `output`, both linear: the output's element at index i is the input's element base
 // + sum of i[d] * strides[d]. Returns false, and does nothing, if the kernel has too few loops even after
 // collapsing.

@@ -93,6 +93,7 @@ void copy_texels(Lowering& lowering, const StridedView& view, Layout from, Layou
   if (y_linear) define(dispatch, "Y_LINEAR");
   if (rows) define(dispatch, "X_ROWS");
   if (quads) define(dispatch, "QUADS");
+  if (y_linear && !quads && has_long_rows(view.shape)) define(dispatch, "LONG_ROWS");
   lowering.dispatch(std::move(dispatch));
 }
 
