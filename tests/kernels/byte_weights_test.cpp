@@ -30,7 +30,7 @@ std::vector<SmallOperator> operators_in_bytes() {
     return !small.name.ends_with(", in bytes") && !small.name.ends_with(", weights in bytes") &&
            !has_narrow_weights(small);
   });
-  for (SmallOperator& small : list) infer_shapes_and_fold(small.graph, {});
+  for (SmallOperator& small : list) small.graph = optimise(small.graph, {});
   return list;
 }
 
