@@ -10,6 +10,7 @@
 
 #include "decoder.hpp"
 #include "public_interface.hpp"
+#include "step_models.hpp"
 #include "support/errors.hpp"
 #include "support/onnx_builder.hpp"
 #include "support/tensors.hpp"
@@ -20,57 +21,6 @@
 
 namespace vellum::test {
 namespace {
-
-Tensor numbers(const Shape& shape, const std::vector<float>& values) { return Tensor::f32(shape, values); }
-Tensor integers(const Shape& shape, const std::vector<int64_t>& values) { return Tensor::i64(shape, values); }
-
-// As a step of diffusion: latents.next = latents + t * tanh(latents * w), picture = latents.next * w.
-OnnxModel diffusion() {
-  OnnxModel model;
-  model.input("latents", {1, 4, 5, 6})
-      .input("t", {1})
-      .initializer("w", random_tensor({1, 4, 1, 1}, 9))
-      .node("Mul", {"latents", "w"}, {"scaled"})
-      .node("Tanh", {"scaled"}, {"noise"})
-      .node("Mul", {"noise", "t"}, {"step"})
-      .node("Add", {"latents", "step"}, {"latents.next"})
-      .node("Mul", {"latents.next", "w"}, {"picture"})
-      .output("picture")
-      .output("latents.next");
-  return model;
-}
-
-// next = token * 3 + 1 mod 32, sum.next = sum + token. From 0: 1, 4, 13, 8, 25, 12, 5, 16, 17, 20, 29, 24, 9,
-// ...
-OnnxModel counter(int64_t batch = 1) {
-  OnnxModel model;
-  model.input("token", {batch, 1}, DType::i64)
-      .input("sum", {batch, 1})
-      .initializer("three", HostTensor::i64({1}, std::vector<int64_t>{3}))
-      .initializer("one", HostTensor::i64({1}, std::vector<int64_t>{1}))
-      .initializer("most", HostTensor::i64({1}, std::vector<int64_t>{32}))
-      .node("Mul", {"token", "three"}, {"tripled"})
-      .node("Add", {"tripled", "one"}, {"more"})
-      .node("Mod", {"more", "most"}, {"next"})
-      .node("Cast", {"token"}, {"number"}, attributes({{"to", int64_t{1}}}))
-      .node("Add", {"sum", "number"}, {"sum.next"})
-      .output("next")
-      .output("sum.next");
-  return model;
-}
-
-class Steps : public testing::Test {
- protected:
-  static void SetUpTestSuite() { device_ = new Device(Device::open(device_options())); }
-  static void TearDownTestSuite() { delete device_; }
-  void TearDown() override { EXPECT_EQ(device().validation_messages(), 0u); }
-  static Device& device() { return *device_; }
-  static Session make(const OnnxModel& model, SessionOptions options = {}) {
-    return Session(device(), load(model), options);
-  }
-  static Device* device_;
-};
-Device* Steps::device_ = nullptr;
 
 TEST_F(Steps, HaveTheBitsOfSeparateRuns) {
   constexpr uint32_t kSteps = 7;
@@ -219,106 +169,6 @@ TEST_F(Steps, ReportProgressAndStop) {
   EXPECT_EQ(session.run_steps(loop).steps, 9u);
 }
 
-class DecodingSteps : public testing::TestWithParam<DecoderForm> {
- protected:
-  static constexpr uint32_t kSteps = 20;
-
-  SessionOptions session_options() const {
-    SessionOptions options{.state = "auto"};
-    if (decoder.grows()) options.state_capacity = static_cast<uint32_t>(decoder.shape().capacity);
-    return options;
-  }
-  bool has_mask() const { return GetParam() != DecoderForm::tensor_scatter; }
-  // The values of inputs that depend on the length, for `steps` runs of `tokens` tokens each.
-  std::map<std::string, Tensor> lengths(int64_t past, int64_t tokens, int64_t steps) const {
-    const int64_t capacity = decoder.shape().capacity;
-    std::vector<int64_t> mask, indices, totals;
-    for (int64_t step = 0; step < steps; ++step) {
-      const int64_t before = past + step * tokens;
-      for (int64_t i = 0; i < capacity; ++i) mask.push_back(i < before + tokens ? 1 : 0);
-      indices.push_back(before);
-      totals.push_back(before + tokens);
-    }
-    const auto shaped = [&](Shape shape, const std::vector<int64_t>& values) {
-      if (steps > 1) shape.insert(shape.begin(), steps);
-      return integers(shape, values);
-    };
-    if (has_mask()) return {{"attention_mask", shaped({1, capacity}, mask)}};
-    return {{"write_indices", shaped({1}, indices)}, {"lengths", shaped({1}, totals)}};
-  }
-  std::vector<int64_t> run(Session& session, const std::vector<int64_t>& tokens, int64_t past) const {
-    const auto count = static_cast<int64_t>(tokens.size());
-    auto inputs = lengths(past, count, 1);
-    inputs.emplace("input_ids", integers({1, count}, tokens));
-    return session.run(inputs).at("next").to_ints();
-  }
-  StepOptions step_options() const {
-    StepOptions options{.steps = kSteps,
-                        .feedback = {{"next", "input_ids"}},
-                        .step_inputs = {"attention_mask"},
-                        .step_outputs = {"next"}};
-    if (!has_mask()) options.step_inputs = {"write_indices", "lengths"};
-    return options;
-  }
-
-  const std::vector<int64_t> prompt{7, 3, 44, 12, 5, 60, 18};
-  Decoder decoder{{}, GetParam()};
-};
-
-TEST_P(DecodingSteps, HaveTheTokensAndCachesOfSeparateRuns) {
-  const Device device = Device::open(device_options());
-  const Model model = load(decoder.model());
-  Session session(device, model, session_options()), separate(device, model, session_options());
-  std::vector<int64_t> expected{run(separate, prompt, 0).back()};
-  const auto past = static_cast<int64_t>(prompt.size());
-  for (uint32_t i = 0; i < kSteps; ++i)
-    expected.push_back(run(separate, {expected.back()}, past + int64_t{i})[0]);
-  EXPECT_EQ(expected, decoder.generate(prompt, kSteps + 1));
-
-  const int64_t first = run(session, prompt, 0).back();
-  session.prepare({{"input_ids", {1, 1}}});
-  StepLoop loop = session.bind_steps(step_options());
-  const auto generate = [&] {
-    auto inputs = lengths(past, 1, kSteps);
-    inputs.emplace("input_ids", integers({1, 1}, {first}));
-    return session.run_steps(loop, inputs);
-  };
-  const auto want = std::vector<int64_t>(expected.begin() + 1, expected.end());
-  EXPECT_EQ(generate().outputs.at("next").to_ints(), want);
-  for (const StateInfo& state : separate.states())
-    EXPECT_TRUE(same_bits(session.state(state.input), separate.state(state.input))) << state.input;
-
-  // After another prompt, whose shapes the session was prepared for in between.
-  session.reset_state();
-  EXPECT_EQ(run(session, prompt, 0).back(), first);
-  EXPECT_EQ(generate().outputs.at("next").to_ints(), want);
-
-  // Up to the end token, which keeps the caches as after that token.
-  StepOptions options = step_options();
-  options.end_output = "next";
-  options.end_values = {want[8]};
-  const auto end = static_cast<uint32_t>(std::ranges::find(want, want[8]) - want.begin()) + 1;
-  loop = session.bind_steps(options);
-  session.reset_state();
-  separate.reset_state();
-  EXPECT_EQ(run(session, prompt, 0).back(), first);
-  EXPECT_EQ(run(separate, prompt, 0).back(), first);
-  const StepResults ended = generate();
-  EXPECT_TRUE(ended.ended);
-  EXPECT_EQ(ended.steps, end);
-  for (uint32_t i = 0; i < end; ++i) run(separate, {expected[i]}, past + int64_t{i});
-  for (const StateInfo& state : separate.states())
-    EXPECT_TRUE(same_bits(session.state(state.input), separate.state(state.input))) << state.input;
-  EXPECT_EQ(run(session, {expected[end]}, past + int64_t{end})[0],
-            run(separate, {expected[end]}, past + int64_t{end})[0]);
-  EXPECT_EQ(device.validation_messages(), 0u);
-}
-
-INSTANTIATE_TEST_SUITE_P(Forms, DecodingSteps,
-                         testing::Values(DecoderForm::group_query, DecoderForm::group_query_grows,
-                                         DecoderForm::tensor_scatter, DecoderForm::concatenation,
-                                         DecoderForm::attention));
-
 TEST_F(Steps, BeyondTheCapacityOfCachesAreRefused) {
   const Decoder decoder({.capacity = 12}, DecoderForm::concatenation);
   SessionOptions options;
@@ -432,70 +282,6 @@ TEST_F(Steps, InACommandBufferOfTheApplication) {
   std::memcpy(&last, next.data, sizeof last);
   EXPECT_EQ(last, 8);
   EXPECT_TRUE(close(session.state("sum"), numbers({1, 1}, {18})));
-}
-
-TEST_F(Steps, AreThereForC) {
-  const std::string bytes = counter().bytes();
-  vellum_error error;
-  vellum_model* model = nullptr;
-  vellum_device* c_device = nullptr;
-  vellum_session* session = nullptr;
-  vellum_session_options session_options{};
-  vellum_session_options_init(&session_options);
-  session_options.state = "auto";
-  ASSERT_EQ(vellum_model_load_bytes(bytes.data(), bytes.size(), &model, &error), VELLUM_OK);
-  ASSERT_EQ(vellum_device_open(nullptr, &c_device, &error), VELLUM_OK) << error.message;
-  ASSERT_EQ(vellum_session_create(c_device, model, &session_options, &session, &error), VELLUM_OK);
-  const vellum_feedback feedback{"next", "token"};
-  const char* const kept[] = {"next"};
-  const int64_t end = 8, first = 0;
-  vellum_step_options options{};
-  vellum_step_options_init(&options);
-  EXPECT_EQ(options.steps, 1u);
-  options.steps = 9;
-  options.steps_per_submit = 1;
-  options.feedback = &feedback;
-  options.feedback_count = 1;
-  options.step_outputs = kept;
-  options.step_output_count = 1;
-  options.end_output = "next";
-  options.end_values = &end;
-  options.end_value_count = 1;
-  vellum_step_loop* loop = nullptr;
-  ASSERT_EQ(vellum_step_loop_create(session, &options, &loop, &error), VELLUM_OK) << error.message;
-  const vellum_input_values input{"token", &first, sizeof first, nullptr, 0};
-  vellum_step_results results{};
-  results.size = sizeof results;
-  std::vector<uint32_t> reported;
-  const auto report = [](uint32_t steps, void* user) -> int32_t {
-    static_cast<std::vector<uint32_t>*>(user)->push_back(steps);
-    return 0;
-  };
-  ASSERT_EQ(vellum_step_loop_run(loop, session, &input, 1, report, &reported, &results, &error), VELLUM_OK)
-      << error.message;
-  EXPECT_EQ(results.steps, 4u);
-  EXPECT_EQ(results.ended, 1);
-  // The count includes the second submit, if that has ended when the progress of the first is reported.
-  ASSERT_FALSE(reported.empty());
-  EXPECT_GE(reported.front(), 1u);
-  EXPECT_TRUE(std::ranges::is_sorted(reported));
-  vellum_tensor* tokens = nullptr;
-  ASSERT_EQ(vellum_step_loop_output(loop, "next", &tokens, &error), VELLUM_OK) << error.message;
-  const auto* values = static_cast<const int64_t*>(vellum_tensor_values(tokens));
-  EXPECT_EQ(std::vector<int64_t>(values, values + 4), (std::vector<int64_t>{1, 4, 13, 8}));
-  vellum_tensor_destroy(tokens);
-  EXPECT_EQ(vellum_step_loop_output(loop, "sum.next", &tokens, &error), VELLUM_NOT_FOUND);
-  const auto stop = [](uint32_t, void*) -> int32_t { return 1; };
-  ASSERT_EQ(vellum_step_loop_run(loop, session, &input, 1, stop, nullptr, &results, &error), VELLUM_OK);
-  EXPECT_EQ(results.steps, 2u);
-  EXPECT_EQ(results.ended, 0);
-  options.end_value_count = 0;
-  vellum_step_loop* none = nullptr;
-  EXPECT_EQ(vellum_step_loop_create(session, &options, &none, &error), VELLUM_INVALID_ARGUMENT);
-  vellum_session_destroy(session);
-  vellum_step_loop_destroy(loop);
-  vellum_device_destroy(c_device);
-  vellum_model_destroy(model);
 }
 
 }  // namespace
