@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "kernels/framework/elements.hpp"
-#include "vellum/error.hpp"
 
 namespace vellum {
 namespace {
@@ -66,9 +65,6 @@ void define_steps(Dispatch& dispatch, std::initializer_list<StepBounds> all) {
     return std::ranges::any_of(dispatch.defines, [&](const auto& row) { return row.first == macro; });
   };
   const bool away = std::ranges::any_of(all, &StepBounds::ties_away);
-  for (const StepBounds& steps : all)
-    if (steps.step != 0.0f && steps.ties_away != away)
-      throw Error(ErrorCode::internal, "a kernel rounds ties away from zero and to even");
   if (away && !is_defined("TIES_AWAY")) define(dispatch, "TIES_AWAY");
   if (std::ranges::any_of(all, are_wide)) {
     if (!is_defined("WIDE_STEPS")) define(dispatch, "WIDE_STEPS");

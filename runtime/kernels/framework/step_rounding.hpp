@@ -19,7 +19,8 @@ StepBounds result_steps(const Activation& activation);
 
 // Defines the macros for all the steps to which a shader rounds: WIDE_STEPS if the multiples of one have too
 // many bits for the quick quotient, else CLOSE_STEPS if the quick quotient may be on the wrong side of a tie;
-// and TIES_AWAY if ties are rounded away from zero, which they are in all or in none.
+// and TIES_AWAY if ties of any are rounded away from zero. Then they are in all: the others are results in
+// integers of the same TFLite model, which have no ties.
 void define_steps(Dispatch& dispatch, std::initializer_list<StepBounds> all);
 
 // Returns whether the quick quotient of round_to_steps.glsl rounds as the correctly rounded quotient does, on
