@@ -82,7 +82,8 @@ class TfliteModel {
         tfl::CreateQuantizationDirect(builder_, &scale, &zero, tfl::QuantizationDetails::NONE, 0, axis);
   }
 
-  // The same in blocks of the last dimension, whose scales are a tensor.
+  // Quantises the next tensor in blocks of its last dimension. `scales`: the tensor with a scale for each
+  // block.
   void quantise_next_in_blocks(int32_t scales, int32_t block) {
     const auto blocks = tfl::CreateBlockwiseQuantization(builder_, scales, -1, block).Union();
     quantization_ =

@@ -9,11 +9,8 @@ double number(const NodeSpec& spec, std::string_view name, float fallback = 1.0f
   return static_cast<double>(spec.attributes->get_float(name, fallback));
 }
 
-// x * factor + summand, in the type of x.
-ValueId scaled(Body& body, ValueId x, double factor, double summand) {
-  const DType dtype = body.type(x).dtype;
-  const ValueId product = body.add("Mul", {x, body.scalar(dtype, factor)});
-  return body.add("Add", {product, body.scalar(dtype, summand)});
+ValueId scaled(Body& body, ValueId x, double factor) {
+  return body.add("Mul", {x, body.scalar(body.type(x).dtype, factor)});
 }
 
 const Shape& picture_shape(const Body& body) {
@@ -26,7 +23,8 @@ const Shape& picture_shape(const Body& body) {
 
 std::shared_ptr<const Operator> make_affine(const NodeSpec& spec) {
   return composed(spec, [alpha = number(spec, "alpha"), beta = number(spec, "beta", 0.0f)](Body& body) {
-    body.output(scaled(body, body.input(0, "X"), alpha, beta));
+    const ValueId product = scaled(body, body.input(0, "X"), alpha);
+    body.output(body.add("Add", {product, body.scalar(body.type(product).dtype, beta)}));
   });
 }
 
@@ -37,9 +35,8 @@ std::shared_ptr<const Operator> make_image_scaler(const NodeSpec& spec) {
         if (picture_shape(body)[1] != channels)
           refuse_model(std::to_string(channels) + " biases for " + std::to_string(picture_shape(body)[1]) +
                        " channels");
-        const ValueId x = body.input(0, "input");
-        const DType dtype = body.type(x).dtype;
-        const ValueId product = body.add("Mul", {x, body.scalar(dtype, scale)});
+        const ValueId product = scaled(body, body.input(0, "input"), scale);
+        const DType dtype = body.type(product).dtype;
         body.output(body.add(
             "Add", {product, body.constant(HostTensor::from<float>(dtype, {channels, 1, 1}, bias))}));
       });
@@ -70,16 +67,16 @@ std::shared_ptr<const Operator> make_crop(const NodeSpec& spec) {
 // alpha tanh(beta x)
 std::shared_ptr<const Operator> make_scaled_tanh(const NodeSpec& spec) {
   return composed(spec, [alpha = number(spec, "alpha"), beta = number(spec, "beta")](Body& body) {
-    const ValueId x = scaled(body, body.input(0, "input"), beta, 0.0);
-    body.output(scaled(body, body.add("Tanh", {x}), alpha, 0.0));
+    const ValueId x = scaled(body, body.input(0, "input"), beta);
+    body.output(scaled(body, body.add("Tanh", {x}), alpha));
   });
 }
 
 // alpha log(1 + exp(beta x))
 std::shared_ptr<const Operator> make_parametric_softplus(const NodeSpec& spec) {
   return composed(spec, [alpha = number(spec, "alpha"), beta = number(spec, "beta")](Body& body) {
-    const ValueId x = scaled(body, body.input(0, "X"), beta, 0.0);
-    body.output(scaled(body, body.add("Softplus", {x}), alpha, 0.0));
+    const ValueId x = scaled(body, body.input(0, "X"), beta);
+    body.output(scaled(body, body.add("Softplus", {x}), alpha));
   });
 }
 

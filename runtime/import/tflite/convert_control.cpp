@@ -68,11 +68,9 @@ void convert_composite(const Call& call) {
   const std::vector<ValueId> given = arguments(call, 0);
   const Graph graph =
       called_graph(call, options->decomposition_subgraph_index(), given.size(), call.outputs.size());
-  auto op = std::make_shared<If>();
-  op->then_branch = op->else_branch = graph;
-  std::vector<ValueId> inputs{call.writer.add_constant(call.type + "_called", always())};
-  for (int branch = 0; branch < 2; ++branch) inputs.insert(inputs.end(), given.begin(), given.end());
-  define_outputs(call, std::move(op), std::move(inputs));
+  const ValueId condition = call.writer.add_constant(call.type + "_called", always());
+  Node node = call_node(call.type, graph, condition, given, {});
+  define_outputs(call, std::move(node.op), std::move(node.inputs));
 }
 
 // The condition is computed before the loop, and at the end of each iteration for the next one.

@@ -208,8 +208,8 @@ void convert_atan2(const Call& call) {
             {combine(BinaryKind::less, y, zero), unary(UnaryKind::neg, angle), angle}, image);
 }
 
-// Rounds to the numbers that integers of so many bits would have, of which 0 is one (NudgeQuantizationRange()
-// of reference/fake_quant.h).
+// Rounds to steps between the bounds, which are moved so that 0 is a step: NudgeQuantizationRange() of
+// reference/fake_quant.h.
 void convert_fake_quant(const Call& call) {
   const auto& options = call.required_options<schema::FakeQuantOptions>();
   if (options.num_bits() < 2 || options.num_bits() > 16)

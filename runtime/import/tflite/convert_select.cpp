@@ -93,9 +93,7 @@ void convert_reverse_sequence(const Call& call) {
   auto op = std::make_shared<ReverseSequence>();
   op->batch_axis = 0;
   op->time_axis = 1;
-  auto to_i64 = std::make_shared<Cast>();
-  to_i64->to = DType::i64;
-  const ValueId lengths = call.emit_inner(std::move(to_i64), {call.writer.in_file_order(call.input(1))});
+  const ValueId lengths = call.computed_ints(1);
   const ValueId x = call.emit_inner(std::move(there), {call.writer.in_file_order(call.input(0))});
   call.emit(std::move(again), {call.emit_inner(std::move(op), {x, lengths})}, false);
 }

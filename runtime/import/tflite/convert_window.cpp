@@ -240,13 +240,22 @@ FixedAverage read_fixed_average(const Call& call, int64_t most_elements_of_16_bi
 
 }  // namespace
 
-void convert_pool(const Call& call) {
-  const auto& options = call.required_options<schema::Pool2DOptions>();
+namespace {
+
+std::shared_ptr<Pool> make_pool(const schema::Pool2DOptions& options, PoolKind kind) {
   auto pool = std::make_shared<Pool>();
-  pool->kind = call.type == "MAX_POOL_2D" ? PoolKind::max : PoolKind::average;
+  pool->kind = kind;
   read_window(options, pool->window);
   pool->window.kernel = {positive(options.filter_height(), "filter"),
                          positive(options.filter_width(), "filter")};
+  return pool;
+}
+
+}  // namespace
+
+void convert_pool(const Call& call) {
+  const auto& options = call.required_options<schema::Pool2DOptions>();
+  auto pool = make_pool(options, call.type == "MAX_POOL_2D" ? PoolKind::max : PoolKind::average);
   if (pool->kind == PoolKind::average)
     pool->fixed_average =
         read_fixed_average(call, checked_multiply(pool->window.kernel[0], pool->window.kernel[1]));
@@ -256,14 +265,9 @@ void convert_pool(const Call& call) {
 // The root of the mean of squares. Padding is left out of the mean.
 void convert_l2_pool(const Call& call) {
   const auto& options = call.required_options<schema::Pool2DOptions>();
-  auto pool = std::make_shared<Pool>();
-  pool->kind = PoolKind::average;
-  read_window(options, pool->window);
-  pool->window.kernel = {positive(options.filter_height(), "filter"),
-                         positive(options.filter_width(), "filter")};
   const ValueId x = call.writer.as_image(call.input(0));
   const ValueId squares = call.emit_inner(make_binary(BinaryKind::mul), {x, x});
-  const ValueId mean = call.emit_inner(std::move(pool), {squares});
+  const ValueId mean = call.emit_inner(make_pool(options, PoolKind::average), {squares});
   call.emit(make_unary(UnaryKind::sqrt), {mean}, true, options.activation());
 }
 

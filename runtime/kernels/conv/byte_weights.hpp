@@ -84,7 +84,7 @@ int64_t transposed_weight_index(int64_t group_inputs, int64_t group_outputs, int
 // an integer, or if the range does not fit in bytes.
 std::optional<std::pair<int32_t, int32_t>> byte_range(std::span<const float> weights);
 
-// What find_narrow_weights() looks for.
+// The size of the weights that find_narrow_weights() reads, and which forms of integers it tries.
 struct NarrowSearch {
   int64_t outputs = 0, inputs = 0, taps = 1;  // of weight(output channel, input channel, tap)
   bool allows_blocks = true;
