@@ -282,6 +282,22 @@ TEST(ContribAttention, ProjectsItsInput) {
   expect_fingerprint(y, {-33.308578f, -33.593261f, -33.59375f, -13.414031f, -8.2774961f, -1.4843743f});
 }
 
+TEST(ContribAttention, ProjectsItsInputUnderEachKindOfMask) {
+  const auto expect = [](const HostTensor& mask, int64_t causal, const Floats& y) {
+    const Spec spec{"com.microsoft.Attention", 1, {{"num_heads", int64_t{2}}, {"unidirectional", causal}}};
+    expect_fingerprint(run(spec, {eighths({2, 3, 32}, 1), eighths({32, 96}, 2), eighths({96}, 3), mask}), y);
+  };
+  // Numbers of keys with the first ones, and with running sums of lengths.
+  expect(words({4}, {2, 3, 1, 0}), 0,
+         {-23.222656f, -23.222656f, -23.222656f, -13.414031f, -8.2774961f, -1.4843743f});
+  expect(words({8}, {2, 3, 0, 3, 6, 0, 3, 6}), 0,
+         {-33.308578f, -33.593261f, -33.59375f, -13.414031f, -8.2774961f, -1.4843743f});
+  // A number for each query and key; only those above 0 let it be seen.
+  const HostTensor flags = words({2, 3, 3}, {1, 0, 1, 0, -1, 2, 1, 1, 0, 0, 0, 1, 1, 1, 1, 0, 1, 0});
+  expect(flags, 0, {-11.018415f, -10.992188f, -33.59375f, -13.414062f, -8.2774961f, 0.25390625f});
+  expect(flags, 1, {-33.59375f, -33.593263f, -33.59375f, -1.484375f, -1.481297f, 0.25390625f});
+}
+
 // The cache holds two tokens of keys and values.
 TEST(ContribAttention, ProjectsItsInputAfterEarlierTokens) {
   const OptionalTensors inputs{eighths({1, 3, 32}, 1), eighths({32, 96}, 2), eighths({96}, 3), std::nullopt,

@@ -216,6 +216,12 @@ attention("MultiHeadAttention", [queries, keys, values, None, np.array([[1, 1, 0
 attention("MultiHeadAttention", [queries, keys, values, None, np.array([3, 2], np.int32), eighths((1, 2, 3, 4), 8)], num_heads=2)
 attention("MultiHeadAttention", [queries, queries, queries], num_heads=2, unidirectional=1)
 attention("Attention", [queries, eighths((32, 96), 2), eighths((96,), 3), np.array([2, 3], np.int32)], num_heads=2)
+# Numbers of keys and first keys, running sums of lengths, and a flag for each query and key (of which any above 0 counts).
+for mask in ([2, 3, 1, 0], [2, 3, 0, 3, 6, 0, 3, 6]):
+    attention("Attention", [queries, eighths((32, 96), 2), eighths((96,), 3), np.array(mask, np.int32)], num_heads=2)
+flags = np.array([[[1, 0, 1], [0, -1, 2], [1, 1, 0]], [[0, 0, 1], [1, 1, 1], [0, 1, 0]]], np.int32)
+attention("Attention", [queries, eighths((32, 96), 2), eighths((96,), 3), flags], num_heads=2)
+attention("Attention", [queries, eighths((32, 96), 2), eighths((96,), 3), flags], num_heads=2, unidirectional=1)
 past = eighths((2, 1, 2, 2, 16), 4)
 attention("Attention", [queries[:1], eighths((32, 96), 2), eighths((96,), 3), None, past], 2, num_heads=2, unidirectional=1)
 # Sums of two products fit in 16 bits: beyond them kernels of ONNX Runtime for some processors saturate.

@@ -43,20 +43,37 @@ struct HeadAttributes {
   }
 };
 
-// Returns a bias for the scores of `keys` keys: `excluded` for keys of padding, else 0. The mask has the
-// number of keys of each batch, or a flag for each key; it may end before keys that a cache has room for.
-ValueId padding_bias(Body& body, ValueId mask, int64_t batches, int64_t keys, float excluded) {
+// Returns whether the mask lets a query see each of `keys` keys, in a shape that the scores of (batch, head,
+// query, key) take. The mask has the number of keys of each batch, in the first half of 2 x batches numbers
+// where the second has the first key, or in the first of 3 x batches + 2 numbers where the others are running
+// sums of lengths; or it has a number above 0 for each key that is seen, of each query or of all. It may end
+// before keys that a cache has room for.
+ValueId keys_seen(Body& body, ValueId mask, int64_t batches, int64_t queries, int64_t keys) {
   const Shape shape = body.shape(mask);
-  ValueId kept = kNoValue;
-  if (shape == Shape{batches})
-    kept = body.add("Less", {counted(body, {1, 1, 1, keys}, 0),
-                             body.cast(body.reshape(mask, {batches, 1, 1, 1}), DType::i64)});
-  else if (shape.size() == 2 && shape[0] == batches && shape[1] <= keys)
-    kept = body.cast(body.reshape(mask, {batches, 1, 1, shape[1]}), DType::boolean);
-  else
+  const auto above_zero = [&](const Shape& as) {
+    return body.add("Greater", {body.cast(body.reshape(mask, as), DType::i64), body.scalar(DType::i64, 0.0)});
+  };
+  if (shape.size() == 2 && shape[0] == batches && shape[1] <= keys)
+    return above_zero({batches, 1, 1, shape[1]});
+  if (shape.size() == 3 && shape[0] == batches && shape[1] == queries && shape[2] <= keys)
+    return above_zero({batches, 1, queries, shape[2]});
+  const int64_t numbers = shape.size() == 1 ? shape[0] : 0;
+  if (numbers != batches && numbers != 2 * batches && numbers != 3 * batches + 2)
     refuse_unsupported("a key_padding_mask of shape " + to_string(shape));
+  const auto of_batches = [&](int64_t first) {
+    const ValueId part = body.slice(mask, 0, first, first + batches);
+    return body.cast(body.reshape(part, {batches, 1, 1, 1}), DType::i64);
+  };
+  const ValueId key = counted(body, {1, 1, 1, keys}, 0), seen = body.add("Less", {key, of_batches(0)});
+  if (numbers != 2 * batches) return seen;
+  return body.add("And", {seen, body.add("GreaterOrEqual", {key, of_batches(batches)})});
+}
+
+// Returns a bias for scores: `excluded` for keys that the mask leaves out, else 0.
+ValueId padding_bias(Body& body, ValueId mask, int64_t batches, int64_t queries, int64_t keys,
+                     float excluded) {
   const auto number = [&](float value) { return body.scalar(DType::f32, static_cast<double>(value)); };
-  return body.add("Where", {kept, number(0.0f), number(excluded)});
+  return body.add("Where", {keys_seen(body, mask, batches, queries, keys), number(0.0f), number(excluded)});
 }
 
 ValueId sum_of(Body& body, ValueId a, ValueId b) {
@@ -101,7 +118,7 @@ class MultiHeadBody {
     std::vector<ValueId> qkv = queries_keys_values(body_);
     if (body_.has_input(inputs_.bias)) add_bias(qkv);
     ValueId mask = body_.optional_input(inputs_.scores_bias);
-    if (body_.has_input(inputs_.padding)) mask = sum_of(body_, mask, padding(qkv[1], fixed_capacity));
+    if (body_.has_input(inputs_.padding)) mask = sum_of(body_, mask, padding(qkv[0], qkv[1], fixed_capacity));
     qkv.push_back(mask);
     for (const size_t i : {inputs_.past_key, inputs_.past_value}) qkv.push_back(body_.optional_input(i));
     if (fixed_capacity) qkv.push_back(body_.input(inputs_.length, "past_sequence_length"));
@@ -123,15 +140,15 @@ class MultiHeadBody {
     }
   }
 
-  ValueId padding(ValueId k, bool fixed_capacity) {
-    const Shape key = body_.shape(k);
+  ValueId padding(ValueId q, ValueId k, bool fixed_capacity) {
+    const Shape query = body_.shape(q), key = body_.shape(k);
     int64_t keys = key.at(key.size() == 4 ? 2 : 1);
     if (body_.has_input(inputs_.past_key)) {
       const int64_t past = body_.shape(body_.input(inputs_.past_key, "past_key")).at(2);
       keys = fixed_capacity ? past : keys + past;
     }
     const ValueId mask = body_.input(inputs_.padding, "key_padding_mask");
-    return padding_bias(body_, mask, key[0], keys, attributes_.excluded);
+    return padding_bias(body_, mask, key[0], query.at(query.size() == 4 ? 2 : 1), keys, attributes_.excluded);
   }
 
   Body& body_;
@@ -209,7 +226,7 @@ struct ProjectedAttention {
     ValueId mask = inputs.scores_bias == kNoInput ? kNoValue : body.optional_input(inputs.scores_bias);
     if (body.has_input(inputs.mask_index))
       mask = sum_of(body, mask,
-                    padding_bias(body, body.input(inputs.mask_index, "mask_index"), shape[0],
+                    padding_bias(body, body.input(inputs.mask_index, "mask_index"), shape[0], shape[1],
                                  checked_add(past.tokens, shape[1]), heads.excluded));
     operands.insert(operands.end(), {mask, past.key, past.value});
     const std::vector<ValueId> results = heads.attend(body, operands, outputs > 1 ? 3 : 1);
