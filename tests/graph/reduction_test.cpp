@@ -72,6 +72,13 @@ TEST(Normalization, TakesMeanAndVarianceOfItsGroup) {
   const std::pair<std::string, Attributes::Value> exact{"epsilon", 0.0f};
   expect_floats(run({"InstanceNormalization", 6, {exact}}, {x, two, zero}), {1, 2, 2}, {-1, 1, 3, 7});
   expect_floats(run({"LayerNormalization", 17, {exact}}, {x, two, zero}), {1, 2, 2}, {-1, 7, -1, 7});
+  // Statistics of float16 are computed in float32; only where they are results can it be told.
+  const std::pair<std::string, Attributes::Value> halves{"stash_type", int64_t{10}};
+  expect_floats(run({"LayerNormalization", 17, {exact, halves}}, {x, two, zero}), {1, 2, 2}, {-1, 7, -1, 7});
+  expect_refused({"LayerNormalization", 17, {halves}, 3}, {x, two, zero}, "stash_type 10",
+                 ErrorCode::unsupported);
+  expect_refused({"LayerNormalization", 17, {{"stash_type", int64_t{11}}}}, {x, two, zero}, "stash_type 11",
+                 ErrorCode::unsupported);
   const HostTensor channels = floats({1, 2, 1}, {1, 3});
   expect_floats(run({"GroupNormalization", 21, {exact, {"num_groups", int64_t{1}}}}, {channels, two, zero}),
                 {1, 2, 1}, {-1, 7});

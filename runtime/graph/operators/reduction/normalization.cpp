@@ -371,14 +371,22 @@ std::shared_ptr<const Operator> make_instance_normalization(const NodeSpec& spec
   return op;
 }
 
+// Statistics are computed in float32, which is as exact as float16 (10) and bfloat16 (16) ask for. Refuses
+// others, and where `type_shows` those two as well.
+void require_float32_statistics(const NodeSpec& spec, bool type_shows = false) {
+  const int64_t type = spec.attributes->get_int("stash_type", 1);
+  if (type != 1 && (type_shows || (type != 10 && type != 16)))
+    refuse_unsupported("stash_type " + std::to_string(type) + ", other than float32");
+}
+
 std::shared_ptr<const Operator> make_layer_normalization(const NodeSpec& spec) {
   auto op = std::make_shared<LayerNormalization>();
   op->axis = spec.attributes->get_int("axis", -1);
   op->epsilon = spec.attributes->get_float("epsilon", 1e-5f);
   op->centred = spec.type == "LayerNormalization";
   op->output_count = op->centred ? std::clamp<size_t>(spec.output_count, 1, 3) : 1;
-  // 1 is float32: what the statistics are computed in anyway.
-  if (spec.attributes->get_int("stash_type", 1) != 1) refuse_unsupported("stash_type other than float32");
+  // A mean and a deviation that are results have the type of the statistics.
+  require_float32_statistics(spec, op->output_count > 1);
   return op;
 }
 
@@ -387,7 +395,7 @@ std::shared_ptr<const Operator> make_group_normalization(const NodeSpec& spec) {
   op->epsilon = spec.attributes->get_float("epsilon", 1e-5f);
   op->groups = spec.attributes->get_int("num_groups", 0);
   if (op->groups < 1) refuse_model("num_groups is " + std::to_string(op->groups));
-  if (spec.attributes->get_int("stash_type", 1) != 1) refuse_unsupported("stash_type other than float32");
+  require_float32_statistics(spec);
   return op;
 }
 
