@@ -1,4 +1,4 @@
-// The members of a session, for session.cpp, session_shapes.cpp and submit.cpp.
+// The members of a session, for the files session*.cpp and submit.cpp.
 #pragma once
 
 #include <atomic>
