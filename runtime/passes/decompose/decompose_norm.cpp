@@ -1,6 +1,7 @@
 // Normalisations whose scales are computed at run time, and those that equal another operator.
 #include <algorithm>
 
+#include "graph/operators/reduction/lp_normalization.hpp"
 #include "graph/operators/reduction/normalization.hpp"
 #include "passes/decompose/decomposition.hpp"
 

@@ -57,6 +57,14 @@ Attributes print_epsilon(float epsilon) {
   return result;
 }
 
+// Statistics are computed in float32, which is as exact as float16 (10) and bfloat16 (16) ask for. Refuses
+// others, and where `type_shows` those two as well.
+void require_float32_statistics(const NodeSpec& spec, bool type_shows = false) {
+  const int64_t type = spec.attributes->get_int("stash_type", 1);
+  if (type != 1 && (type_shows || (type != 10 && type != 16)))
+    refuse_unsupported("stash_type " + std::to_string(type) + ", other than float32");
+}
+
 }  // namespace
 
 std::vector<TensorType> BatchNormalization::infer(Inputs inputs) const {
@@ -277,41 +285,6 @@ Attributes MeanVarianceNormalization::attributes() const {
   return result;
 }
 
-std::vector<TensorType> LpNormalization::infer(Inputs inputs) const {
-  const TensorType& x = float_input_type(inputs, 0, "input");
-  normalize_axis(axis, x.shape.size());
-  return {x};
-}
-
-std::vector<HostTensor> LpNormalization::evaluate(HostInputs inputs) const {
-  const TensorType type = infer_known(*this, inputs)[0];
-  const size_t at = normalize_axis(axis, type.shape.size());
-  const int64_t outer = product(type.shape, 0, at), length = type.shape[at];
-  const int64_t inner = product(type.shape, at + 1, type.shape.size());
-  HostTensor y = cast(*inputs[0], DType::f32);
-  float* values = y.mutable_as<float>().data();
-  for (int64_t o = 0; o < outer; ++o) {
-    for (int64_t i = 0; i < inner; ++i) {
-      float* row = values + o * length * inner + i;
-      double norm = 0.0;
-      for (int64_t k = 0; k < length; ++k)
-        norm += std::pow(std::fabs(static_cast<double>(row[k * inner])), p);
-      norm = std::pow(norm, 1.0 / static_cast<double>(p));
-      // A row of zeros stays zero.
-      for (int64_t k = 0; k < length && norm > 0.0; ++k)
-        row[k * inner] = static_cast<float>(row[k * inner] / norm);
-    }
-  }
-  return {cast(y, type.dtype)};
-}
-
-Attributes LpNormalization::attributes() const {
-  Attributes result;
-  result.set("axis", axis);
-  result.set("p", p);
-  return result;
-}
-
 std::vector<TensorType> Lrn::infer(Inputs inputs) const { return {channels_first(inputs, "X")}; }
 
 std::vector<HostTensor> Lrn::evaluate(HostInputs inputs) const {
@@ -371,14 +344,6 @@ std::shared_ptr<const Operator> make_instance_normalization(const NodeSpec& spec
   return op;
 }
 
-// Statistics are computed in float32, which is as exact as float16 (10) and bfloat16 (16) ask for. Refuses
-// others, and where `type_shows` those two as well.
-void require_float32_statistics(const NodeSpec& spec, bool type_shows = false) {
-  const int64_t type = spec.attributes->get_int("stash_type", 1);
-  if (type != 1 && (type_shows || (type != 10 && type != 16)))
-    refuse_unsupported("stash_type " + std::to_string(type) + ", other than float32");
-}
-
 std::shared_ptr<const Operator> make_layer_normalization(const NodeSpec& spec) {
   auto op = std::make_shared<LayerNormalization>();
   op->axis = spec.attributes->get_int("axis", -1);
@@ -402,14 +367,6 @@ std::shared_ptr<const Operator> make_group_normalization(const NodeSpec& spec) {
 std::shared_ptr<const Operator> make_mean_variance_normalization(const NodeSpec& spec) {
   auto op = std::make_shared<MeanVarianceNormalization>();
   op->axes = spec.attributes->get_ints("axes", {0, 2, 3});
-  return op;
-}
-
-std::shared_ptr<const Operator> make_lp_normalization(const NodeSpec& spec) {
-  auto op = std::make_shared<LpNormalization>();
-  op->axis = spec.attributes->get_int("axis", -1);
-  op->p = spec.attributes->get_int("p", 2);
-  if (op->p != 1 && op->p != 2) refuse_model("the norm p is " + std::to_string(op->p));
   return op;
 }
 

@@ -1,7 +1,6 @@
 // Normalisations. https://onnx.ai/onnx/operators/onnx__BatchNormalization.html,
 // onnx__InstanceNormalization.html, onnx__LayerNormalization.html, onnx__RMSNormalization.html,
-// onnx__GroupNormalization.html,
-// onnx__MeanVarianceNormalization.html, onnx__LpNormalization.html, onnx__LRN.html
+// onnx__GroupNormalization.html, onnx__MeanVarianceNormalization.html, onnx__LRN.html
 #pragma once
 
 #include "graph/operator_support.hpp"
@@ -67,17 +66,6 @@ struct MeanVarianceNormalization : Operator {
   Ints axes{0, 2, 3};
 
   std::string_view type() const override { return "MeanVarianceNormalization"; }
-  std::vector<TensorType> infer(Inputs inputs) const override;
-  std::vector<HostTensor> evaluate(HostInputs inputs) const override;
-  Attributes attributes() const override;
-};
-
-// Divides by the L1 or L2 norm along `axis`.
-struct LpNormalization : Operator {
-  int64_t axis = -1;
-  int64_t p = 2;
-
-  std::string_view type() const override { return "LpNormalization"; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
   Attributes attributes() const override;
