@@ -36,6 +36,17 @@ TEST(TfliteShape, ReshapeToAShapeThatIsComputedFromAnother) {
   EXPECT_TRUE(close(batch[0], counting({4, 6}), 0.0));
 }
 
+// The shape of a scalar is a constant of no elements, and so has no bytes in the file.
+TEST(TfliteShape, ReshapeToAScalar) {
+  TfliteModel m;
+  const auto x = m.tensor("x", {1}), shape = m.tensor("shape", {0}, tfl::TensorType::int32);
+  const auto y = m.tensor("y", {});
+  m.op(22, {x, shape}, {y});
+  const HostTensor result = run_tflite(m.finish({x}, {y}), {HostTensor::f32({1}, std::vector<float>{3})})[0];
+  EXPECT_EQ(result.shape(), Shape{});
+  EXPECT_EQ(result.to_floats(), std::vector<float>{3});
+}
+
 TEST(TfliteShape, ShapeIsInTheFilesOrder) {
   TfliteModel m;
   const auto x = m.tensor("x", {1, 4, 6, 3}), pooled = m.tensor("pooled", {1, 2, 3, 3});

@@ -1,6 +1,7 @@
 #include "import/tflite/writer.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "graph/operators/elementwise/quantize.hpp"
 #include "graph/operators/movement/reshape.hpp"
@@ -48,6 +49,7 @@ Writer::Writer(File& file, const schema::SubGraph& subgraph) : file_(file), is_c
   mark_interface(subgraph.inputs(), "input", inputs_);
   mark_interface(subgraph.outputs(), "output", outputs_);
   count_readers(subgraph);
+  find_empty_constants(subgraph);
   for (const int32_t id : inputs_) {
     Tensor& input = at(id);
     if (input.is_constant) refuse_model("graph input " + quoted_name(input.name) + " is a constant");
@@ -159,6 +161,24 @@ void Writer::count_readers(const schema::SubGraph& subgraph) {
     for (flatbuffers::uoffset_t i = 0; op->inputs() != nullptr && i < op->inputs()->size(); ++i)
       if (const int32_t id = op->inputs()->Get(i); id >= 0 && static_cast<size_t>(id) < tensors_.size())
         ++at(id).readers;
+}
+
+// A constant without elements has no bytes: what tells it is that nothing computes it.
+void Writer::find_empty_constants(const schema::SubGraph& subgraph) {
+  std::set<int32_t> given(inputs_.begin(), inputs_.end());
+  for (const schema::Operator* op : *subgraph.operators())
+    for (flatbuffers::uoffset_t i = 0; op->outputs() != nullptr && i < op->outputs()->size(); ++i)
+      given.insert(op->outputs()->Get(i));
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    Tensor& tensor = tensors_[i];
+    const Shape& shape = tensor.type.shape;
+    const bool is_empty = is_known(shape) && std::ranges::find(shape, 0) != shape.end();
+    if (!is_empty || tensor.is_complex || tensor.is_state || tensor.is_handle || tensor.is_constant ||
+        given.contains(static_cast<int32_t>(i)))
+      continue;
+    tensor.constant = HostTensor(tensor.type.dtype, shape);
+    tensor.is_constant = true;
+  }
 }
 
 const Writer::Tensor& Writer::at(int32_t tensor) const {

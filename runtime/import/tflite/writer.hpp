@@ -142,6 +142,7 @@ class Writer {
   void share_value(int32_t from, Tensor& to);
   void write_variables();
   void count_readers(const schema::SubGraph& subgraph);
+  void find_empty_constants(const schema::SubGraph& subgraph);
   void name_by(const TensorNames* names, const std::vector<int32_t>& tensors,
                const std::vector<ValueId>& values);
   void mark_interface(const flatbuffers::Vector<int32_t>* ids, const char* what, std::vector<int32_t>& list);
