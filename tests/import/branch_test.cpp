@@ -114,6 +114,27 @@ TEST(Branch, GraphsAreReadAfterWhatTheyTake) {
   EXPECT_EQ(optimise(model.graph(), {}).nodes.size(), 2u);
 }
 
+// The graphs give other shapes, and an operator follows.
+TEST(Branch, ConditionOfDataIsEvaluatedOnTheHost) {
+  OnnxModel model, sum;
+  model.input("x", {65}).node("Relu", {"x"}, {"a"});  // fewer elements could decide shapes
+  model.initializer("zero", HostTensor::f32({}, std::vector<float>{0}));
+  model.node("ReduceSum", {"a"}, {"total"}, attributes({{"keepdims", int64_t{0}}}));
+  model.node("Greater", {"total", "zero"}, {"condition"});
+  sum.node("ReduceSum", {"x"}, {"out"}).output("out");
+  add_if(model, "condition", branch("Neg", "a"), sum, "r");
+  model.node("Abs", {"r"}, {"y"}).output("y");
+  const Graph imported = model.graph(), graph = optimise(imported, {});
+  ASSERT_TRUE(graph.tail);
+  EXPECT_EQ(graph.tail->graph.nodes.front().op->type(), "If");
+  for (const float value : {2.0f, -2.0f}) {
+    const std::vector<HostTensor> inputs{HostTensor::f32({65}, std::vector<float>(65, value))};
+    const HostTensor y = evaluate(graph, inputs)[0];
+    EXPECT_EQ(y.shape(), (Shape{value > 0 ? 65 : 1}));
+    EXPECT_TRUE(close(y, evaluate(imported, inputs)[0], 0.0));
+  }
+}
+
 TEST(Branch, ConditionOfRunTimeNeedsItsValue) {
   OnnxModel model;
   model.input("x", {2}).input("condition", {1}, DType::boolean);

@@ -101,18 +101,16 @@ TEST(Loop, ConditionThatConstantsTellEndsIt) {
   EXPECT_EQ(outputs[1].shape(), (Shape{5, 2}));
 }
 
+// A loop over 65 numbers: fewer could decide the number of iterations.
+Graph loop_over_data(OnnxModel body) {
+  OnnxModel model = loop_model(std::move(body), 10);
+  auto& x = *model.proto().mutable_graph()->mutable_input(0);
+  x.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_value(65);
+  return model.graph();
+}
+
 TEST(Loop, ConditionOfDataRunsOnTheHostFromTheSecondIterationOn) {
-  OnnxModel model = loop_model(growing_body(), 10);
-  model.proto()
-      .mutable_graph()
-      ->mutable_input(0)
-      ->mutable_type()
-      ->mutable_tensor_type()
-      ->mutable_shape()
-      ->mutable_dim(0)
-      ->set_dim_value(65);  // fewer could decide the number of iterations
-  const Graph imported = model.graph();
-  const Graph graph = optimise(imported, {});
+  const Graph imported = loop_over_data(growing_body()), graph = optimise(imported, {});
   ASSERT_TRUE(graph.tail);
   EXPECT_FALSE(graph.nodes.empty()) << "the first iteration is known";
   for (const float value : {0.5f, 60.0f, -500.0f}) {
@@ -120,6 +118,21 @@ TEST(Loop, ConditionOfDataRunsOnTheHostFromTheSecondIterationOn) {
     const auto expected = evaluate(imported, inputs), outputs = evaluate(graph, inputs);
     for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(close(outputs[i], expected[i], 0.0)) << value;
   }
+}
+
+// Exporters of PaddlePaddle declare scalars where a state has one element or more.
+TEST(Loop, ShapesThatTheBodyDeclaresForItsStatesNeedNotHold) {
+  OnnxModel body = growing_body();
+  for (const int i : {1, 2}) {
+    auto& input = *body.proto().mutable_graph()->mutable_input(i);
+    auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
+    shape.clear_dim();
+    if (i == 1) shape.add_dim()->set_dim_value(1);
+  }
+  const std::vector<HostTensor> inputs{floats({65}, std::vector<float>(65, 0.5f))};
+  const auto expected = evaluate(loop_over_data(growing_body()), inputs),
+             outputs = evaluate(optimise(loop_over_data(std::move(body)), {}), inputs);
+  for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(close(outputs[i], expected[i], 0.0)) << i;
 }
 
 TEST(Loop, NoIterationGivesTheFirstStatesAndEmptyStacks) {

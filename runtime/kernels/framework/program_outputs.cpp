@@ -2,7 +2,9 @@
 #include <algorithm>
 
 #include "graph/layers.hpp"
+#include "graph/operators/control/branch.hpp"
 #include "graph/operators/control/device_region.hpp"
+#include "graph/operators/control/loop.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/program_builder.hpp"
 #include "shaders/movement/copy_linear.h"
@@ -11,15 +13,22 @@
 namespace vellum {
 namespace {
 
+// What makes a tail of a graph: its first node.
+std::string_view unknown_before(const Node& node) {
+  if (dynamic_cast<const If*>(node.op.get())) return "its condition";
+  if (dynamic_cast<const LoopOperator*>(node.op.get())) return "how often it repeats its body";
+  return "the shape of its output";
+}
+
 void refuse_layers(const Graph& tail) {
   for (const Node& node : tail.nodes)
     if (is_layer(tail, node))
-      throw Error(ErrorCode::unsupported, describe(node) + " follows " + describe(tail.nodes.front()) +
-                                              ", whose output has a shape that is known only in a run; what "
-                                              "follows it runs on the host, where "
-                                              "this would be far too slow; cut the model in two after " +
-                                              describe(tail.nodes.front()) +
-                                              " and run the second part as a model of its own");
+      throw Error(ErrorCode::unsupported,
+                  describe(node) + " follows " + describe(tail.nodes.front()) + ": " +
+                      std::string(unknown_before(tail.nodes.front())) +
+                      " is known only in a run; it and what follows it run on the host, "
+                      "where this would be far too slow; cut the model in two after " +
+                      describe(tail.nodes.front()) + " and run the second part as a model of its own");
 }
 
 }  // namespace
@@ -89,7 +98,7 @@ void ProgramBuilder::add_tail_partition(const HostTail& tail, std::vector<Port> 
       (others == 0   ? " runs"
        : others == 1 ? " and the operator after it run"
                      : " and " + std::to_string(others) + " operators after it run") +
-      " on the host: the shape of its output is known only then" +
+      " on the host: " + std::string(unknown_before(nodes.front())) + " is known only then" +
       (regions == 0   ? ""
        : regions == 1 ? "; a group of layers between them runs on the device"
                       : "; " + std::to_string(regions) + " groups of layers between them run on the device"));

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "graph/operators/control/branch.hpp"
 #include "graph/operators/control/loop.hpp"
 #include "passes/shapes/device_regions.hpp"
 #include "vellum/error.hpp"
@@ -42,6 +43,15 @@ bool merge(std::vector<TensorType>& types, const std::vector<TensorType>& others
       if (shape[d] != other[d]) shape[d] = kUnknownDim;
   }
   return true;
+}
+
+// Returns the loop for an evaluation on the host: the shapes that its body declares for states and values
+// from outside need not be those of an iteration. Exporters declare a scalar where there is one element.
+std::shared_ptr<const Operator> without_declared_types(const LoopOperator& loop) {
+  auto result = std::make_shared<LoopOperator>(loop);
+  for (size_t i = 1; i < result->body.inputs.size(); ++i)
+    result->body.values[result->body.inputs[i]].type_known = false;
+  return result;
 }
 
 // Builds the tail's graph from the nodes that reach an output of the model.
@@ -140,13 +150,14 @@ std::vector<TensorType> TailCutter::output_types(const Graph& graph, const Node&
 bool TailCutter::takes(Graph& graph, Node& node) {
   const bool reads_late =
       std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return late_.contains(id); });
-  // A Loop that is still there has a number of iterations that is known only in a run, and with it all its
-  // types.
-  const bool repeats = dynamic_cast<const LoopOperator*>(node.op.get()) != nullptr;
-  const std::vector<TensorType> types = repeats      ? std::vector<TensorType>()
+  // A Loop or an If that is still there has a number of iterations or a condition that is known only in a
+  // run, and with it all its types.
+  const auto* const loop = dynamic_cast<const LoopOperator*>(node.op.get());
+  const bool decides = loop != nullptr || dynamic_cast<const If*>(node.op.get()) != nullptr;
+  const std::vector<TensorType> types = decides      ? std::vector<TensorType>()
                                         : reads_late ? output_types(graph, node)
                                                      : infer_open(graph, node);
-  if (!reads_late && !repeats && types.empty()) return false;
+  if (!reads_late && !decides && types.empty()) return false;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNoValue) continue;
     late_.insert(node.outputs[i]);
@@ -155,6 +166,7 @@ bool TailCutter::takes(Graph& graph, Node& node) {
     graph.values[node.outputs[i]].type_known = true;
   }
   reads_.insert(node.inputs.begin(), node.inputs.end());
+  if (loop) node.op = without_declared_types(*loop);
   nodes_.push_back(std::move(node));
   return true;
 }
