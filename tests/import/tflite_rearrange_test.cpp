@@ -114,6 +114,17 @@ TEST(TfliteRearrange, FloorDivRoundsDown) {
   EXPECT_EQ(run_tflite(n.finish({i}, {q}), {integers})[0].to_ints(), expected);
 }
 
+// What is left without the remainder would be below the least integer here.
+TEST(TfliteRearrange, FloorDivOfTheLeastIntegers) {
+  TfliteModel m;
+  const auto x = m.tensor("x", {3}, tfl::TensorType::int32), y = m.tensor("y", {3}, tfl::TensorType::int32);
+  m.op(90, {x, m.ints("d", {7, 3, -2})}, {y});
+  const std::vector<int64_t> given{INT32_MIN + 1, INT32_MIN, INT32_MIN},
+      expected{-306783379, -715827883, 1073741824};
+  const auto integers = HostTensor::from<int64_t>(DType::i32, {3}, given);
+  EXPECT_EQ(run_tflite(m.finish({x}, {y}), {integers})[0].to_ints(), expected);
+}
+
 // A 1x2x3x1 image padded by a column in front: rows 0 1 2 3 and 0 4 5 6, in blocks of 2x2.
 TEST(TfliteRearrange, SpaceToBatchAndBack) {
   TfliteModel m;

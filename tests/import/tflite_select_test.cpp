@@ -98,14 +98,15 @@ TEST(TfliteSelect, TopK) {
   EXPECT_EQ(result[1].to_ints(), (std::vector<int64_t>{1, 3}));
 }
 
+// Indices below 0 name no value.
 TEST(TfliteSelect, OneHot) {
   TfliteModel m;
-  const auto x = m.tensor("x", {2}, tfl::TensorType::int32), y = m.tensor("y", {2, 3});
+  const auto x = m.tensor("x", {4}, tfl::TensorType::int32), y = m.tensor("y", {4, 3});
   const auto depth = m.constant<int32_t>("depth", {}, {3}, tfl::TensorType::int32);
   m.op(85, {x, depth, m.floats("on", {}, {5}), m.floats("off", {}, {-1})}, {y},
        tfl::BuiltinOptions::OneHotOptions, tfl::CreateOneHotOptions(m.builder(), -1).Union());
-  EXPECT_TRUE(close(outputs_of(m.finish({x}, {y}), {numbers(DType::i32, {2}, {2, 0})})[0],
-                    filled({2, 3}, {-1, -1, 5, 5, -1, -1}), 0.0));
+  EXPECT_TRUE(close(outputs_of(m.finish({x}, {y}), {numbers(DType::i32, {4}, {2, 0, -1, 3})})[0],
+                    filled({4, 3}, {-1, -1, 5, 5, -1, -1, -1, -1, -1, -1, -1, -1}), 0.0));
 }
 
 TEST(TfliteSelect, ScatterAddsWhatMeets) {

@@ -162,19 +162,41 @@ void convert_not_equal(const Call& call) {
   call.emit(make_unary(UnaryKind::logical_not), {equal}, image);
 }
 
-// Emits the quotient rounded down. The remainder is subtracted first, because integer division rounds towards
-// zero, and floating-point division may round up to a whole number.
+namespace {
+
+// Emits the quotient of floats rounded down: the division of what is without remainder, because a quotient
+// may be rounded up to a whole number.
+void floor_div_of_floats(const Call& call, ValueId x, ValueId y, bool image) {
+  const ValueId remainder = call.emit_inner(make_binary(BinaryKind::mod), {x, y});
+  const ValueId multiple = call.emit_inner(make_binary(BinaryKind::sub), {x, remainder});
+  call.emit(make_unary(UnaryKind::round), {call.emit_inner(make_binary(BinaryKind::div), {multiple, y})},
+            image);
+}
+
+}  // namespace
+
+// Emits the quotient rounded down. Division of integers rounds towards zero: one less where the signs differ
+// and there is a remainder. x without its remainder might not fit its type.
 void convert_floor_div(const Call& call) {
   const bool image = call.prefers_image();
   const ValueId x = call.broadcast_input(0, image), y = call.broadcast_input(1, image);
-  const ValueId remainder = call.emit_inner(make_binary(BinaryKind::mod), {x, y});
-  const ValueId multiple = call.emit_inner(make_binary(BinaryKind::sub), {x, remainder});
-  if (is_float(call.writer.type(call.output()).dtype)) {
-    call.emit(make_unary(UnaryKind::round), {call.emit_inner(make_binary(BinaryKind::div), {multiple, y})},
-              image);
-    return;
-  }
-  call.emit(make_binary(BinaryKind::div), {multiple, y}, image);
+  const DType dtype = call.writer.type(call.output()).dtype;
+  if (is_float(dtype)) return floor_div_of_floats(call, x, y, image);
+  const auto combine = [&](BinaryKind kind, ValueId a, ValueId b) {
+    return call.emit_inner(make_binary(kind), {a, b});
+  };
+  const auto number = [&](int64_t value) {
+    return call.writer.add_constant(call.writer.name_of(call.output()) + "_number",
+                                    HostTensor::from<int64_t>(dtype, {}, Ints{value}));
+  };
+  const ValueId zero = number(0), quotient = combine(BinaryKind::div, x, y);
+  const ValueId signs_differ = combine(BinaryKind::logical_xor, combine(BinaryKind::less, x, zero),
+                                       combine(BinaryKind::less, y, zero));
+  const ValueId is_exact = combine(BinaryKind::equal, combine(BinaryKind::mul, quotient, y), x);
+  const ValueId rounded_up = combine(BinaryKind::logical_and, signs_differ,
+                                     call.emit_inner(make_unary(UnaryKind::logical_not), {is_exact}));
+  call.emit(std::make_shared<Where>(), {rounded_up, combine(BinaryKind::sub, quotient, number(1)), quotient},
+            image);
 }
 
 // The remainder with the sign of the divisor.

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "graph/operators/elementwise/cast.hpp"
+#include "graph/operators/elementwise/select.hpp"
 #include "graph/operators/movement/scatter.hpp"
 #include "graph/operators/movement/select_values.hpp"
 #include "graph/operators/movement/transpose.hpp"
@@ -32,7 +33,8 @@ void convert_top_k(const Call& call) {
   call.writer.add_node(std::move(cast), {indices}, {call.writer.define(call.output(1), false)});
 }
 
-// Inputs indices, depth, the value at the index, the value elsewhere.
+// Inputs indices, depth, the value at the index, the value elsewhere. A negative index, which counts from the
+// end in the graph's operator, names no value here.
 void convert_one_hot(const Call& call) {
   const auto& options = call.required_options<schema::OneHotOptions>();
   const HostTensor *on = call.writer.constant(call.input(2)), *off = call.writer.constant(call.input(3));
@@ -43,10 +45,11 @@ void convert_one_hot(const Call& call) {
   const std::array values{off->to_floats()[0], on->to_floats()[0]};
   const ValueId both = call.writer.add_constant(call.writer.name_of(call.output()) + "_values",
                                                 HostTensor::from<float>(on->dtype(), {2}, values));
-  call.emit(
-      std::move(op),
-      {call.writer.in_file_order(call.input(0)), call.ints({constant_int(call, 1, "depth")}, "depth"), both},
-      false);
+  const ValueId indices = call.computed_ints(0), depth = call.ints({constant_int(call, 1, "depth")}, "depth");
+  const ValueId is_negative =
+      call.emit_inner(make_binary(BinaryKind::less), {indices, call.ints({0}, "first")});
+  const ValueId beyond = call.emit_inner(std::make_shared<Where>(), {is_negative, depth, indices});
+  call.emit(std::move(op), {beyond, depth, both}, false);
 }
 
 // Inputs indices, updates, shape of the result, which is 0 elsewhere. Updates of one element are added.
