@@ -64,6 +64,17 @@ TEST(TfliteRearrange, GatherNd) {
       close(run_tflite(m.finish({x}, {y}), {tensor({2, 2}, {1, 2, 3, 4})})[0], tensor({2}, {2, 3}), 0.0));
 }
 
+TEST(TfliteRearrange, SplitWithASizeThatIsLeftOver) {
+  TfliteModel m;
+  const auto x = m.tensor("x", {5}), a = m.tensor("a", {2}), b = m.tensor("b", {3});
+  const auto axis = m.constant<int32_t>("axis", {}, {0}, tfl::TensorType::int32);
+  m.op(102, {x, m.ints("sizes", {2, -1}), axis}, {a, b}, tfl::BuiltinOptions::SplitVOptions,
+       tfl::CreateSplitVOptions(m.builder(), 2).Union());
+  const auto result = run_tflite(m.finish({x}, {a, b}), {tensor({5}, {1, 2, 3, 4, 5})});
+  EXPECT_TRUE(close(result[0], tensor({2}, {1, 2}), 0.0));
+  EXPECT_TRUE(close(result[1], tensor({3}, {3, 4, 5}), 0.0));
+}
+
 // tests/api/tflite_operators_test.cpp has the same on a device.
 TEST(TfliteRearrange, GatherAlongEveryAxisWithCommonDimensions) {
   for (const bool constant : {false, true})

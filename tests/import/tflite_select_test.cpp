@@ -26,6 +26,7 @@ std::vector<HostTensor> outputs_of(const std::string& bytes, const std::vector<H
 
 struct Masks {
   int32_t begin = 0, end = 0, ellipsis = 0, new_axis = 0, shrink = 0;
+  bool ends_are_lengths = false;
 };
 
 // STRIDED_SLICE of 0 ... 23 as 2x3x4, with strides of 1.
@@ -36,7 +37,7 @@ HostTensor cut(const Dims& begin, const Dims& end, const Masks& masks, const Dim
   m.op(45, {x, m.ints("begin", begin), m.ints("end", end), m.ints("steps", steps)}, {y},
        tfl::BuiltinOptions::StridedSliceOptions,
        tfl::CreateStridedSliceOptions(m.builder(), masks.begin, masks.end, masks.ellipsis, masks.new_axis,
-                                      masks.shrink)
+                                      masks.shrink, masks.ends_are_lengths)
            .Union());
   return outputs_of(m.finish({x}, {y}), {counting({2, 3, 4})})[0];
 }
@@ -57,6 +58,38 @@ TEST(TfliteSelect, NewDimensions) {
   const HostTensor behind =
       cut({0, 0, 0, 3}, {1, 0, 0, 4}, {.ellipsis = 2, .new_axis = 4, .shrink = 9}, {3, 1});
   EXPECT_TRUE(close(behind, filled({3, 1}, {3, 7, 11}), 0.0));
+}
+
+TEST(TfliteSelect, EndsThatAreLengths) {
+  // x[:, 1:3, 2:4], from the end in the last dimension
+  const HostTensor part = cut({0, 1, -2}, {2, 2, 2}, {.ends_are_lengths = true}, {2, 2, 2});
+  EXPECT_TRUE(close(part, filled({2, 2, 2}, {6, 7, 10, 11, 18, 19, 22, 23}), 0.0));
+}
+
+// x[1, :rows, columns - 4:], where y has `rows` rows and `columns` columns.
+TEST(TfliteSelect, BoundsThatAreComputedFromShapes) {
+  TfliteModel m;
+  const auto x = m.tensor("x", {2, 3, 4}), y = m.tensor("y", {2, 5}), z = m.tensor("z", {2, 3});
+  const auto shape = m.tensor("shape", {2}, tfl::TensorType::int32), one = m.ints("one", {1}),
+             two = m.ints("two", {2});
+  const auto join = [&](const std::vector<int32_t>& parts, const char* name) {
+    const auto all = m.tensor(name, {3}, tfl::TensorType::int32);
+    m.op(2, parts, {all}, tfl::BuiltinOptions::ConcatenationOptions,
+         tfl::CreateConcatenationOptions(m.builder()).Union());
+    return all;
+  };
+  const auto less = m.tensor("less", {2}, tfl::TensorType::int32), four = m.ints("four", {4, 4});
+  m.op(77, {y}, {shape});
+  m.op(41, {shape, four}, {less});
+  const auto begin = join({one, less}, "begin"), end = join({two, shape}, "end");
+  m.op(45, {x, begin, end, m.ints("steps", {1, 1, 1})}, {z}, tfl::BuiltinOptions::StridedSliceOptions,
+       tfl::CreateStridedSliceOptions(m.builder(), 2, 4, 0, 0, 1).Union());
+  const auto result = outputs_of(m.finish({x, y}, {z}), {counting({2, 3, 4}), counting({2, 5})});
+  EXPECT_TRUE(close(result[0], filled({2, 3}, {13, 14, 15, 17, 18, 19}), 0.0));
+}
+
+TEST(TfliteSelect, BoundsOfOtherLengthsThanTheStridesAreRefused) {
+  EXPECT_THROW(cut({0, 0}, {1}, {}, {1, 1, 4}), Error);
 }
 
 TEST(TfliteSelect, TooManyDimensionsAreRefused) {

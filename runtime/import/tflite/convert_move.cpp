@@ -117,6 +117,25 @@ void convert_concatenation(const Call& call) {
   call.emit(std::move(op), std::move(values), image, options.activation());
 }
 
+namespace {
+
+// Returns the sizes of a SPLIT_V. One of them may be -1, which is what the others leave of `length`.
+Ints split_sizes(const Call& call, int64_t length) {
+  Ints sizes = call.constant_of_rank(1, call.outputs.size(), "sizes");
+  const auto rest = std::find(sizes.begin(), sizes.end(), -1);
+  if (rest == sizes.end()) return sizes;
+  if (length == kUnknownDim) refuse_unsupported("a size of -1 along an open dimension");
+  *rest = length;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes.begin() + static_cast<std::ptrdiff_t>(i) == rest) continue;
+    if (sizes[i] < 0 || sizes[i] > *rest) refuse_model("its sizes do not fit " + std::to_string(length));
+    *rest -= sizes[i];
+  }
+  return sizes;
+}
+
+}  // namespace
+
 // SPLIT has inputs axis, x; SPLIT_V x, sizes, axis.
 void convert_split(const Call& call) {
   const bool with_sizes = call.type == "SPLIT_V";
@@ -128,10 +147,8 @@ void convert_split(const Call& call) {
   op->axis = held_axis(axis[0], call.writer.rank(x), image);
   op->output_count = call.outputs.size();
   if (with_sizes) {
-    op->split = call.constant_of_rank(1, call.outputs.size(), "sizes");
-    if (std::find(op->split->begin(), op->split->end(), -1) != op->split->end()) {
-      refuse_unsupported("a size of -1");
-    }
+    const size_t along = normalize_axis(axis[0], call.writer.rank(x));
+    op->split = split_sizes(call, call.writer.type(x).shape[along]);
   }
   std::vector<ValueId> outputs;
   for (size_t i = 0; i < call.outputs.size(); ++i) {

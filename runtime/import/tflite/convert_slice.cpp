@@ -1,5 +1,8 @@
 // Converters of operators that cut tensors out or reverse them.
+#include <algorithm>
+
 #include "graph/operators/elementwise/select.hpp"
+#include "graph/operators/movement/gather.hpp"
 #include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/movement/slice.hpp"
 #include "import/tflite/call.hpp"
@@ -44,9 +47,12 @@ namespace {
 // The part of its input that STRIDED_SLICE takes, one entry for each dimension that it names, and the
 // dimensions of the result.
 struct StridedSlice {
-  Ints begin, end, steps, axes;
-  Ints gone;   // dimensions of the input of which one index is taken
-  Ints fresh;  // dimensions of 1 in the result
+  Ints entries;  // of begin, end and strides, for each such dimension
+  Ints steps, axes;
+  std::vector<bool> from_edge, to_edge, takes_index;  // what the masks say of each
+  size_t count = 0;                                   // of the entries of begin, end and strides
+  Ints gone;                                          // dimensions of the input of which one index is taken
+  Ints fresh;                                         // dimensions of 1 in the result
 };
 
 // Inputs x, begin, end, strides, with an entry for each dimension, for each new one (new_axis_mask), and for
@@ -55,20 +61,18 @@ struct StridedSlice {
 // the new dimension.
 StridedSlice read_strided_slice(const Call& call, const schema::StridedSliceOptions& options) {
   const size_t rank = call.writer.rank(call.input(0));
-  const Ints begin = call.writer.constant_ints(call.input(1), "begin"),
-             end = call.writer.constant_ints(call.input(2), "end"),
-             steps = call.writer.constant_ints(call.input(3), "strides");
-  if (begin.size() > 31 || end.size() != begin.size() || steps.size() != begin.size())
-    refuse_model("begin, end and strides do not fit together");
+  const Ints steps = call.writer.constant_ints(call.input(3), "strides");
+  if (steps.size() > 31) refuse_model("begin, end and strides do not fit together");
   const auto is_set = [](int32_t mask, size_t i) { return (mask >> i & 1) != 0; };
   size_t named = 0;
-  for (size_t i = 0; i < begin.size(); ++i)
+  for (size_t i = 0; i < steps.size(); ++i)
     named += !is_set(options.ellipsis_mask(), i) && !is_set(options.new_axis_mask(), i);
   if (named > rank) refuse_model("begin, end and strides do not fit its input");
 
   StridedSlice result;
+  result.count = steps.size();
   size_t axis = 0, kept = 0;  // dimensions of the input, and of the result, so far
-  for (size_t i = 0; i < begin.size(); ++i) {
+  for (size_t i = 0; i < steps.size(); ++i) {
     if (is_set(options.ellipsis_mask(), i)) {
       if ((options.ellipsis_mask() & (options.ellipsis_mask() - 1)) != 0) refuse_model("two ellipses");
       axis += rank - named;
@@ -80,37 +84,97 @@ StridedSlice read_strided_slice(const Call& call, const schema::StridedSliceOpti
       continue;
     }
     if (steps[i] == 0) refuse_model("a stride is 0");
-    int64_t first = begin[i], last = end[i];
-    if (is_set(options.shrink_axis_mask(), i)) {
-      last = first == -1 ? INT64_MAX : checked_add(first, 1);
+    const bool takes_index = is_set(options.shrink_axis_mask(), i);
+    if (takes_index)
       result.gone.push_back(static_cast<int64_t>(axis));
-    } else {
-      if (is_set(options.begin_mask(), i)) first = steps[i] > 0 ? 0 : INT64_MAX;
-      if (is_set(options.end_mask(), i)) last = steps[i] > 0 ? INT64_MAX : INT64_MIN;
+    else
       ++kept;
-    }
-    result.begin.push_back(first);
-    result.end.push_back(last);
+    result.entries.push_back(static_cast<int64_t>(i));
+    result.takes_index.push_back(takes_index);
+    result.from_edge.push_back(!takes_index && is_set(options.begin_mask(), i));
+    result.to_edge.push_back(!takes_index && is_set(options.end_mask(), i));
     result.steps.push_back(steps[i]);
     result.axes.push_back(static_cast<int64_t>(axis++));
   }
   return result;
 }
 
+// Where the parts begin and end along each dimension.
+struct SliceBounds {
+  ValueId begin, end;
+};
+
+SliceBounds constant_bounds(const Call& call, const StridedSlice& slice, bool ends_are_lengths) {
+  const Ints begin = call.writer.constant_ints(call.input(1), "begin"),
+             end = call.writer.constant_ints(call.input(2), "end");
+  if (begin.size() != slice.count || end.size() != slice.count)
+    refuse_model("begin, end and strides do not fit together");
+  Ints firsts, lasts;
+  for (size_t i = 0; i < slice.entries.size(); ++i) {
+    const auto entry = static_cast<size_t>(slice.entries[i]);
+    const bool forwards = slice.steps[i] > 0;
+    int64_t first = begin[entry], last = end[entry];
+    if (slice.from_edge[i]) first = forwards ? 0 : INT64_MAX;
+    if (ends_are_lengths && !slice.to_edge[i]) {
+      if (first == INT64_MAX) refuse_unsupported("a length from the last element backwards");
+      last = checked_add(first, last);
+      if (first < 0 && last >= 0) last = INT64_MAX;
+    }
+    if (slice.takes_index[i]) last = first == -1 ? INT64_MAX : checked_add(first, 1);
+    if (slice.to_edge[i]) last = forwards ? INT64_MAX : INT64_MIN;
+    firsts.push_back(first);
+    lasts.push_back(last);
+  }
+  return {call.ints(firsts, "begin"), call.ints(lasts, "end")};
+}
+
+// Replaces the entries of `value` for which `replaces` is true.
+ValueId with_entries(const Call& call, ValueId value, const std::vector<bool>& replaces, ValueId by) {
+  if (std::find(replaces.begin(), replaces.end(), true) == replaces.end()) return value;
+  HostTensor mask(DType::boolean, {static_cast<int64_t>(replaces.size())});
+  for (size_t i = 0; i < replaces.size(); ++i) mask.mutable_as<uint8_t>()[i] = replaces[i];
+  const ValueId condition = call.writer.add_constant(call.writer.name_of(call.output()) + "_mask", mask);
+  return call.emit_inner(std::make_shared<Where>(), {condition, by, value});
+}
+
+// Begins and ends that are computed, from shapes.
+SliceBounds computed_bounds(const Call& call, const StridedSlice& slice, bool ends_are_lengths) {
+  Ints before, after;  // the edges in the direction of the strides
+  for (const int64_t step : slice.steps) {
+    before.push_back(step > 0 ? 0 : INT64_MAX);
+    after.push_back(step > 0 ? INT64_MAX : INT64_MIN);
+  }
+  if (ends_are_lengths) refuse_unsupported("lengths that are computed");
+  const ValueId entries = call.ints(slice.entries, "entries");
+  const auto named = [&](size_t input) {
+    return call.emit_inner(std::make_shared<Gather>(), {call.computed_ints(input), entries});
+  };
+  const ValueId begin = with_entries(call, named(1), slice.from_edge, call.ints(before, "before"));
+  const ValueId next = call.emit_inner(make_binary(BinaryKind::add), {begin, call.ints({1}, "one")});
+  const ValueId is_last = call.emit_inner(make_binary(BinaryKind::equal), {begin, call.ints({-1}, "last")});
+  const ValueId behind =
+      call.emit_inner(std::make_shared<Where>(), {is_last, call.ints({INT64_MAX}, "open"), next});
+  ValueId end = with_entries(call, named(2), slice.takes_index, behind);
+  end = with_entries(call, end, slice.to_edge, call.ints(after, "after"));
+  return {begin, end};
+}
+
 }  // namespace
 
 void convert_strided_slice(const Call& call) {
   const auto& options = call.required_options<schema::StridedSliceOptions>();
-  if (options.offset()) refuse_unsupported("ends that are offsets");
   const StridedSlice slice = read_strided_slice(call, options);
   const int32_t x = call.input(0);
   const bool keeps_rank = slice.gone.empty() && slice.fresh.empty();
   const bool image = call.writer.held_as_image(x) && keeps_rank;
   Ints axes;
   for (const int64_t axis : slice.axes) axes.push_back(held_axis(axis, call.writer.rank(x), image));
-  const std::vector<ValueId> values{call.writer.in_order(x, image), call.ints(slice.begin, "begin"),
-                                    call.ints(slice.end, "end"), call.ints(axes, "axes"),
-                                    call.ints(slice.steps, "strides")};
+  const bool is_constant =
+      call.writer.constant(call.input(1)) != nullptr && call.writer.constant(call.input(2)) != nullptr;
+  const SliceBounds bounds = is_constant ? constant_bounds(call, slice, options.offset())
+                                         : computed_bounds(call, slice, options.offset());
+  const std::vector<ValueId> values{call.writer.in_order(x, image), bounds.begin, bounds.end,
+                                    call.ints(axes, "axes"), call.ints(slice.steps, "strides")};
   if (keeps_rank) return call.emit(std::make_shared<Slice>(), values, image);
   ValueId part = call.emit_inner(std::make_shared<Slice>(), values);
   if (!slice.gone.empty()) {
