@@ -151,6 +151,33 @@ TEST(TfliteSelect, ScatterAddsWhatMeets) {
       close(outputs_of(m.finish({x}, {y}), {filled({3}, {1, 2, 3})})[0], filled({4}, {2, 0, 4, 0}), 0.0));
 }
 
+// Where the update does not fit it moves.
+TEST(TfliteSelect, DynamicUpdateSlice) {
+  const std::vector<float> in_front{9, 8, 2, 3, 4, 5}, behind{0, 1, 2, 3, 9, 8}, within{0, 9, 8, 3, 4, 5};
+  const std::vector<std::pair<std::vector<int64_t>, std::vector<float>>> cases{
+      {{0, 0}, in_front}, {{-5, 0}, in_front}, {{7, 7}, behind}, {{0, 1}, within}};
+  for (const bool known : {false, true})
+    for (const auto& [begin, expected] : cases) {
+      TfliteModel m;
+      const auto x = m.tensor("x", {2, 3}), part = m.tensor("part", {1, 2}), y = m.tensor("y", {2, 3});
+      const auto at =
+          known ? m.ints("at", {begin.begin(), begin.end()}) : m.tensor("at", {2}, tfl::TensorType::int32);
+      m.op(151, {x, part, at}, {y});
+      std::vector<HostTensor> inputs{counting({2, 3}), filled({1, 2}, {9, 8})};
+      if (!known) inputs.push_back(numbers(DType::i32, {2}, begin));
+      const std::string file = known ? m.finish({x, part}, {y}) : m.finish({x, part, at}, {y});
+      EXPECT_TRUE(close(outputs_of(file, inputs)[0], filled({2, 3}, expected), 0.0)) << begin[0] << begin[1];
+    }
+}
+
+TEST(TfliteSelect, EmbeddingLookup) {
+  TfliteModel m;
+  const auto rows = m.tensor("rows", {2}, tfl::TensorType::int32), y = m.tensor("y", {2, 2});
+  m.op(7, {rows, m.floats("table", {3, 2}, {1, 2, 3, 4, 5, 6})}, {y});
+  EXPECT_TRUE(close(outputs_of(m.finish({rows}, {y}), {numbers(DType::i32, {2}, {2, 0})})[0],
+                    filled({2, 2}, {5, 6, 1, 2}), 0.0));
+}
+
 TEST(TfliteSelect, CumulativeSum) {
   TfliteModel m;
   const auto x = m.tensor("x", {1, 3}), y = m.tensor("y", {1, 3});

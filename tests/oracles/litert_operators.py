@@ -232,7 +232,69 @@ def hybrid():
         show(f"hybrid {name}", model.run({x: values([1, 2, 3, 3], 2) + 0.25}, [y])[0])
 
 
-CASES = {"detection": detection, "fourier": fourier, "hybrid": hybrid, "integer_lstm": integer_lstm, "lstm": lstm}
+def volumes():
+    """Convolutions of 2x3x2 elements with two channels."""
+    given = values([1, 2, 3, 2, 2], 1)
+    for code, name, size in ((132, "conv", [1, 2, 2, 2, 3]), (141, "transposed", [1, 2, 6, 2, 3])):
+        model = Model()
+        x, y = model.tensor(given.shape), model.tensor(size)
+        kernel = model.constant(values([2, 3, 1, 2, 3] if code == 132 else [2, 3, 1, 3, 2], 2))
+        options = schema.Conv3DOptionsT()
+        options.strideH, options.fusedActivationFunction = 2, int(code == 132)
+        options.strideD = options.strideW = options.dilationDFactor = options.dilationHFactor = options.dilationWFactor = 1
+        before = [] if code == 132 else [model.constant(size, np.int32)]
+        inputs = [x, kernel] if code == 132 else [kernel, x]
+        model.op(code, before + inputs + [model.constant(values([3], 3))], [y], 106, options)
+        show(name, model.run({x: given}, [y])[0])
+
+
+def rnn():
+    for time_major in (False, True):
+        model = Model()
+        x = model.tensor([3, 2, 3] if time_major else [2, 3, 3])
+        inputs = [x] + [model.constant(values(shape, i)) for i, shape in enumerate(([2, 3], [2, 2], [2]))]
+        inputs.append(model.tensor([2, 2], variable=True))
+        y = model.tensor([3, 2, 2] if time_major else [2, 3, 2])
+        options = schema.SequenceRNNOptionsT()
+        options.timeMajor, options.fusedActivationFunction = time_major, 1 if time_major else 4
+        model.op(35, inputs, [y], 31, options)
+        for i, result in enumerate(model.run({x: values([2, 3, 3], 7)}, [y], runs=2)):
+            show(f"rnn time_major={time_major} run {i}", result)
+    model = Model()
+    x, y = model.tensor([2, 3]), model.tensor([2, 2])
+    inputs = [x] + [model.constant(values(shape, i)) for i, shape in enumerate(([2, 3], [2, 2], [2]))]
+    options = schema.RNNOptionsT()
+    options.fusedActivationFunction = 4
+    model.op(24, inputs + [model.tensor([2, 2], variable=True)], [y], 7, options)
+    for i, result in enumerate(model.run({x: values([2, 3], 7)}, [y], runs=2)):
+        show(f"rnn of a step, run {i}", result)
+
+
+def svdf():
+    """Two units of two filters each, which remember three steps."""
+    for is_integer in (False, True):
+        model = Model()
+        options = schema.SVDFOptionsT()
+        options.rank, options.fusedActivationFunction = 2, int(is_integer)
+        if is_integer:
+            x, y = model.tensor([1, 3], np.int8, scale=0.0625, zero=-3), model.tensor([1, 2], np.int8, scale=0.05, zero=7)
+            inputs = [x, model.constant(integers([4, 3], 37, 1), np.int8, 0.0078125),
+                      model.constant(integers([4, 3], 53, 2).astype(np.int16) * 8, np.int16, 0.0009765625),
+                      model.constant([3000, -2000], np.int32, np.float32(0.001) * np.float32(0.0009765625)),
+                      model.tensor([1, 12], np.int16, scale=0.001, variable=True)]
+            given = integers([1, 3], 71, 3)
+        else:
+            x, y = model.tensor([2, 3]), model.tensor([2, 2])
+            inputs = [x] + [model.constant(values(shape, i)) for i, shape in enumerate(([4, 3], [4, 3], [2]))]
+            inputs.append(model.tensor([2, 12], variable=True))
+            given = values([2, 3], 7)
+        model.op(27, inputs, [y], 6, options, version=3 if is_integer else 1)
+        for i, result in enumerate(model.run({x: given}, [y], runs=3)):
+            show(f"svdf integers={is_integer} run {i}", result)
+
+
+CASES = {"detection": detection, "fourier": fourier, "hybrid": hybrid, "integer_lstm": integer_lstm, "lstm": lstm,
+         "rnn": rnn, "svdf": svdf, "volumes": volumes}
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or CASES:

@@ -235,6 +235,14 @@ void gather_batches(const Call& call, size_t axis, size_t batch) {
 
 }  // namespace
 
+// Inputs row numbers, table.
+void convert_embedding_lookup(const Call& call) {
+  if (call.writer.rank(call.input(0)) != 1 || call.writer.rank(call.input(1)) < 2)
+    refuse_model("it takes a list of rows and a table");
+  call.emit(std::make_shared<Gather>(),
+            {call.writer.in_file_order(call.input(1)), call.writer.in_file_order(call.input(0))}, false);
+}
+
 void convert_gather(const Call& call) {
   const auto& options = call.required_options<schema::GatherOptions>();
   if (options.batch_dims() != 0) {
