@@ -241,5 +241,37 @@ TEST(TfliteShape, BlocksThatDoNotFitAreRefused) {
   refused({1, 1}, {2, 2, 0, 0}, "nothing is left", 37);
 }
 
+// As TensorFlow writes networks of images of any size: no result has a shape in the file. The image is
+// padded, convolved, resized and normalised by its means.
+TEST(TfliteShape, TensorsWithoutShapesGetThemFromTheirOperators) {
+  TfliteModel m;
+  const auto x = m.tensor("x", {1, 2, 2, 2});
+  const auto nothing = [&](const char* name, tfl::TensorType type = tfl::TensorType::float32) {
+    return m.tensor(name, {}, type);
+  };
+  const auto padded = nothing("padded"), summed = nothing("summed"),
+             shape = nothing("shape", tfl::TensorType::int32), part = nothing("part", tfl::TensorType::int32),
+             size = nothing("size", tfl::TensorType::int32), resized = nothing("resized"),
+             mean = nothing("mean"), y = nothing("y");
+  const auto pads = m.constant<int32_t>("pads", {4, 2}, {0, 0, 1, 0, 0, 0, 0, 0}, tfl::TensorType::int32);
+  m.op(34, {x, pads}, {padded});
+  m.op(3, {padded, m.floats("w", {1, 2, 1, 2}, {1, 1, 0, 2}), m.floats("b", {1}, {1})}, {summed},
+       tfl::BuiltinOptions::Conv2DOptions,
+       tfl::CreateConv2DOptions(m.builder(), tfl::Padding::valid, 1, 1).Union());
+  m.op(77, {summed}, {shape});
+  m.op(45, {shape, m.ints("begin", {1}), m.ints("end", {3}), m.ints("steps", {1})}, {part},
+       tfl::BuiltinOptions::StridedSliceOptions, tfl::CreateStridedSliceOptions(m.builder()).Union());
+  m.op(18, {part, m.ints("twice", {1, 2})}, {size});
+  m.op(97, {summed, size}, {resized});
+  m.op(40, {resized, m.ints("axes", {1, 2})}, {mean}, tfl::BuiltinOptions::ReducerOptions,
+       tfl::CreateReducerOptions(m.builder(), true).Union());
+  m.op(41, {resized, mean}, {y});
+  const HostTensor image = HostTensor::f32({1, 2, 2, 2}, std::vector<float>{1, 0, 2, 0, 3, 1, 4, 0});
+  const auto got = evaluate(optimise(import_model(as_bytes(m.finish({x}, {y}))), {}), std::vector{image});
+  EXPECT_EQ(got[0].shape(), (Shape{1, 2, 4, 1}));
+  EXPECT_EQ(got[0].to_floats(),
+            (std::vector<float>{-1.25f, -1.25f, -1.25f, -1.25f, 1.75f, 1.75f, 0.75f, 0.75f}));
+}
+
 }  // namespace
 }  // namespace vellum::test

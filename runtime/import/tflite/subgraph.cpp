@@ -10,6 +10,7 @@
 #include "import/names.hpp"
 #include "import/tflite/call.hpp"
 #include "import/tflite/dilation.hpp"
+#include "import/tflite/unranked.hpp"
 #include "import/tflite/variables.hpp"
 #include "vellum/error.hpp"
 
@@ -83,6 +84,7 @@ void convert(const schema::Model& model, const schema::Operator& op, size_t inde
       call.outputs[0] = dilated->output;
     }
     if (!call.outputs.empty()) what += " producing " + quoted_name(writer.name_of(call.outputs[0]));
+    find_ranks(call);
     type.convert(call);
     for (const int32_t id : call.outputs) writer.round_to_grid(id);
     for (const int32_t id : ids(op.inputs(), writer, true))

@@ -117,6 +117,7 @@ void Writer::read_tensors(const schema::SubGraph& subgraph) {
           quantization != nullptr && quantization->scale() != nullptr && quantization->scale()->size() > 0;
       if (!tensor.is_complex && !tensor.is_state) tensor.constant = read_constant(file_, *entry);
       tensor.is_constant = tensor.constant.has_value();
+      tensor.lacks_rank = !tensor.is_constant && tensor.type.shape.empty() && !entry->has_rank();
       if (has_scale && !is_float(tensor.type.dtype)) make_real(tensor, *entry);
       const auto* blocks =
           quantization == nullptr ? nullptr : quantization->details_as_BlockwiseQuantization();
@@ -230,6 +231,12 @@ void Writer::set_constant(int32_t tensor, HostTensor value) {
   entry.type = value.type();
   entry.constant = std::move(value);
   entry.is_constant = true;
+}
+
+void Writer::set_open_shape(int32_t tensor, Shape shape) {
+  Tensor& entry = at(tensor);
+  entry.type.shape = std::move(shape);
+  entry.lacks_rank = false;
 }
 
 bool Writer::held_as_image(int32_t tensor) const { return at(tensor).image != kNoValue; }

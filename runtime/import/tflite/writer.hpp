@@ -54,6 +54,10 @@ class Writer {
   std::optional<float> byte_scale(int32_t tensor) const;
   std::optional<float> grid_scale(int32_t tensor) const;
   void set_constant(int32_t tensor, HostTensor value);
+  // Returns whether the file gives no shape for a computed tensor: an empty one, which a scalar has, too.
+  bool lacks_rank(int32_t tensor) const { return at(tensor).lacks_rank; }
+  // Sets the shape of such a tensor.
+  void set_open_shape(int32_t tensor, Shape shape);
   // Call it once for each converted operator that reads the tensor. After the last reader the constant is
   // freed, so that float16 weights, or weights in the file's order, are not in memory twice.
   void finished_reading(int32_t tensor);
@@ -113,6 +117,7 @@ class Writer {
     bool is_constant = false;   // stays true after `constant` was freed
     bool is_interface = false;  // a graph input or output: its name belongs to the file's order
     bool is_handle = false;     // refers to a variable, and has no value
+    bool lacks_rank = false;    // an empty shape, which may be that of a scalar
     bool is_state = false;      // an operator keeps it from one run to the next
     bool is_complex = false;    // `type` is the type of one part (real or imaginary)
     std::string variable;       // the variable of a handle
