@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "caps/driver_quirks.hpp"
+
 namespace vellum {
 namespace {
 
@@ -77,6 +79,7 @@ bool can_run_kernels_for(const DeviceCaps& device, const DeviceCaps& other) {
          std::ranges::all_of(kGrids, grid_reaches) &&
          std::ranges::all_of(kAlignments, [&](const auto each) { return device.*each <= other.*each; }) &&
          std::ranges::all_of(kFeatures, [&](const auto each) { return device.*each || !(other.*each); }) &&
+         (divides_exactly(device) || !divides_exactly(other)) &&
          (!uses_subgroups || device.subgroup_size == other.subgroup_size) &&
          (!device.portability_driver || (other.portability_driver && other.declares_inf_nan_preserve)) &&
          other.cooperative_matrices.empty();

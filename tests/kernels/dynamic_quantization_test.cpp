@@ -128,6 +128,25 @@ TEST(DynamicSteps, TiesNumbersWithoutARangeAndMany) {
   check_operator(test);
 }
 
+// Floats at the middle of two steps and beside it: a product with the inverse of the step would round some to
+// the other integer.
+TEST(DynamicSteps, BesideTies) {
+  for (const float high : {1.0f, 3.1415927f, 0.7071068f, 6.0f, 1234.567f, 3.3e-5f}) {
+    const float step = high / 255.0f;
+    std::vector<float> values{high};
+    for (int k = 0; k < 255; ++k) {
+      const float middle = (static_cast<float>(k) + 0.5f) * step;
+      values.insert(values.end(), {std::nextafter(middle, 0.0f), middle, std::nextafter(middle, high)});
+    }
+    values.resize(768, 0.0f);
+    OperatorCase test{.type = "DynamicSteps", .inputs = {HostTensor::f32({1, 8, 12, 8}, values)}};
+    test.output_count = 2;
+    test.sweep.fp16 = false;
+    test.sweep.fp32_tolerance = 0;
+    check_operator(test);
+  }
+}
+
 // Two layers that are quantised at run time, the first with filters of `w`.
 Graph two_layers(const Shape& x, const Shape& w, int64_t group, float offset) {
   OnnxModel model;

@@ -96,6 +96,17 @@ TEST(Caps, LavapipeOnArmHasNoImagesOfHalves) {
 #endif
 }
 
+TEST(Caps, LavapipeAloneIsKnownToDivideExactly) {
+  DeviceCaps lavapipe;
+  lavapipe.vendor_id = 0x10005;
+  lavapipe.type = DeviceType::cpu;
+  const DeviceCaps other;
+  EXPECT_TRUE(divides_exactly(lavapipe));
+  EXPECT_FALSE(divides_exactly(other));
+  EXPECT_TRUE(can_run_kernels_for(lavapipe, other));
+  EXPECT_FALSE(can_run_kernels_for(other, lavapipe));
+}
+
 // On a device without a quirk, converts_halves_correctly() finds the same.
 TEST(Caps, SwiftShadersHalvesAreMadeOfIntegers) {
   DeviceCaps swiftshader;

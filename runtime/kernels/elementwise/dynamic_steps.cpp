@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "caps/driver_quirks.hpp"
 #include "cost/device_traits.hpp"
 #include "graph/operators/elementwise/quantize.hpp"
 #include "kernels/framework/elements.hpp"
@@ -28,6 +29,13 @@ Rounds rounds_over(const DeviceCaps& caps, int64_t count, int64_t each, int64_t 
   const int64_t invocations =
       int64_t{grid.workgroup_size[0]} * grid.workgroup_count[0] * grid.workgroup_count[1];
   return {grid, invocations, kShortLoops + loop_iterations(divide_up(count, invocations))};
+}
+
+Dispatch steps_dispatch(const DeviceCaps& caps, const Grid& grid, std::vector<Binding> bindings,
+                        const DynamicStepsParameters& parameters) {
+  Dispatch dispatch = make_dispatch("dynamic_steps", grid, std::move(bindings), parameters);
+  if (divides_exactly(caps)) define(dispatch, "EXACT_DIVISION");
+  return dispatch;
 }
 
 // The shape of a row of texels.
@@ -70,8 +78,8 @@ void lower_dynamic_quantize_linear(Lowering& lowering) {
   // Devices promise four buffers for a dispatch.
   const auto dispatch = [&](const char* form, int64_t count, std::vector<Binding> bindings) {
     bindings.push_back(reads("counters", range.tensor));
-    Dispatch made = make_dispatch(
-        "dynamic_steps", grid_1d(lowering.caps(), count), std::move(bindings),
+    Dispatch made = steps_dispatch(
+        lowering.caps(), grid_1d(lowering.caps(), count), std::move(bindings),
         DynamicStepsParameters{.y_shape = row_of(count), .count4 = count, .counter = range.first});
     define(made, form);
     lowering.dispatch(std::move(made));
@@ -97,8 +105,8 @@ void lower_dynamic_steps(Lowering& lowering) {
   // busy.
   const int64_t each = device_traits(lowering.caps()).subgroups_to_fill_a_unit == 0 ? 32 : 4;
   const Rounds rounds = rounds_over(lowering.caps(), count, each, count);
-  Dispatch dispatch = make_dispatch(
-      "dynamic_steps", contiguous ? rounds.grid : grid_of_texels(lowering.caps(), shape),
+  Dispatch dispatch = steps_dispatch(
+      lowering.caps(), contiguous ? rounds.grid : grid_of_texels(lowering.caps(), shape),
       {reads_in_place("x", x), reads("counters", range.tensor), writes("y", y), writes("scale", scale)},
       DynamicStepsParameters{.y_shape = contiguous ? row_of(count) : texel_shape(shape),
                              .count4 = rounds.invocations,
