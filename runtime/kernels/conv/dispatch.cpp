@@ -126,7 +126,7 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
   add_byte_weights(lowering, dispatch, weights);
   define_results(lowering, dispatch, activation);
   add_extras(dispatch, {.residual = residual}, 1);
-  dispatch.fused = kernel.fused;
+  if (kernel.fused) dispatch.fused = kernel.fused;
   lowering.dispatch(std::move(dispatch));
 }
 
