@@ -151,6 +151,47 @@ TEST(FuseQuantization, OtherGridsAreRoundedAnew) {
   EXPECT_EQ(types(after(fuse_with_activations, model)), "FakeQuantize FakeQuantize Neg");
 }
 
+// Two layers on grids of their own, whose concatenation has a grid: `joined` is the scale of it.
+OnnxModel two_joined(const char* function, const std::string& joined) {
+  OnnxModel model = quantised();
+  for (const std::string layer : {"a", "b"}) {
+    model.initializer(layer + "_w", random_tensor({3, 4, 3, 3}, layer == "a" ? 1 : 2));
+    model.node("Conv", {"x", layer + "_w"}, {layer + "_c"});
+    model.node(function, {layer + "_c"}, {layer + "_f"});
+    round_trip(model, layer + "_f", layer + "_r", layer == "a" ? "s" : "t");
+  }
+  model.node("Concat", {"a_r", "b_r"}, {"c"}, attributes({{"axis", int64_t{1}}}));
+  round_trip(model, "c", "y", joined);
+  model.node("Neg", {"y"}, {"n"}).output("n");
+  return model;
+}
+
+TEST(FuseQuantization, LayersStoreOnTheGridOfTheirConcatenation) {
+  // t is the grid of the second layer already.
+  EXPECT_EQ(types(after(fuse_with_activations, two_joined("Relu", "t"))), "Conv Conv ByteTable Concat Neg");
+  EXPECT_EQ(types(after(fuse_with_activations, two_joined("Sigmoid", "t"))),
+            "Conv Conv ByteTable Concat Neg");
+  OnnxModel model = two_joined("Relu", "u");
+  model.initializer("u", scale_of(0.375f));
+  const std::string found = types(after(fuse_with_activations, model));
+  EXPECT_EQ(std::ranges::count(found, 'B'), 2) << found;
+  EXPECT_EQ(found.find("FakeQuantize"), std::string::npos) << found;
+}
+
+TEST(FuseQuantization, OtherConcatenationsAreRounded) {
+  OnnxModel read_twice = two_joined("Relu", "t");
+  read_twice.node("Neg", {"a_r"}, {"m"}).output("m");
+  EXPECT_EQ(types(after(fuse_with_activations, read_twice)), "Conv Conv Concat FakeQuantize Neg Neg");
+  OnnxModel no_layer = quantised();
+  no_layer.input("v", {1, 4, 5, 6});
+  round_trip(no_layer, "x", "a", "s");
+  round_trip(no_layer, "v", "b", "t");
+  no_layer.node("Concat", {"a", "b"}, {"c"}, attributes({{"axis", int64_t{1}}}));
+  round_trip(no_layer, "c", "y", "t");
+  no_layer.node("Neg", {"y"}, {"n"}).output("n");
+  EXPECT_EQ(types(after(fuse_quantization, no_layer)), "FakeQuantize FakeQuantize Concat FakeQuantize Neg");
+}
+
 TEST(FuseQuantization, WhatIsNoPairStays) {
   OnnxModel scales = quantised();
   scales.node("QuantizeLinear", {"x", "s", "z"}, {"q"})

@@ -12,6 +12,7 @@
 #include "graph/operators/elementwise/binary.hpp"
 #include "graph/operators/elementwise/byte_table.hpp"
 #include "graph/operators/elementwise/unary.hpp"
+#include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/moves_elements.hpp"
 #include "passes/rewrite/match.hpp"
 
@@ -94,7 +95,7 @@ class ByteFunctions {
       const std::vector<size_t> nodes = nodes_between(source, index);
       if (nodes.size() > best.size() && are_read_within(nodes)) best = nodes, best_source = source;
     }
-    if (gains_by_table(best)) replace(index, best_source, best);
+    if (gains_by_table(best) || is_rounded_for_concat(best)) replace(index, best_source, best);
   }
 
   // The layer that computes the source can look results up as it stores them. One operator that only bounds
@@ -108,6 +109,17 @@ class ByteFunctions {
     const auto function = computing.empty() ? Match<Unary>{} : match_node<Unary>(editor_, computing[0]);
     if (!function) return false;
     return function->kind != UnaryKind::activation || !is_bounds_or_scaling(function->activation);
+  }
+
+  // A second rounding that round_before_concats() moved there. With the table the layer stores a part of the
+  // Concat's result.
+  bool is_rounded_for_concat(const std::vector<size_t>& nodes) const {
+    if (nodes.empty()) return false;
+    const auto reader = editor_.only_reader(editor_.node(nodes.back()).outputs[0]);
+    if (!reader || !match_node<Concat>(editor_, *reader)) return false;
+    const auto roundings = static_cast<size_t>(std::ranges::count_if(
+        nodes, [&](size_t node) { return byte_rounding(*editor_.node(node).op).has_value(); }));
+    return 2 * roundings > nodes.size();
   }
 
   static bool is_bounds_or_scaling(const Activation& activation) {

@@ -10,6 +10,7 @@
 #include "graph/operators/movement/moves_elements.hpp"
 #include "graph/operators/movement/pad.hpp"
 #include "passes/fuse/byte_functions.hpp"
+#include "passes/fuse/rounded_concats.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/match.hpp"
 
@@ -176,11 +177,17 @@ class QuantizationFuser {
 }  // namespace
 
 void fuse_quantization(Graph& graph) {
+  {
+    GraphEditor editor(graph);
+    QuantizationFuser(editor).run();
+    editor.commit();
+  }
+  remove_dead_code(graph);  // QuantizeLinear whose integers nothing reads: patterns count readers
   GraphEditor editor(graph);
-  QuantizationFuser(editor).run();
+  round_before_concats(editor);
   tabulate_byte_functions(editor);
   editor.commit();
-  remove_dead_code(graph);  // QuantizeLinear whose integers nothing reads: patterns count readers
+  remove_dead_code(graph);
 }
 
 }  // namespace vellum

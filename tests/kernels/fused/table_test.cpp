@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "exec/executor.hpp"
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/elementwise/byte_table.hpp"
 #include "graph/operators/matmul/matmul.hpp"
@@ -147,6 +148,47 @@ TEST(FusedTable, ComputesTheSame) {
   const auto table = std::ranges::find_if(
       fused.nodes, [](const Node& node) { return as_fused(node, FusedKernelId::table) != nullptr; });
   EXPECT_EQ(value_grids(fused)[table->outputs[0]]->step, 0.0625f);
+}
+
+// Two layers on grids of their own, whose concatenation is on a third.
+TEST(FusedTable, StoresPartsOfAConcatenation) {
+  OnnxModel model;
+  model.input("x", {1, 8, 9, 7})
+      .initializer("zero", HostTensor::from<int64_t>(DType::i8, {}, std::array{int64_t{0}}));
+  const auto round = [&](const std::string& from, const std::string& to, float step) {
+    model.initializer(to + "_step", HostTensor::f32({}, std::vector<float>{step}));
+    model.node("QuantizeLinear", {from, to + "_step", "zero"}, {to + "_q"});
+    model.node("DequantizeLinear", {to + "_q", to + "_step", "zero"}, {to});
+  };
+  round("x", "in", 0.0625f);
+  for (const std::string layer : {"a", "b"}) {
+    model.initializer(layer + "_w", sixteenths({12, 8, layer == "a" ? 1 : 3, 1}, layer == "a" ? 2 : 3));
+    model.node("Conv", {"in", layer + "_w"}, {layer + "_c"},
+               attributes({{"pads", Attributes::Ints{layer == "a" ? 0 : 1, 0, layer == "a" ? 0 : 1, 0}}}));
+    model.node("Relu", {layer + "_c"}, {layer + "_f"});
+    round(layer + "_f", layer, layer == "a" ? 0.11f : 0.07f);
+  }
+  model.node("Concat", {"a", "b"}, {"ab"}, attributes({{"axis", int64_t{1}}}));
+  round("ab", "joined", 0.19f);
+  model.node("MaxPool", {"joined"}, {"y"}, attributes({{"kernel_shape", Attributes::Ints{2, 2}}}))
+      .output("y");
+  const Graph graph = optimise(model.graph(), {});
+  Graph fused = graph;
+  fuse(fused, test_context()->caps(), Precision::fp32);
+  const std::vector<HostTensor> inputs{sixteenths({1, 8, 9, 7}, 9)};
+  for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer}) {
+    Program program = lower(fused, test_context()->caps(), {.storage = storage});
+    EXPECT_EQ(std::ranges::count_if(program.tasks,
+                                    [](const Task& task) {
+                                      return task.dispatch && task.dispatch->fused == FusedKernelId::table;
+                                    }),
+              2)
+        << to_text(program);
+    Executor executor(test_context(), compile_program(test_context(), std::move(program)));
+    executor.set_input(0, inputs[0]);
+    executor.run();
+    EXPECT_EQ(executor.output(0).to_floats(), evaluate(graph, inputs)[0].to_floats());
+  }
 }
 
 TEST(FusedTable, NotWhereItIsWrongOrHasTooFewBindings) {
