@@ -4,8 +4,8 @@
 // y gets the integers less their zero point, as floats, and `scale` the bits of the scale.
 //   INTEGERS      x and y are linear, and y gets the integers
 //   SCALE_ALONE   the only outputs are `scale`, which gets the scale itself, and `zero`, the zero point
-//   CONTIGUOUS    texels are read in their order in memory, the same in x and y: y_shape is a row of them, and an invocation
-//                 computes every count4-th
+//   CONTIGUOUS    texels are read in their order in memory, the same in x and y: y_shape is a row of them, and a workgroup
+//                 computes a range of it, count4 texels an invocation
 //   EXACT_DIVISION   the device's quotients are the nearest floats (caps/driver_quirks.hpp)
 //   SYMMETRIC, SIGNED_BYTES   the integers of LiteRT (StepsForm in graph/operators/elementwise/dynamic_steps.hpp)
 #version 450
@@ -127,17 +127,18 @@ void main() {
   int i4 = flat_index();
   if (i4 < count4) store_y(i4, ivec4(quantised(load4_x(i4))));
 #elif defined(CONTIGUOUS)
-  int first = flat_index();
-  if (first == 0) store_scale(0, ivec4(floatBitsToInt(step), 0, 0, 0));
+  const int block = workgroup_index() * (WORKGROUP_X * count4), end = min(block + WORKGROUP_X * count4, y_shape.x);
+  int i = block + int(gl_LocalInvocationID.x);
+  if (i == 0) store_scale(0, ivec4(floatBitsToInt(step), 0, 0, 0));
   // Four texels in each iteration, because on CPUs an iteration takes longer than a load. Their stores are in no branch, in which
   // lavapipe takes a quarter longer.
-  int i = first;
-  for (; i + 3 * count4 < y_shape.x; i += 4 * count4) {
+  for (; i + 3 * WORKGROUP_X < end; i += 4 * WORKGROUP_X) {
     vec4 v[4];
-    [[unroll]] for (int k = 0; k < 4; ++k) v[k] = load_x(ivec4(i + k * count4, 0, 0, 0));
-    [[unroll]] for (int k = 0; k < 4; ++k) store_y(ivec4(i + k * count4, 0, 0, 0), quantised(v[k]) - zero_point);
+    [[unroll]] for (int k = 0; k < 4; ++k) v[k] = load_x(ivec4(i + k * WORKGROUP_X, 0, 0, 0));
+    [[unroll]] for (int k = 0; k < 4; ++k)
+      store_y(ivec4(i + k * WORKGROUP_X, 0, 0, 0), quantised(v[k]) - zero_point);
   }
-  for (; i < y_shape.x; i += count4) store_y(ivec4(i, 0, 0, 0), quantised(load_x(ivec4(i, 0, 0, 0))) - zero_point);
+  for (; i < end; i += WORKGROUP_X) store_y(ivec4(i, 0, 0, 0), quantised(load_x(ivec4(i, 0, 0, 0))) - zero_point);
 #else
   ivec4 p;
   bool exists = output_texel(y_shape, p);

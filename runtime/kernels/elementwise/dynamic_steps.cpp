@@ -17,18 +17,27 @@
 namespace vellum {
 namespace {
 
-// The invocations of a kernel over groups of four elements. Each computes several groups.
-struct Rounds {
+// The workgroups of a kernel over groups of four elements. Each computes groups that follow each other in
+// memory.
+struct Blocks {
   Grid grid;
-  int64_t invocations;  // of the grid
-  uint64_t iterations;  // of each
+  int64_t each;         // groups of an invocation
+  uint64_t iterations;  // of each invocation
 };
 
-Rounds rounds_over(const DeviceCaps& caps, int64_t count, int64_t each, int64_t most) {
-  const Grid grid = grid_1d(caps, std::clamp<int64_t>(divide_up(count, each), 1, most));
-  const int64_t invocations =
-      int64_t{grid.workgroup_size[0]} * grid.workgroup_count[0] * grid.workgroup_count[1];
-  return {grid, invocations, kShortLoops + loop_iterations(divide_up(count, invocations))};
+// Returns workgroups that compute at least `each` groups in an invocation, and have at most `most`
+// invocations. CPUs compute the lanes of a subgroup in all iterations before those of the next one, so that a
+// workgroup is one subgroup there: it reads pages in order.
+Blocks blocks_over(const DeviceCaps& caps, int64_t count, int64_t each, int64_t most) {
+  const DeviceTraits& traits = device_traits(caps);
+  const int64_t size = traits.subgroups_to_fill_a_unit == 0 ? traits.loop_workgroup_of_few : kRowWorkgroup;
+  constexpr int64_t kUnrolled = 4;
+  const int64_t invocations = std::clamp<int64_t>(divide_up(count, each), 1, most);
+  const int64_t groups =
+      divide_up(std::max<int64_t>(divide_up(count, invocations), 1), kUnrolled) * kUnrolled;
+  Grid grid = workgroups_in_a_row(caps, std::max<int64_t>(divide_up(count, size * groups), 1));
+  grid.workgroup_size = {static_cast<uint32_t>(size), 1, 1};
+  return {grid, groups, kShortLoops + loop_iterations(groups)};
 }
 
 Dispatch steps_dispatch(const DeviceCaps& caps, const Grid& grid, std::vector<Binding> bindings,
@@ -36,6 +45,13 @@ Dispatch steps_dispatch(const DeviceCaps& caps, const Grid& grid, std::vector<Bi
   Dispatch dispatch = make_dispatch("dynamic_steps", grid, std::move(bindings), parameters);
   if (divides_exactly(caps)) define(dispatch, "EXACT_DIVISION");
   return dispatch;
+}
+
+// Each invocation first computes the step, or finally merges its range. There are few invocations if any
+// number of them keeps the device busy, otherwise those of `usual` groups.
+int64_t groups_of_invocation(const DeviceCaps& caps, int64_t usual) {
+  constexpr int64_t kMany = 64;
+  return device_traits(caps).subgroups_to_fill_a_unit == 0 ? kMany : usual;
 }
 
 // The shape of a row of texels.
@@ -52,16 +68,16 @@ std::optional<bool> order_of(const TensorDesc& desc) {
 Lowering::Counters find_range(Lowering& lowering, TensorId x, int64_t count) {
   if (const auto known = lowering.range_of(0)) return *known;
   const Lowering::Counters range = lowering.counters(2);
-  const Rounds rounds = rounds_over(lowering.caps(), count, 16, 16384);
+  const Blocks blocks = blocks_over(lowering.caps(), count, groups_of_invocation(lowering.caps(), 16), 16384);
   const TensorDesc& desc = lowering.tensor(x).desc;
   const bool linear = desc.layout == Layout::linear, contiguous = !linear && order_of(desc);
   Dispatch dispatch = make_dispatch(
-      "dynamic_range", rounds.grid, {reads("x", x), reads_and_writes("counters", range.tensor)},
+      "dynamic_range", blocks.grid, {reads("x", x), reads_and_writes("counters", range.tensor)},
       DynamicRangeParameters{.x_shape = linear || contiguous ? row_of(count) : texel_shape(desc.shape),
                              .count = linear ? element_count(desc.shape) : count,
-                             .invocations = rounds.invocations,
+                             .each = blocks.each,
                              .counter = range.first});
-  dispatch.iterations = rounds.iterations;
+  dispatch.iterations = blocks.iterations;
   if (linear) define(dispatch, "LINEAR_LAYOUT");
   if (contiguous) define(dispatch, "CONTIGUOUS");
   if (device_traits(lowering.caps()).subgroups_to_fill_a_unit == 0) define(dispatch, "DIRECT_ATOMICS");
@@ -101,21 +117,18 @@ void lower_dynamic_steps(Lowering& lowering) {
   const TensorId y = lowering.write(0, Layout::channels4), scale = lowering.write(1, Layout::linear);
   const auto order = order_of(lowering.tensor(x).desc);
   const bool contiguous = order && order == order_of(lowering.tensor(y).desc);
-  // Each invocation first computes the step. There are few invocations if any number of them keeps the device
-  // busy.
-  const int64_t each = device_traits(lowering.caps()).subgroups_to_fill_a_unit == 0 ? 32 : 4;
-  const Rounds rounds = rounds_over(lowering.caps(), count, each, count);
+  const Blocks blocks = blocks_over(lowering.caps(), count, groups_of_invocation(lowering.caps(), 4), count);
   Dispatch dispatch = steps_dispatch(
-      lowering.caps(), contiguous ? rounds.grid : grid_of_texels(lowering.caps(), shape),
+      lowering.caps(), contiguous ? blocks.grid : grid_of_texels(lowering.caps(), shape),
       {reads_in_place("x", x), reads("counters", range.tensor), writes("y", y), writes("scale", scale)},
       DynamicStepsParameters{.y_shape = contiguous ? row_of(count) : texel_shape(shape),
-                             .count4 = rounds.invocations,
+                             .count4 = blocks.each,
                              .counter = range.first});
   const StepsForm form = lowering.op<DynamicSteps>().form;
   if (form == StepsForm::symmetric) define(dispatch, "SYMMETRIC");
   if (form == StepsForm::signed_bytes) define(dispatch, "SIGNED_BYTES");
   if (contiguous) define(dispatch, "CONTIGUOUS");
-  if (contiguous) dispatch.iterations = rounds.iterations;
+  if (contiguous) dispatch.iterations = blocks.iterations;
   lowering.dispatch(std::move(dispatch));
 }
 
