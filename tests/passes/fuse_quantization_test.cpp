@@ -151,16 +151,20 @@ TEST(FuseQuantization, OtherGridsAreRoundedAnew) {
   EXPECT_EQ(types(after(fuse_with_activations, model)), "FakeQuantize FakeQuantize Neg");
 }
 
-// Two layers on grids of their own, whose concatenation has a grid: `joined` is the scale of it.
-OnnxModel two_joined(const char* function, const std::string& joined) {
+// Two layers on grids of their own, whose concatenation with `others` has a grid: `joined` is the scale of
+// it.
+OnnxModel two_joined(const char* function, const std::string& joined, const Words& others = {}) {
   OnnxModel model = quantised();
   for (const std::string layer : {"a", "b"}) {
     model.initializer(layer + "_w", random_tensor({3, 4, 3, 3}, layer == "a" ? 1 : 2));
-    model.node("Conv", {"x", layer + "_w"}, {layer + "_c"});
+    model.node("Conv", {"x", layer + "_w"}, {layer + "_c"},
+               attributes({{"pads", Attributes::Ints{1, 1, 1, 1}}}));
     model.node(function, {layer + "_c"}, {layer + "_f"});
     round_trip(model, layer + "_f", layer + "_r", layer == "a" ? "s" : "t");
   }
-  model.node("Concat", {"a_r", "b_r"}, {"c"}, attributes({{"axis", int64_t{1}}}));
+  Words parts{"a_r", "b_r"};
+  parts.insert(parts.end(), others.begin(), others.end());
+  model.node("Concat", parts, {"c"}, attributes({{"axis", int64_t{1}}}));
   round_trip(model, "c", "y", joined);
   model.node("Neg", {"y"}, {"n"}).output("n");
   return model;
@@ -176,6 +180,36 @@ TEST(FuseQuantization, LayersStoreOnTheGridOfTheirConcatenation) {
   const std::string found = types(after(fuse_with_activations, model));
   EXPECT_EQ(std::ranges::count(found, 'B'), 2) << found;
   EXPECT_EQ(found.find("FakeQuantize"), std::string::npos) << found;
+}
+
+TEST(FuseQuantization, ARoundingStaysForTheOtherPartsOfAConcatenation) {
+  OnnxModel model = two_joined("Relu", "t", {"x"});
+  EXPECT_EQ(types(after(fuse_with_activations, model)), "Conv Conv ByteTable Concat FakeQuantize Neg");
+}
+
+// GPUs compute such a layer and what it reads in one kernel, which has no table.
+TEST(FuseQuantization, LayersOfPoolsAndDepthwiseLayersHaveNoTable) {
+  for (const bool pools : {true, false}) {
+    OnnxModel model = quantised();
+    model.initializer("d_w", random_tensor({4, 1, 3, 3}, 3));
+    const Attributes window = attributes({{"kernel_shape", Attributes::Ints{3, 3}},
+                                          {"pads", Attributes::Ints{1, 1, 1, 1}},
+                                          {"group", int64_t{4}}});
+    if (pools)
+      model.node("MaxPool", {"x"}, {"d"}, attributes({{"kernel_shape", Attributes::Ints{1, 1}}}));
+    else
+      model.node("Conv", {"x", "d_w"}, {"d"}, window);
+    for (const std::string layer : {"a", "b"}) {
+      model.initializer(layer + "_w", random_tensor({3, 4, 1, 1}, layer == "a" ? 1 : 2));
+      model.node("Conv", {layer == "a" ? "d" : "x", layer + "_w"}, {layer + "_c"});
+      round_trip(model, layer + "_c", layer + "_r", layer == "a" ? "s" : "t");
+    }
+    model.node("Concat", {"a_r", "b_r"}, {"c"}, attributes({{"axis", int64_t{1}}}));
+    round_trip(model, "c", "y", "t");
+    model.node("Neg", {"y"}, {"n"}).output("n");
+    EXPECT_EQ(types(after(fuse_with_activations, model)),
+              std::string(pools ? "MaxPool" : "Conv") + " Conv Conv Concat FakeQuantize Neg");
+  }
 }
 
 TEST(FuseQuantization, OtherConcatenationsAreRounded) {

@@ -10,6 +10,7 @@
 #include "graph/operators/matmul/matmul.hpp"
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/moves_elements.hpp"
+#include "graph/operators/reduction/pool.hpp"
 #include "passes/rewrite/match.hpp"
 
 namespace vellum {
@@ -35,32 +36,35 @@ class ConcatRounder {
 
  private:
   void round_inputs(size_t index, const Node& node) {
-    const ValueId joined = node.outputs[0];
-    const auto reader = editor_.only_reader(joined);
+    const auto reader = editor_.only_reader(node.outputs[0]);
     const auto rounding = reader ? rounding_of(match_node<Unary>(editor_, *reader)) : std::nullopt;
-    if (!rounding || editor_.is_graph_output(editor_.node(*reader).outputs[0])) return;
-    if (rounding->most - rounding->least > ByteTable::kEntries - 1) return;
-    bool differ = false;
+    if (!rounding || rounding->most - rounding->least > ByteTable::kEntries - 1) return;
+    bool moves = false, stays = editor_.is_graph_output(editor_.node(*reader).outputs[0]);
+    std::vector<bool> is_moved;
     for (const ValueId input : node.inputs) {
-      const auto grid = grid_of(input, kMostBetween);
-      if (!grid || (grid != rounding && !is_rounded_layer(input))) return;
-      differ |= grid != rounding;
+      const bool is_on_grid = grid_of(input, kMostBetween) == rounding;
+      is_moved.push_back(!is_on_grid && is_rounded_layer(input));
+      moves |= is_moved.back();
+      stays |= !is_on_grid && !is_moved.back();
     }
-    if (!differ) return;
-    move_rounding(index, *reader);
+    if (!moves) return;
+    move_rounding(index, *reader, is_moved);
+    if (!stays) remove_rounding(index, *reader);
   }
 
-  void move_rounding(size_t index, size_t reader) {
-    const Node node = editor_.node(index), rounding = editor_.node(reader);
-    std::vector<ValueId> inputs;
-    for (const ValueId input : node.inputs) {
-      const bool is_on_grid = grid_of(input, kMostBetween) == rounding_of(match_node<Unary>(editor_, reader));
-      inputs.push_back(is_on_grid ? input
-                                  : editor_.compute_before(index, rounding.name, rounding.op, {input},
-                                                           editor_.type(input)));
+  void move_rounding(size_t index, size_t reader, const std::vector<bool>& is_moved) {
+    std::vector<ValueId> inputs = editor_.node(index).inputs;
+    const Node rounding = editor_.node(reader);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const TensorType type = editor_.type(inputs[i]);
+      if (is_moved[i])
+        inputs[i] = editor_.compute_before(index, rounding.name, rounding.op, {inputs[i]}, type);
     }
     editor_.set_inputs(index, std::move(inputs));
-    editor_.replace_reads(rounding.outputs[0], node.outputs[0]);
+  }
+
+  void remove_rounding(size_t index, size_t reader) {
+    editor_.replace_reads(editor_.node(reader).outputs[0], editor_.node(index).outputs[0]);
     editor_.remove(reader);
   }
 
@@ -88,13 +92,27 @@ class ConcatRounder {
     if (!producer || most_nodes == 0) return std::nullopt;
     const Node& node = editor_.node(*producer);
     if (match_node<Conv>(editor_, *producer) || match_node<Gemm>(editor_, *producer))
-      return editor_.constant(node.inputs[1]) ? producer : std::nullopt;
+      return editor_.constant(node.inputs[1]) && !is_fused_with_input(node) ? producer : std::nullopt;
     if (match_node<Unary>(editor_, *producer) || match_node<Clip>(editor_, *producer))
       return layer_of(node.inputs[0], most_nodes - 1);
     const auto binary = match_node<Binary>(editor_, *producer);
     if (!binary || binary->fixed_point) return std::nullopt;
     const auto layer = layer_of(node.inputs[0], most_nodes - 1);
     return layer == layer_of(node.inputs[1], most_nodes - 1) ? layer : std::nullopt;
+  }
+
+  // Whether the layer is the only reader of a pool's result or of a depthwise convolution's: GPUs compute
+  // both in one kernel, which has no table.
+  bool is_fused_with_input(const Node& layer) const {
+    ValueId input = layer.inputs[0];
+    for (int i = 0; i < kMostBetween && editor_.only_reader(input); ++i) {
+      if (match_producer<Pool>(editor_, input)) return true;
+      if (const auto conv = match_producer<Conv>(editor_, input)) return conv->group > 1;
+      const auto between = editor_.producer(input);
+      if (!match_producer<Unary>(editor_, input) && !match_producer<Clip>(editor_, input)) return false;
+      input = editor_.node(*between).inputs[0];
+    }
+    return false;
   }
 
   GraphEditor& editor_;

@@ -7,7 +7,8 @@
 namespace vellum {
 
 // Moves the rounding of each such result before the Concat. Inputs that are on its grid already stay as they
-// are. The others are rounded twice, which tabulate_byte_functions() makes a table of the layer's results.
+// are. Results of layers are rounded a second time, which tabulate_byte_functions() makes a table of the
+// layer's results. If there are other inputs, the rounding of the result stays for them.
 void round_before_concats(GraphEditor& editor);
 
 }  // namespace vellum
