@@ -179,6 +179,16 @@ void add_products(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Attention with a mask", "Attention",
                                 {computed({1, 4, 20, 16}), computed({1, 4, 20, 16}, 2),
                                  computed({1, 4, 20, 16}, 3), masked({20, 20})}));
+  auto capped = std::make_shared<Attention>();
+  capped->softcap = 2.0f;
+  SmallOperator sinks =
+      small_operator("Attention with a soft cap and sinks", "Attention",
+                     {computed({1, 4, 20, 16}), computed({1, 4, 20, 16}, 2), computed({1, 4, 20, 16}, 3)},
+                     std::move(capped));
+  std::vector<ValueId>& inputs = sinks.graph.nodes.back().inputs;
+  inputs.resize(5, kNoValue);
+  inputs.push_back(sinks.graph.add_constant("sinks", weights({4}).tensor));
+  list.push_back(std::move(sinks));
   auto rounded = std::make_shared<Attention>();
   rounded->score_rounding = {.step = 1.0f / 16, .least = -128, .most = 127};
   rounded->weight_rounding = {.step = 1.0f / 256, .least = 0, .most = 255};

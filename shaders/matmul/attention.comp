@@ -1,4 +1,4 @@
-// Computes softmax(scale * Q K^T + mask) V without storing the scores in memory. The softmax is computed online: the keys are
+// Computes softmax(cap(scale * Q K^T) + mask) V without storing the scores in memory. The softmax is computed online: the keys are
 // read one after another, and the sums so far are rescaled whenever a larger score occurs (Milakov and Gimelshein, Online
 // normalizer calculation for softmax, 2018, algorithm 3; Dao et al., FlashAttention, 2022, section 3.1).
 //
@@ -22,6 +22,9 @@
 //
 // With LENGTHS only the first `lengths` tokens of K and V are valid in each image, and the tokens of Q are the last of these.
 // The loop over keys ends after them. With WINDOW a token of Q attends to the WINDOW tokens that end with its own.
+//
+// With SINKS each head has one more score, whose weight belongs to no value: the softmax begins with it instead of with nothing.
+// Where the keys are split, the first part begins with it.
 //
 // With HALF_PRODUCTS the products with values are accumulated in fp16 over HALF_PRODUCTS times four keys, and each partial
 // sum is added to an fp32 accumulator. No partial sum of finite halves overflows: weights are at most 1, and are divided by
@@ -129,11 +132,22 @@ void main() {
     token[i] = locate_q(q_column + q_step * min(first + i, queries - 1), first_q);
   int mask_base = image * mask_image_stride + head * mask_head_stride;
 
+#ifdef SINKS
+#if defined(SHARE_KEYS) || defined(SPLIT_KEYS)
+  bool has_sink = part_number == 0;
+#else
+  const bool has_sink = true;
+#endif
+  float first_score = has_sink ? max(load_sinks(head), LOWEST) : LOWEST;
+  float first_total = has_sink ? 1.0 : 0.0;
+#else
+  const float first_score = LOWEST, first_total = 0.0;
+#endif
   vec4 sum[V_SLICES][TILE_Q];
   float largest[TILE_Q], total[TILE_Q];
   [[unroll]] for (int i = 0; i < TILE_Q; ++i) {
-    largest[i] = LOWEST;
-    total[i] = 0.0;
+    largest[i] = first_score;
+    total[i] = first_total;
     [[unroll]] for (int s = 0; s < V_SLICES; ++s) sum[s][i] = vec4(0);
   }
 #ifdef HALF_PRODUCTS

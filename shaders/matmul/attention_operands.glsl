@@ -5,7 +5,8 @@
 //                scales are not applied to the texels: multiply scores and weights by scales_of_k() and scales_of_v()
 //
 // ADDRESS_Q is the type of an address in Q, locate_q(token, row) finds it, and next_q(address, row) loads a texel and moves on
-// to the next slice; K and V likewise. masked() returns the scores of a token of Q and four keys with the mask added. With LENGTHS
+// to the next slice; K and V likewise. masked() returns the scores of a token of Q and four keys, with SOFTCAP capped, with
+// the mask added. With LENGTHS
 // only the first `lengths` tokens of K and V are valid in each image, and the tokens of Q are the last of these.
 #ifdef MATRICES
 #include "attention_matrices.h"
@@ -17,6 +18,9 @@
 #include "inf_nan.glsl"
 #include "tensor.glsl"
 #include "divide.glsl"
+#ifdef SOFTCAP
+#include "soft_cap.glsl"
+#endif
 
 #ifdef MATRICES
 #define q_shape ivec4(1, 1, 4 * q_slices, q_tokens)
@@ -101,6 +105,9 @@ int first_position;  // position of the first token of Q among the keys
 #define valid_keys keys
 #define POSITION(query) query
 #endif
+#ifdef SINKS
+LINEAR_IN(sinks)
+#endif
 #define LOWEST -3.402823466e38  // initial largest score; unlike infinity, its differences are defined
 #define MINUS_INFINITY uintBitsToFloat(0xff800000u)
 
@@ -114,6 +121,9 @@ const bool mask_is_half = CAT(MASK_IS_HALF_, ELEMENT_mask);
 // Returns the scores of a token of Q and four keys with the mask added. Minus infinity excludes a key; `end_mask`
 // excludes keys after the last one. Uses selects, because unrolling would multiply branches to dozens.
 vec4 masked(vec4 scores, int query, ivec4 key, int mask_base, vec4 end_mask) {
+#ifdef SOFTCAP
+  scores = soft_capped(scores, SOFTCAP);
+#endif
 #if defined(MASK)
   ivec4 at = mask_base + query * mask_query_stride + min(key, ivec4(keys - 1)) * mask_key_stride;
 #if defined(MASK_BOOLEAN)

@@ -63,6 +63,33 @@ TEST(QuantizeCaches, AttentionReadsTheBytesThatWereWritten) {
     EXPECT_TRUE(close(from_byte_rows(outputs[i], kCacheChannels), expected[i], 0.51 / 127));
 }
 
+// A soft cap and sinks are parts of attention, which reads the bytes as without them.
+TEST(QuantizeCaches, OfGroupQueriesWithSinksAndASoftCap) {
+  OnnxModel model;
+  const Shape cache{1, 2, 9, 8};
+  model.input("q", {1, 2, 32}).input("k", {1, 2, 16}).input("v", {1, 2, 16});
+  model.input("past.key", cache).input("past.value", cache).input("last", {1}, DType::i32);
+  model.initializer("total", HostTensor::from<int64_t>(DType::i32, {1}, std::vector<int64_t>{9}));
+  model.initializer("sinks", random_tensor({4}, 8));
+  model.node("com.microsoft.GroupQueryAttention",
+             {"q", "k", "v", "past.key", "past.value", "last", "total", "", "", "", "", "sinks"},
+             {"y", "present.key", "present.value"},
+             attributes({{"num_heads", int64_t{4}}, {"kv_num_heads", int64_t{2}}, {"softcap", 3.0f}}));
+  model.output("y").output("present.key").output("present.value");
+  const Graph plain = optimise(model.graph(), {});
+  Graph graph = plain;
+  quantize_caches(graph, state_pairs(graph, "auto"));
+  std::vector<HostTensor> inputs{random_tensor({1, 2, 32}, 1),
+                                 random_tensor({1, 2, 16}, 2),
+                                 random_tensor({1, 2, 16}, 3),
+                                 random_tensor(cache, 4),
+                                 random_tensor(cache, 5),
+                                 HostTensor::from<int64_t>(DType::i32, {1}, std::vector<int64_t>{6})};
+  const HostTensor expected = evaluate(plain, inputs)[0];
+  for (const size_t i : {3u, 4u}) inputs[i] = to_byte_rows(inputs[i], 8);
+  EXPECT_TRUE(close(evaluate(graph, inputs)[0], expected, 1e-2));
+}
+
 TEST(QuantizeCaches, RefuseWhatCannotReadOrWriteBytes) {
   CacheModel read_otherwise;
   read_otherwise.model.node("Neg", {"present.key"}, {"z"}, {}).output("z");

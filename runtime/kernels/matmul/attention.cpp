@@ -3,6 +3,7 @@
 #include "graph/operators/matmul/attention.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <utility>
 
@@ -52,8 +53,17 @@ Dispatch start(Lowering& lowering, const Attention::Operands& o, const Attention
   constexpr int64_t kManySlices = 8;  // of values, for the registers
   if (slices(channels) >= kManySlices && device_traits(lowering.caps()).attention_key_by_key)
     define(dispatch, "KEY_BY_KEY");
-  if (lowering.op<Attention>().causal) define(dispatch, "CAUSAL");
+  const Attention& op = lowering.op<Attention>();
+  if (op.causal) define(dispatch, "CAUSAL");
+  if (op.softcap != 0.0f)
+    define(dispatch, "SOFTCAP",
+           "uintBitsToFloat(" + std::to_string(std::bit_cast<uint32_t>(op.softcap)) + "u)");
   return dispatch;
+}
+
+void bind_sinks(Lowering& lowering, Dispatch& dispatch) {
+  define(dispatch, "SINKS");
+  dispatch.bindings.push_back(reads("sinks", lowering.read(5, Layout::linear)));
 }
 
 void bind_lengths(Lowering& lowering, Dispatch& dispatch) {
@@ -171,6 +181,7 @@ void lower_attention(Lowering& lowering) {
     bind_gathered(lowering, dispatch, o, tile.split);
   if (lowering.has_input(3)) bind_mask(lowering, dispatch);
   if (lowering.has_input(4)) bind_lengths(lowering, dispatch);
+  if (lowering.has_input(5)) bind_sinks(lowering, dispatch);
   if (rounds) bind_roundings(lowering, dispatch);
   const TensorId y = lowering.write(0, matrices && gives_matrix(o) ? Layout::channels4 : Layout::linear);
   if (tile.split.is_split()) {

@@ -133,10 +133,13 @@ std::optional<MatrixOperand> in_matrix(const Lowering& lowering, size_t input, c
   return MatrixOperand{view.offset / 4, stride(1) / 4, stride(0) / width, stride(2) / width};
 }
 
-// Returns the number of bindings besides Q, K and V: the mask, the lengths, the roundings and the result.
+// Returns the number of bindings besides Q, K and V: the mask, the lengths, the sinks, the roundings and
+// the result.
 uint32_t other_bindings(const Lowering& lowering) {
   const bool rounds = lowering.op<Attention>().weight_rounding.is_rounded();
-  return (lowering.has_input(3) ? 1 : 0) + (lowering.has_input(4) ? 1 : 0) + (rounds ? 1 : 0) + 1;
+  uint32_t inputs = 0;
+  for (const size_t i : {3, 4, 5}) inputs += lowering.has_input(i) ? 1 : 0;
+  return inputs + (rounds ? 1 : 0) + 1;
 }
 
 // The strides of images, heads and tokens. Those of caches in 8 bits are in words, which are slices.

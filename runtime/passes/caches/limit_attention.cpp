@@ -91,7 +91,7 @@ class AttentionLimiter {
     const FixedCache* cache = find(editor_.node(index).inputs[1]);
     if (cache == nullptr) return;
     std::vector<ValueId> inputs = editor_.node(index).inputs;
-    inputs.resize(5, kNoValue);
+    inputs.resize(std::max(inputs.size(), size_t{5}), kNoValue);
     if (inputs[4] != kNoValue) return;  // it ends there already
     inputs[4] = length_before(index, *cache);
     editor_.set_inputs(index, std::move(inputs));

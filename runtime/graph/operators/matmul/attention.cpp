@@ -89,6 +89,8 @@ std::vector<TensorType> Attention::infer(Inputs inputs) const {
   if ((q_rounding || k_rounding) && !weight_rounding)
     throw Error(ErrorCode::internal, "only the operands are rounded");
   if (weight_rounding && has_input(inputs, 4)) throw Error(ErrorCode::internal, "caches are not rounded");
+  if (weight_rounding && (softcap != 0.0f || has_input(inputs, 5)))
+    throw Error(ErrorCode::internal, "weights with a soft cap or sinks are not rounded");
   const DType dtype = inputs[0].type.dtype;
   if (!byte_caches && (inputs[1].type.dtype != dtype || inputs[2].type.dtype != dtype))
     refuse_model("Q, K and V differ in type");
@@ -107,6 +109,12 @@ std::vector<TensorType> Attention::infer(Inputs inputs) const {
     if (lengths.shape != Shape{o.q.shape[0]})
       refuse_model("lengths of shape " + to_string(lengths.shape) + " has not one element for each batch");
   }
+  if (has_input(inputs, 5)) {
+    const TensorType& sinks = float_input_type(inputs, 5, "head_sink");
+    if (sinks.dtype != dtype || sinks.shape != Shape{o.q.shape[1]})
+      refuse_model("head_sink is " + to_string(sinks) + " for " + std::to_string(o.q.shape[1]) +
+                   " heads of " + to_string(inputs[0].type));
+  }
   return {{dtype, o.output}};
 }
 
@@ -122,11 +130,11 @@ void round_operand(HostTensor& operand, const OperandRounding& rounding) {
 }
 
 // Converts the scores of one token of Q to the weights of the values: a softmax. A token that may attend to
-// no key has weights of 0.
-void softmax(std::vector<double>& scores, const Activation& rounding) {
-  const double largest = *std::max_element(scores.begin(), scores.end());
+// no key has weights of 0. The sink is minus infinity where there is none.
+void softmax(std::vector<double>& scores, double sink, const Activation& rounding) {
+  const double largest = std::max(*std::max_element(scores.begin(), scores.end()), sink);
   if (largest == -INFINITY) return std::fill(scores.begin(), scores.end(), 0.0);
-  double sum = 0.0;
+  double sum = std::exp(sink - largest);
   for (double& score : scores) sum += score = std::exp(score - largest);
   for (double& score : scores) score = rounded(rounding, score / sum);
 }
@@ -163,6 +171,11 @@ std::vector<HostTensor> Attention::evaluate(HostInputs inputs) const {
                 width = o.v.shape[3], per_kv_head = heads / o.k.shape[1];
   const auto mask = addends(inputs.size() > 3 ? inputs[3] : nullptr, {o.q.shape[0], heads, queries, keys});
   const Ints lengths = inputs.size() > 4 && inputs[4] ? inputs[4]->to_ints() : Ints();
+  const std::vector<float> sinks =
+      inputs.size() > 5 && inputs[5] ? inputs[5]->to_floats() : std::vector<float>();
+  const auto capped = [&](double score) {
+    return softcap == 0.0f ? score : double{softcap} * std::tanh(score / double{softcap});
+  };
   HostTensor y(DType::f32, type.shape);
   if (keys == 0) return {cast(y, type.dtype)};
   const float *qs = q.as<float>().data(), *ks = k.as<float>().data(), *vs = v.as<float>().data();
@@ -179,10 +192,11 @@ std::vector<HostTensor> Attention::evaluate(HostInputs inputs) const {
         dot += double{qs[row * depth + d]} * double{ks[(kv + key) * depth + d]};
       const bool hidden = key >= length || (causal && key > place) || (window > 0 && key <= place - window);
       scores[static_cast<size_t>(key)] = hidden ? -INFINITY
-                                                : rounded(score_rounding, dot * double{o.scale}) +
+                                                : rounded(score_rounding, capped(dot * double{o.scale})) +
                                                       double{mask[static_cast<size_t>(row * keys + key)]};
     }
-    softmax(scores, weight_rounding);
+    const double sink = sinks.empty() ? -INFINITY : double{sinks[static_cast<size_t>(head)]};
+    softmax(scores, sink, weight_rounding);
     std::fill(sums.begin(), sums.end(), 0.0);
     for (int64_t key = 0; key < keys; ++key)
       for (int64_t d = 0; d < width; ++d)
@@ -203,6 +217,7 @@ uint64_t Attention::macs(Inputs inputs) const {
 Attributes Attention::attributes() const {
   Attributes result;
   if (scale) result.set("scale", *scale);
+  if (softcap != 0.0f) result.set("softcap", softcap);
   if (causal) result.set("is_causal", int64_t{1});
   if (window > 0) result.set("window", window);
   if (byte_caches) result.set("byte_caches", int64_t{1});

@@ -26,9 +26,10 @@ struct OperandRounding {
 // Throws Error(corrupt_model) unless the view has four dimensions and stays within a tensor of shape `input`.
 void check_view(const StridedView& view, const Shape& input);
 
-// Scaled dot product attention, Y = softmax(scale * Q K^T + mask) V, for each image of a batch and each head.
+// Scaled dot product attention, Y = softmax(cap(scale * Q K^T) + mask) V, for each image of a batch and each
+// head. cap(x) = softcap * tanh(x / softcap), or without a soft cap x.
 //
-// Inputs Q, K, V, mask (optional), lengths (optional). Q, K and V are (batch, head, token, channel), or
+// Inputs Q, K, V, mask (optional), lengths (optional), sinks (optional). Q, K and V are (batch, head, token, channel), or
 // (batch, token, head * channel) with the number of heads as attributes. With `views` they may have any
 // shape, and the views give their (batch, head, token, channel) form. Q has a multiple of the heads of K and
 // V; consecutive heads of Q share one head of K and V. A mask broadcasts to (batch, head, token of Q, token
@@ -37,6 +38,9 @@ void check_view(const StridedView& view, const Shape& input);
 // With `lengths`, an integer for each image, K and V are caches. The tokens of Q may attend only to the first
 // `length` tokens of K, and are the last of these tokens. Without lengths the tokens of Q are the first
 // tokens of K.
+//
+// `sinks` has one element for each head of Q: a score beside those of the keys, whose weight belongs to no
+// value.
 struct Attention : Operator {
   // The largest number of channels of a head that the kernel supports: it holds their sums in registers.
   static constexpr int64_t kMostChannels = 256;
@@ -44,6 +48,7 @@ struct Attention : Operator {
   static constexpr int64_t kMostRoundedKeys = 4096;
 
   std::optional<float> scale;  // default: 1 / sqrt(channels)
+  float softcap = 0.0f;        // 0: none
   bool causal = false;         // a token attends to itself and earlier tokens only
   int64_t window = 0;          // with lengths: the tokens that a token attends to, itself included; 0: all
   int64_t q_heads = 0, kv_heads = 0;
@@ -57,7 +62,7 @@ struct Attention : Operator {
   Shape output;
   // Quantised models round the scores before the mask is added, and the weights of the values. An empty
   // activation does not round; the others only round (Activation::only_rounds()). Attention that rounds
-  // scores rounds weights, too, and has no lengths.
+  // scores rounds weights, too, and has no lengths, soft cap or sinks.
   Activation score_rounding, weight_rounding;
   // They may also scale and round Q and K before the product of both, only if they round the weights.
   OperandRounding q_rounding, k_rounding;

@@ -1,5 +1,6 @@
 #include "graph/operators/matmul/attention_forms.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -32,7 +33,7 @@ class AttentionBody {
     const ValueId q4 = heads_of(q_, form_.q_heads, "Q");
     queries_ = body_.shape(q4)[2];
     const ValueId mask = joined_masks();
-    const bool decomposes = form_.softcap != 0.0f || form_.gives_scores;
+    const bool decomposes = needs_products();
     body_.output(decomposes ? decomposed(q4, mask) : plain(mask));
     body_.output(k_);
     body_.output(v_);
@@ -65,15 +66,23 @@ class AttentionBody {
     v_ = body_.add("TensorScatter", {values, v_, before}, {{"axis", int64_t{2}}});
   }
 
+  // Whether the scores are an output, or are capped for heads that the kernel of attention does not support.
+  bool needs_products() const {
+    const Shape v = body_.shape(v_);
+    const int64_t channels = v.size() == 4 ? v[3] : v[2] / std::max(form_.kv_heads, int64_t{1});
+    return form_.gives_scores || (form_.softcap != 0.0f && channels > Attention::kMostChannels);
+  }
+
   // Whether the operator Attention itself knows the positions that a query may attend to.
   bool is_one_operator() const {
-    return (lengths_ != kNoValue || !body_.has_input(kPastKey)) && form_.softcap == 0.0f &&
-           !form_.gives_scores && form_.left_window < 0 && form_.right_window < 0;
+    return (lengths_ != kNoValue || !body_.has_input(kPastKey)) && !needs_products() &&
+           form_.left_window < 0 && form_.right_window < 0;
   }
 
   void build_one_operator() {
     auto op = std::make_shared<Attention>();
     op->scale = form_.scale;
+    op->softcap = form_.softcap;
     op->causal = form_.causal;
     op->q_heads = form_.q_heads;
     op->kv_heads = form_.kv_heads;
@@ -166,6 +175,7 @@ class AttentionBody {
   ValueId plain(ValueId mask) {
     auto op = std::make_shared<Attention>();
     op->scale = form_.scale;
+    op->softcap = form_.softcap;
     op->q_heads = form_.q_heads;
     op->kv_heads = form_.kv_heads;
     std::vector<ValueId> inputs{q_, k_, v_};

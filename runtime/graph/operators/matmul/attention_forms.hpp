@@ -22,8 +22,8 @@ struct AttentionForm {
 };
 
 // Decomposes the operator: concatenates keys and values with the cache, and combines the mask with the window
-// and the sequence lengths. The rest is a plain Attention, or with a soft cap or scores two products with a
-// softmax between them.
+// and the sequence lengths. The rest is a plain Attention, or with scores as an output two products with a softmax
+// between them.
 std::shared_ptr<const Operator> make_attention_form(const NodeSpec& spec, const AttentionForm& form);
 
 }  // namespace vellum

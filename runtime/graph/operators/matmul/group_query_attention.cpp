@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "graph/composed.hpp"
@@ -228,6 +229,23 @@ class GroupQueryBody {
     return body_.add("TensorScatter", {whole, now, first_}, {{"axis", int64_t{2}}});
   }
 
+  // Returns the mask of the places and the bias in one; kNoValue if there is neither.
+  ValueId joined_mask() {
+    const ValueId places = mask_of_places(), given = bias();
+    return places == kNoValue || given == kNoValue ? (given == kNoValue ? places : given)
+                                                   : masked_by(places, given);
+  }
+
+  ValueId masked_by(ValueId places, ValueId mask) {
+    if (mask == kNoValue) return places;
+    return body_.add("Where", {places, mask, body_.scalar(body_.type(mask).dtype, -INFINITY)});
+  }
+
+  ValueId mask_of_places() {
+    if (!places_) places_ = allowed();
+    return *places_;
+  }
+
   bool has_window() const { return form_.window >= 0 && form_.window < keys_; }
 
   // Returns which keys each query may attend to. kNoValue if these are all keys, or all keys up to the
@@ -258,48 +276,60 @@ class GroupQueryBody {
 
   // Returns (batch, token, channels of all heads).
   ValueId attend(ValueId keys, ValueId values) {
-    if (form_.softcap == 0.0f && !form_.has_sinks && first_ != kNoValue) return attend_to_cache(keys, values);
-    const ValueId places = allowed(), given = bias();
-    const int64_t causal = places == kNoValue && tokens_ > 1 ? 1 : 0;
-    ValueId mask = places;
-    if (given != kNoValue)
-      mask = places == kNoValue
-                 ? given
-                 : body_.add("Where", {places, given, body_.scalar(body_.type(given).dtype, -INFINITY)});
-    if (form_.has_sinks) return attend_with_sinks(keys, values, mask, causal != 0);
-    std::vector<ValueId> inputs{q_, keys, values};
-    if (mask != kNoValue) inputs.push_back(mask);
-    return join_heads(body_,
-                      body_.add("Attention", inputs,
-                                {{"scale", form_.scale}, {"softcap", form_.softcap}, {"is_causal", causal}}));
-  }
-
-  ValueId attend_with_sinks(ValueId keys, ValueId values, ValueId mask, bool causal) {
-    DecomposedAttention parts{.q = q_, .k = keys, .v = values, .mask = mask, .softcap = form_.softcap};
-    parts.scale = static_cast<double>(form_.scale);
-    if (causal) {
-      const ValueId before = body_.add(
-          "LessOrEqual", {counted(body_, {1, 1, 1, keys_}, 0), counted(body_, {1, 1, tokens_, 1}, 0)});
-      parts.mask = mask == kNoValue
-                       ? before
-                       : body_.add("Where", {before, mask, body_.scalar(body_.type(mask).dtype, -INFINITY)});
-    }
-    const std::vector<float> zeros(static_cast<size_t>(form_.heads));
-    parts.sink = body_.has_input(kHeadSink) ? body_.input(kHeadSink, "head_sink")
-                                            : body_.constant(HostTensor::f32({form_.heads}, zeros));
-    parts.build(body_);
-    return join_heads(body_, parts.result);
-  }
-
-  ValueId attend_to_cache(ValueId keys, ValueId values) {
+    if (body_.shape(values)[3] > Attention::kMostChannels) return attend_by_products(keys, values);
     auto op = std::make_shared<Attention>();
     if (form_.scale != 0.0f) op->scale = form_.scale;
+    op->softcap = form_.softcap;
+    if (first_ != kNoValue) return attend_to_cache(op, keys, values);
+    const ValueId mask = joined_mask();
+    op->causal = mask_of_places() == kNoValue && tokens_ > 1;
+    std::vector<ValueId> inputs{q_, keys, values};
+    if (mask != kNoValue) inputs.push_back(mask);
+    return join_heads(body_, body_.add(op, with_sinks(inputs)));
+  }
+
+  ValueId attend_to_cache(const std::shared_ptr<Attention>& op, ValueId keys, ValueId values) {
     op->causal = tokens_ > 1;
     if (has_window()) op->window = form_.window;
     op->views = {dense_view(body_, q_), dense_view(body_, keys), dense_view(body_, values)};
     op->tokens_first = true;
     op->output = {batches_, tokens_, form_.heads * body_.shape(values)[3]};
-    return body_.add(op, {q_, keys, values, bias(), lengths_});
+    return body_.add(op, with_sinks({q_, keys, values, bias(), lengths_}));
+  }
+
+  // The kernel of attention does not hold the sums of so many channels.
+  ValueId attend_by_products(ValueId keys, ValueId values) {
+    DecomposedAttention parts{
+        .q = q_, .k = keys, .v = values, .mask = joined_mask(), .softcap = form_.softcap};
+    parts.scale = static_cast<double>(form_.scale);
+    if (mask_of_places() == kNoValue && tokens_ > 1) {
+      const ValueId before = body_.add(
+          "LessOrEqual", {counted(body_, {1, 1, 1, keys_}, 0), counted(body_, {1, 1, tokens_, 1}, 0)});
+      parts.mask = masked_by(before, parts.mask);
+    }
+    if (form_.has_sinks) parts.sink = sinks();
+    parts.build(body_);
+    return join_heads(body_, parts.result);
+  }
+
+  std::vector<ValueId> with_sinks(std::vector<ValueId> inputs) {
+    if (!form_.has_sinks) return inputs;
+    inputs.resize(5, kNoValue);
+    inputs.push_back(sinks());
+    return inputs;
+  }
+
+  // Returns one element for each head; zeros for a smooth softmax.
+  ValueId sinks() {
+    const DType dtype = body_.type(q_).dtype;
+    const std::vector<float> zeros(static_cast<size_t>(form_.heads));
+    if (!body_.has_input(kHeadSink))
+      return body_.constant(HostTensor::from<float>(dtype, {form_.heads}, zeros));
+    const ValueId given = body_.input(kHeadSink, "head_sink");
+    if (element_count(body_.shape(given)) != form_.heads)
+      refuse_model("head_sink of shape " + to_string(body_.shape(given)) +
+                   " has not one element for each of " + std::to_string(form_.heads) + " heads");
+    return body_.cast(body_.reshape(given, {form_.heads}), dtype);
   }
 
   Body& body_;
@@ -312,6 +342,7 @@ class GroupQueryBody {
   ValueId lengths_ = kNoValue, first_ = kNoValue;
   DType integer_ = DType::i32;  // of both
   ValueId table_ = kNoValue;    // of rotations of the new tokens
+  std::optional<ValueId> places_;
 };
 
 std::shared_ptr<GrowingAttention> growing_group_query(const NodeSpec& spec, const GroupForm& form) {
