@@ -134,6 +134,62 @@ TEST(FuseRotation, TablesThatAreComputed) {
   EXPECT_EQ(types(after(fuse_rotation, other.model)).find("RotateChannels"), std::string::npos);
 }
 
+// RotaryEmbedding of cosines that only a run knows: all heads or some channels of each, before the tokens or
+// after them. Two nodes share one table.
+TEST(FuseRotation, PairsOfRotaryEmbeddingWithComputedTables) {
+  for (const int64_t rotated : {8, 4})
+    for (const bool heads_first : {true, false}) {
+      OnnxModel model(23);
+      const Shape x = heads_first ? Shape{1, 3, 5, 8} : Shape{1, 5, 24};
+      model.input("x", x).input("k", x).input("angles", {1, 5, rotated / 2});
+      model.node("Cos", {"angles"}, {"cosines"}).node("Sin", {"angles"}, {"sines"});
+      for (const std::string name : {"x", "k"})
+        model
+            .node("RotaryEmbedding", {name, "cosines", "sines"}, {name + ".y"},
+                  attributes({{"num_heads", int64_t{3}}, {"rotary_embedding_dim", rotated}}))
+            .output(name + ".y");
+      const Graph plain = after(decompose, model), graph = after(
+                                                       [](Graph&g) {
+                                                         decompose(g);
+                                                         fuse_rotation(g);
+                                                       },
+                                                       model);
+      const std::string all = types(graph);
+      size_t rotations = 0, joins = 0;
+      for (const Node& node : graph.nodes) {
+        rotations += node.op->type() == "RotateChannels";
+        joins += node.op->type() == "Concat";
+      }
+      EXPECT_EQ(rotations, 2u) << all;
+      EXPECT_EQ(joins, 3u) << all;
+      EXPECT_EQ(all.find("Slice"), std::string::npos) << all;
+      const std::vector<HostTensor> inputs{random_tensor(x, 1), random_tensor(x, 2),
+                                           random_tensor({1, 5, rotated / 2}, 3, -3.0f, 3.0f)};
+      const auto expected = evaluate(plain, inputs), outputs = evaluate(graph, inputs);
+      for (const size_t i : {0u, 1u}) EXPECT_TRUE(close(outputs[i], expected[i], 1e-6));
+    }
+}
+
+// Each batch has positions of its own, or one half has other sines than the other.
+TEST(FuseRotation, PairsOfTwoTablesStay) {
+  OnnxModel batches(23);
+  batches.input("x", {2, 3, 5, 8}).input("cosines", {2, 5, 4}).input("sines", {2, 5, 4});
+  batches.node("RotaryEmbedding", {"x", "cosines", "sines"}, {"y"}).output("y");
+  const auto decomposed = [](Graph& g) {
+    decompose(g);
+    fuse_rotation(g);
+  };
+  EXPECT_EQ(rotation_of(after(decomposed, batches)), nullptr);
+  Builder b({1, 3, 5, 8});
+  for (const std::string name : {"cosines", "sines", "other"}) b.model.input(name, {1, 1, 5, 4});
+  const std::string first = b.slice("x", 3, 0, 4), second = b.slice("x", 3, 4, kEnd);
+  const auto pair = [&](const char* kind, const std::string& left, const std::string& right) {
+    return b.node(kind, {b.node("Mul", {left, first}), b.node("Mul", {right, second})});
+  };
+  b.model.output(b.concat({pair("Sub", "cosines", "sines"), pair("Add", "other", "cosines")}, 3));
+  EXPECT_EQ(rotation_of(after(fuse_rotation, b.model)), nullptr);
+}
+
 TEST(FuseRotation, WhatIsNoRotationStays) {
   Builder reversed({1, 2, 4, 8});  // tokens in another order
   reversed.model.output(reversed.turned("x", reversed.slice("x", 2, -1, -kEnd, -1), {4, 8}));
