@@ -10,6 +10,7 @@
 //                    a unit is scaled
 //   WIDE_LOADS       units are whole groups of four words, which are loaded together, and the loop over them is unrolled; for
 //                    small tiles, whose code is short
+//   WORD_QUADS       units are whole groups of four words, which are loaded together; the loop over them is not unrolled
 //   ZEROS            zero points: 0, all are 2^(BITS - 1); 1, packed integers of BITS bits; 2, floats; 3, floats after each
 //                    scale in `scales`
 //   HAS_BIAS         1: the tensor `bias`; 2: after the scales in `scales`
@@ -29,7 +30,7 @@ QUADS_IN(x)
 #else
 LINEAR_IN(x)
 #endif
-#ifdef WIDE_LOADS
+#if defined(WIDE_LOADS) || defined(WORD_QUADS)
 LINEAR_WORDS4_IN(w)
 #else
 LINEAR_WORDS_IN(w)
@@ -93,8 +94,15 @@ vec4 sum[TILE_S][TILE_P], zero[TILE_S], scale[TILE_S];
 #ifndef SCALED_WEIGHTS
 vec4 unit_sum[TILE_S][TILE_P];
 #endif
-#ifdef WIDE_LOADS
+#if defined(WIDE_LOADS)
 uvec4 words[TILE_S][4][UNIT_WORDS / 4];
+#elif defined(WORD_QUADS)
+uvec4 words[TILE_S][4];
+
+uint word_of_quad(uvec4 quad, int n) {
+  uvec2 pair = mix(quad.xy, quad.zw, bvec2(n >= 2));
+  return mix(pair.x, pair.y, (n & 1) == 1);
+}
 #endif
 
 // Returns word n of a unit of four columns, whose words begin at `first`.
@@ -102,6 +110,10 @@ uvec4 words_of_unit(int s, ivec4 first, int n) {
 #ifdef WIDE_LOADS
   uvec4 word;
   [[unroll]] for (int c = 0; c < 4; ++c) word[c] = words[s][c][n / 4][n % 4];
+  return word;
+#elif defined(WORD_QUADS)
+  uvec4 word;
+  [[unroll]] for (int c = 0; c < 4; ++c) word[c] = word_of_quad(words[s][c], n & 3);
   return word;
 #else
   return uvec4(word_w(first.x + n), word_w(first.y + n), word_w(first.z + n), word_w(first.w + n));
@@ -170,7 +182,14 @@ void main() {
 #ifdef WIDE_LOADS
     [[unroll]]
 #endif
-    for (int n = 0; n < UNIT_WORDS; ++n) add_words(first, n, row, unit * UNIT + n * WORD_INTEGERS);
+    for (int n = 0; n < UNIT_WORDS; ++n) {
+#ifdef WORD_QUADS
+      if ((n & 3) == 0)
+        [[unroll]] for (int s = 0; s < TILE_S; ++s)
+          [[unroll]] for (int c = 0; c < 4; ++c) words[s][c] = words_w((first[s][c] + n) >> 2);
+#endif
+      add_words(first, n, row, unit * UNIT + n * WORD_INTEGERS);
+    }
 #ifndef SCALED_WEIGHTS
     [[unroll]] for (int s = 0; s < TILE_S; ++s)
       [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] += scale[s] * unit_sum[s][i];

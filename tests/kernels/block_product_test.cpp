@@ -132,14 +132,16 @@ TEST(BlockProduct, WordsAsTexels) {
     return count;
   };
   DeviceCaps caps = test_context()->caps();
-  for (const int64_t bits : {4, 8}) {
-    const OperatorCase test = block_product({{1, 96}, 21, bits, 32, Zeros::packed, true});
-    for (const bool as_texels : {false, true}) {
-      caps.reads_buffers_as_texels = as_texels;
-      EXPECT_EQ(texel_buffers(test, caps), as_texels || device_traits(caps).samples_texel_buffers ? 1 : 0);
-      check_operator(test, caps);
+  for (const int64_t rows : {1, 40})  // 40: tiles of many rows
+    for (const int64_t bits : {4, 8}) {
+      const OperatorCase test = block_product({{rows, 96}, 21, bits, 32, Zeros::packed, true});
+      for (const bool as_texels : {false, true}) {
+        caps.reads_buffers_as_texels = as_texels;
+        const bool loads_texels = as_texels || device_traits(caps).samples_texel_buffers;
+        EXPECT_EQ(texel_buffers(test, caps), loads_texels ? 1 : 0);
+        check_operator(test, caps);
+      }
     }
-  }
   caps.max_texel_buffer_elements = 10;
   EXPECT_EQ(texel_buffers(block_product({{1, 96}, 21, 4, 32}), caps), 0);
 }

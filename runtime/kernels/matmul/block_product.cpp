@@ -139,6 +139,14 @@ TensorId merged_scales(Lowering& lowering, const BlockWeights& weights) {
                          {{count}, ElementType::f32, Storage::buffer, Layout::linear}, WeightValues(make));
 }
 
+// Returns whether tiles of many rows load four words at a time, too. A load of a texel takes no branch for
+// each lane on CPUs, as loads of words of a storage buffer do. On GPUs the words would take registers from
+// the tile.
+bool loads_quads_of_words(const DeviceCaps& caps) {
+  const DeviceTraits& traits = device_traits(caps);
+  return !traits.tiles_by_predicted_time && (traits.samples_texel_buffers || caps.reads_buffers_as_texels);
+}
+
 // Returns the tensor that the kernel writes. If rows of y are not whole texels, it is a workspace whose rows
 // are padded to whole texels.
 TensorId written_rows(Lowering& lowering, TensorId y, int64_t rows, int64_t columns) {
@@ -160,9 +168,11 @@ void lower_block_product(Lowering& lowering) {
   const Form form = form_of(lowering, weights);
   constexpr int64_t kSmallTile = 8;
   const bool loads_wide = form.tile.pixels * form.tile.slices <= kSmallTile && form.units.words % 4 == 0;
+  const bool loads_quads = !loads_wide && form.units.words % 4 == 0 && loads_quads_of_words(lowering.caps());
   const TensorId w = lowering.constant_as_stored(1);
   std::vector<Binding> bindings{
-      reads("x", lowering.read(0, Layout::linear)), loads_wide ? reads_words4("w", w) : reads("w", w),
+      reads("x", lowering.read(0, Layout::linear)),
+      loads_wide || loads_quads ? reads_words4("w", w) : reads("w", w),
       reads("scales", merges ? merged_scales(lowering, weights) : lowering.constant_as_stored(2))};
   if (lowering.has_input(3) && !merges) bindings.push_back(reads("zeros", lowering.constant_as_stored(3)));
   if (lowering.has_input(4) && !merges) bindings.push_back(reads("bias", lowering.read(4, Layout::linear)));
@@ -185,6 +195,7 @@ void lower_block_product(Lowering& lowering) {
   define(dispatch, "UNIT_WORDS", std::to_string(form.units.words));
   define_tile(dispatch, {form.tile});
   if (loads_wide) define(dispatch, "WIDE_LOADS");
+  if (loads_quads) define(dispatch, "WORD_QUADS");
   if (form.rows > kFewRows) define(dispatch, "SCALED_WEIGHTS");
   define(dispatch, "ZEROS", zero_points(lowering, merges));
   define(dispatch, "HAS_BIAS", !lowering.has_input(4) ? "0" : merges ? "2" : "1");
