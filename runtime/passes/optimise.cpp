@@ -27,6 +27,7 @@ constexpr Pass kPasses[] = {
     {"merge_reshapes", merge_reshapes},
     {"remove_identities", remove_identities},  // Transposes that cancelled each other
     {"fuse_activation_patterns", fuse_activation_patterns},
+    {"gather_one_hot", gather_one_hot},  // after fuse_activation_patterns: it computes them in the table
     {"fuse_slice_sums", fuse_slice_sums},
     {"fuse_adaptive_pool", fuse_adaptive_pool},  // after fuse_slice_sums, which makes its ReduceSum
     {"fuse_layer_norm", fuse_layer_norm},

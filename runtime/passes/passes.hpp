@@ -50,6 +50,7 @@ void remove_dead_code(Graph& graph);     // removes nodes and values that reach 
 
 // patterns: replaces several operators that compute a known function by one.
 void fuse_activation_patterns(Graph& graph);  // SiLU, HardSigmoid, HardSwish, Gelu
+void gather_one_hot(Graph& graph);            // Gather: products of one-hot rows and a constant matrix
 void fuse_slice_sums(Graph& graph);           // ReduceSum of all slices that are added
 void fuse_adaptive_pool(Graph& graph);        // AdaptiveAveragePool: means of windows that differ in size
 void fuse_layer_norm(Graph& graph);           // LayerNormalization
