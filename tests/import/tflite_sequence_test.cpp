@@ -16,19 +16,20 @@ namespace vellum::test {
 namespace {
 
 // The transform of 3 x 5 numbers, cut or padded to height x width: real parts, imaginary parts, absolute
-// values.
+// values, and the complex numbers cast to floats.
 std::string fourier_model(int32_t height, int32_t width) {
   TfliteModel m;
   const int32_t bins = width / 2 + 1;
   const auto x = m.tensor("x", {3, 5});
   const auto spectrum = m.tensor("spectrum", {height, bins}, tfl::TensorType::complex64);
   std::vector<int32_t> outputs;
-  for (const char* name : {"real", "imaginary", "absolute"})
+  for (const char* name : {"real", "imaginary", "absolute", "cast"})
     outputs.push_back(m.tensor(name, {height, bins}));
   m.op(131, {x, m.ints("size", {height, width})}, {spectrum});
   m.op(134, {spectrum}, {outputs[0]});
   m.op(133, {spectrum}, {outputs[1]});
   m.op(135, {spectrum}, {outputs[2]});
+  m.op(53, {spectrum}, {outputs[3]});
   return m.finish({x}, outputs);
 }
 
@@ -45,6 +46,7 @@ void expect_spectrum(int32_t height, int32_t width, const std::vector<float>& pa
   EXPECT_TRUE(close(got[0], tensor(shape, real), 2e-6));
   EXPECT_TRUE(close(got[1], tensor(shape, imaginary), 2e-6));
   EXPECT_TRUE(close(got[2], tensor(shape, absolute), 2e-6));
+  EXPECT_TRUE(close(got[3], got[0], 0.0)) << "a cast keeps the real part";
 }
 
 TEST(TfliteFourier, RealTransformOfPaddedAndCutRows) {

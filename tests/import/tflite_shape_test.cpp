@@ -47,6 +47,25 @@ TEST(TfliteShape, ReshapeToAScalar) {
   EXPECT_EQ(result.to_floats(), std::vector<float>{3});
 }
 
+// No Reshape can say which of several open dimensions is which.
+TEST(TfliteShape, UnitDimensionsBesideOpenOnes) {
+  TfliteModel m;
+  const auto x = m.tensor("x", {-1, -1, 2}), longer = m.tensor("longer", {-1, -1, 1, 2}),
+             y = m.tensor("y", {-1, -1, 2});
+  m.op(70, {x, m.ints("axis", {-2})}, {longer});
+  const std::vector<int32_t> axes{2};
+  m.op(43, {longer}, {y}, tfl::BuiltinOptions::SqueezeOptions,
+       tfl::CreateSqueezeOptionsDirect(m.builder(), &axes).Union());
+  const auto results = run_tflite(m.finish({x}, {longer, y}), {counting({3, 4, 2})}, {{"x", {3, 4, 2}}});
+  EXPECT_TRUE(close(results[0], counting({3, 4, 1, 2}), 0.0));
+  EXPECT_TRUE(close(results[1], counting({3, 4, 2}), 0.0));
+  TfliteModel any;
+  const auto a = any.tensor("a", {-1, -1, 2}), b = any.tensor("b", {-1, -1});
+  any.op(43, {a}, {b});
+  EXPECT_VELLUM_ERROR(import_model(as_bytes(any.finish({a}, {b}))), ErrorCode::unsupported, "SQUEEZE",
+                      "any of which may be 1");
+}
+
 TEST(TfliteShape, ShapeIsInTheFilesOrder) {
   TfliteModel m;
   const auto x = m.tensor("x", {1, 4, 6, 3}), pooled = m.tensor("pooled", {1, 2, 3, 3});

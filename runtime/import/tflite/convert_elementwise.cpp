@@ -14,6 +14,8 @@
 #include "import/tflite/tensors.hpp"
 
 namespace vellum::tflite {
+
+void convert_complex_part(const Call& call);  // convert_fourier.cpp
 namespace {
 
 struct UnaryRow {
@@ -288,9 +290,12 @@ void convert_cast(const Call& call) {
   if (call.writer.quantised(call.input(0)) || call.writer.quantised(call.output())) {
     refuse_unsupported("the stored integers of a quantised tensor as numbers");
   }
+  const DType to = call.writer.type(call.output()).dtype;
+  if (call.writer.is_complex(call.input(0)) && to == DType::f32 && !call.writer.is_complex(call.output()))
+    return convert_complex_part(call);
   const bool image = call.prefers_image();
   auto op = std::make_shared<Cast>();
-  op->to = call.writer.type(call.output()).dtype;
+  op->to = to;
   call.emit(std::move(op), {call.broadcast_input(0, image)}, image);
 }
 

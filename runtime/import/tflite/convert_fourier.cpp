@@ -22,11 +22,11 @@ void convert_complex_abs(const Call& call) {
   call.emit(std::move(length), {call.writer.complex_parts(call.input(0))}, false);
 }
 
-// REAL and IMAG.
+// REAL, IMAG, and a CAST to floats, which keeps the real part.
 void convert_complex_part(const Call& call) {
   auto gather = std::make_shared<Gather>();
   gather->axis = -1;
-  const Ints part{call.type == "REAL" ? 0 : 1};
+  const Ints part{call.type == "IMAG" ? 1 : 0};
   const ValueId index =
       call.writer.add_constant(call.writer.name_of(call.output()) + "_part", HostTensor::i64({}, part));
   call.emit(std::move(gather), {call.writer.complex_parts(call.input(0)), index}, false);

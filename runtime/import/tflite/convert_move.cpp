@@ -42,6 +42,35 @@ void pad_symmetrically(const Call& call, const Ints& before, const Ints& after) 
   call.emit(std::make_shared<Identity>(), {value}, false);
 }
 
+// SQUEEZE or EXPAND_DIMS of a tensor with several open dimensions, by the axes that the operator names.
+void convert_by_axes(const Call& call, size_t rank) {
+  const bool expands = call.type == "EXPAND_DIMS";
+  Ints axes;
+  if (expands) {
+    axes = call.constant_of_rank(1, 1, "axis");
+  } else if (const auto* options = call.options<schema::SqueezeOptions>();
+             options != nullptr && options->squeeze_dims() != nullptr) {
+    call.writer.file().count(options->squeeze_dims()->size(), sizeof(int64_t));
+    axes.assign(options->squeeze_dims()->begin(), options->squeeze_dims()->end());
+  }
+  if (axes.empty()) refuse_unsupported("open dimensions, any of which may be 1");
+  // Counted from the start, where parts of complex numbers are not in the way.
+  for (int64_t& axis : axes) axis = static_cast<int64_t>(normalize_axis(axis, rank + (expands ? 1 : 0)));
+  std::shared_ptr<const Operator> op;
+  if (expands) {
+    auto unsqueeze = std::make_shared<Unsqueeze>();
+    unsqueeze->axes = axes;
+    op = std::move(unsqueeze);
+  } else {
+    auto squeeze = std::make_shared<Squeeze>();
+    squeeze->axes = axes;
+    op = std::move(squeeze);
+  }
+  const int32_t x = call.input(0);
+  call.emit(std::move(op),
+            {call.writer.is_complex(x) ? call.writer.complex_parts(x) : call.writer.in_file_order(x)}, false);
+}
+
 }  // namespace
 
 // RESHAPE, SQUEEZE and EXPAND_DIMS keep the elements in the file's order.
@@ -69,6 +98,7 @@ void convert_reshape(const Call& call) {
   }
   if (to.size() > kMostDims) refuse_model(std::to_string(to.size()) + " dimensions");
   if (std::count_if(to.begin(), to.end(), [](int64_t dim) { return dim < 0; }) > 1) {
+    if (call.type != "RESHAPE") return convert_by_axes(call, from.size());
     refuse_unsupported("the shape it makes, " + to_string(to) + ", is not known before running");
   }
   // RESHAPE copies the batch from its input, so that the model can run with another batch. The other
