@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "caps/driver_quirks.hpp"
-
 namespace vellum {
 namespace {
 
@@ -48,7 +46,7 @@ constexpr uint64_t DeviceCaps::*kAlignments[] = {
 constexpr bool DeviceCaps::*kFeatures[] = {
     &DeviceCaps::fp16_arithmetic,    &DeviceCaps::fp16_buffer_storage,      &DeviceCaps::subgroup_arithmetic,
     &DeviceCaps::subgroup_broadcast, &DeviceCaps::full_subgroups,           &DeviceCaps::rgba32f_images,
-    &DeviceCaps::rgba16f_images,     &DeviceCaps::declares_inf_nan_preserve};
+    &DeviceCaps::rgba16f_images,     &DeviceCaps::declares_inf_nan_preserve, &DeviceCaps::exact_division};
 
 }  // namespace
 
@@ -79,7 +77,6 @@ bool can_run_kernels_for(const DeviceCaps& device, const DeviceCaps& other) {
          std::ranges::all_of(kGrids, grid_reaches) &&
          std::ranges::all_of(kAlignments, [&](const auto each) { return device.*each <= other.*each; }) &&
          std::ranges::all_of(kFeatures, [&](const auto each) { return device.*each || !(other.*each); }) &&
-         (divides_exactly(device) || !divides_exactly(other)) &&
          (!uses_subgroups || device.subgroup_size == other.subgroup_size) &&
          (!device.portability_driver || (other.portability_driver && other.declares_inf_nan_preserve)) &&
          other.cooperative_matrices.empty();

@@ -85,6 +85,9 @@ struct DeviceCaps {
   bool subgroup_arithmetic = false;
   bool subgroup_broadcast = false;  // subgroupBroadcast() in compute shaders
   uint32_t subgroup_size = 0;       // 0: unknown
+  // Quotients of floats in shaders are the nearest floats. Vulkan allows an error of 2.5 units in the last
+  // place, and has no property for it (caps/driver_quirks.cpp).
+  bool exact_division = false;
   // Pipelines can require that every subgroup has exactly subgroup_size invocations
   // (VK_EXT_subgroup_size_control).
   bool full_subgroups = false;

@@ -26,6 +26,9 @@ void apply_driver_quirks(DeviceCaps& caps) {
   // lavapipe counts the iterations of all loops of an invocation together and ends the loops, without an
   // error, when there were this many (measured on Mesa 22.3 and 25.0; llama.cpp#13813 describes the same).
   caps.max_loop_iterations = is_lavapipe ? 65535 : kNoLoopLimit;
+  // lavapipe divides by the processor's instruction (Mesa 22.3: none of four million random quotients
+  // differed).
+  caps.exact_division = is_lavapipe;
   // Adreno drivers without 16-bit storage compute wrong results in fp16.
   if (caps.vendor_id == kQualcomm && !caps.fp16_buffer_storage) caps.fp16_arithmetic = false;
   // Adreno drivers before 1.1.87 read zeros from an image that was just copied to (ncnn, src/gpu.cpp).
@@ -69,10 +72,6 @@ bool waits_in_turn(const DeviceCaps& caps) {
 // lavapipe reads queries with the context in which its queue runs other submits at the same time, and may
 // then wait for ever (measured on Mesa 22.3).
 bool queries_race_with_submits(const DeviceCaps& caps) { return is_mesas_cpu_driver(caps); }
-
-// lavapipe divides by the processor's instruction (Mesa 22.3: none of four million random quotients
-// differed).
-bool divides_exactly(const DeviceCaps& caps) { return is_mesas_cpu_driver(caps); }
 
 // Apple's GPUs ignore barriers if a workgroup has at most 32 invocations (MoltenVK#2711).
 uint32_t least_workgroup_with_barriers(const DeviceCaps& caps) { return caps.portability_driver ? 64 : 1; }

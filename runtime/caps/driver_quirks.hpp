@@ -20,10 +20,6 @@ bool waits_in_turn(const DeviceCaps& caps);
 // Returns whether the driver must not be asked for time stamps while its queue runs other submits.
 bool queries_race_with_submits(const DeviceCaps& caps);
 
-// Returns whether quotients of floats in shaders are the nearest floats. Vulkan allows an error of 2.5 units
-// in the last place. Kernels that use it run on no other device (can_run_kernels_for()).
-bool divides_exactly(const DeviceCaps& caps);
-
 // Returns the fewest invocations that a workgroup with barriers must have.
 uint32_t least_workgroup_with_barriers(const DeviceCaps& caps);
 

@@ -85,6 +85,7 @@ template <typename Caps, typename Visit>
 void visit_later_fields(Caps& caps, Visit visit) {
   visit("subgroup_broadcast", caps.subgroup_broadcast);
   visit("max_loop_iterations", caps.max_loop_iterations);
+  visit("exact_division", caps.exact_division);
   visit("full_subgroups", caps.full_subgroups);
   visit("cooperative_matrices", caps.cooperative_matrices);
   visit("declares_inf_nan_preserve", caps.declares_inf_nan_preserve);

@@ -6,7 +6,7 @@
 //   SCALE_ALONE   the only outputs are `scale`, which gets the scale itself, and `zero`, the zero point
 //   CONTIGUOUS    texels are read in their order in memory, the same in x and y: y_shape is a row of them, and a workgroup
 //                 computes a range of it, count4 texels an invocation
-//   EXACT_DIVISION   the device's quotients are the nearest floats (caps/driver_quirks.hpp)
+//   EXACT_DIVISION   the device's quotients are the nearest floats (DeviceCaps::exact_division)
 //   SYMMETRIC, SIGNED_BYTES   the integers of LiteRT (StepsForm in graph/operators/elementwise/dynamic_steps.hpp)
 #version 450
 #extension GL_GOOGLE_include_directive : require

@@ -86,6 +86,7 @@ void listen_once() {
 // The kernels for GPUs are right on drivers that run on the CPU, too.
 DeviceCaps taken_for_a_gpu(DeviceCaps caps) {
   caps.type = DeviceType::discrete_gpu;
+  caps.exact_division = false;
   set_default_traits(caps);
   return caps;
 }

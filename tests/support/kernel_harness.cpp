@@ -41,6 +41,7 @@ void append_sweep(std::vector<Configuration>& configurations, const OperatorCase
   other_reads.reads_buffers_as_texels = !caps.reads_buffers_as_texels;
   DeviceCaps gpu = caps;
   gpu.type = DeviceType::discrete_gpu;
+  gpu.exact_division = false;
   for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::image3d, StorageChoice::buffer})
     for (const Precision precision : {Precision::fp32, Precision::fp16})
       for (const bool channels4 : {true, false}) {

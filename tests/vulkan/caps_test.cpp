@@ -100,9 +100,12 @@ TEST(Caps, LavapipeAloneIsKnownToDivideExactly) {
   DeviceCaps lavapipe;
   lavapipe.vendor_id = 0x10005;
   lavapipe.type = DeviceType::cpu;
-  const DeviceCaps other;
-  EXPECT_TRUE(divides_exactly(lavapipe));
-  EXPECT_FALSE(divides_exactly(other));
+  DeviceCaps other;
+  for (DeviceCaps* caps : {&lavapipe, &other}) apply_driver_quirks(*caps);
+  EXPECT_TRUE(lavapipe.exact_division);
+  EXPECT_FALSE(other.exact_division);
+  other = lavapipe;
+  other.exact_division = false;
   EXPECT_TRUE(can_run_kernels_for(lavapipe, other));
   EXPECT_FALSE(can_run_kernels_for(other, lavapipe));
 }

@@ -214,6 +214,7 @@ void use_worst_device(gpu::ContextOptions& options) {
   options.poison_memory = allowances.recycled_memory;
   options.adjust_caps = [adjust = options.adjust_caps, allowances](const DeviceCaps& real) {
     DeviceCaps caps = adjust ? adjust(real) : real;
+    if (allowances.division) caps.exact_division = false;
     if (allowances.shared_races) caps.max_shared_memory_bytes = with_marks(caps.max_shared_memory_bytes);
     return allowances.subgroup_size == 0 ? caps : with_subgroups(caps, allowances.subgroup_size);
   };

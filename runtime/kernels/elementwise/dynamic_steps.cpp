@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "caps/driver_quirks.hpp"
 #include "cost/device_traits.hpp"
 #include "graph/operators/elementwise/quantize.hpp"
 #include "kernels/framework/elements.hpp"
@@ -43,7 +42,7 @@ Blocks blocks_over(const DeviceCaps& caps, int64_t count, int64_t each, int64_t 
 Dispatch steps_dispatch(const DeviceCaps& caps, const Grid& grid, std::vector<Binding> bindings,
                         const DynamicStepsParameters& parameters) {
   Dispatch dispatch = make_dispatch("dynamic_steps", grid, std::move(bindings), parameters);
-  if (divides_exactly(caps)) define(dispatch, "EXACT_DIVISION");
+  if (caps.exact_division) define(dispatch, "EXACT_DIVISION");
   return dispatch;
 }
 
