@@ -52,6 +52,15 @@ void convert_one_hot(const Call& call) {
   call.emit(std::move(op), {beyond, depth, both}, false);
 }
 
+// The positions of what is not zero, one in each row. How many there are is known when the values are.
+void convert_where(const Call& call) {
+  auto rows = std::make_shared<Transpose>();
+  rows->perm = Ints{1, 0};
+  const ValueId columns =
+      call.emit_inner(std::make_shared<NonZero>(), {call.writer.in_file_order(call.input(0))});
+  call.emit(std::move(rows), {columns}, false);
+}
+
 // Inputs indices, updates, shape of the result, which is 0 elsewhere. Updates of one element are added.
 void convert_scatter_nd(const Call& call) {
   const Shape shape = call.writer.constant_ints(call.input(2), "the shape");
