@@ -17,12 +17,17 @@ vec4 Shrink(vec4 x) {  // params: lambda, bias
 vec4 Atan(vec4 x) { return atan(x); }
 
 // GLSL promises only an absolute error of 2^-11 for sin and cos (Vulkan spec, "Precision and Operation of
-// SPIR-V Instructions"). Here x = k * pi/2 + r. pi/2 is the sum of three numbers of few bits, so that k times
-// each of them is exact (Cody and Waite); Taylor's series gives the functions of r, |r| <= pi/4. Returns
-// (sine, cosine) of x.
+// SPIR-V Instructions"). Here x = k * pi/2 + r. pi/2 is the sum of three numbers of few bits, and k that of a
+// multiple of 4096 and the rest, so that their products and differences are exact (Cody and Waite) up to
+// |x| = 2^22, the phases of minutes of audio. Beyond, where floats are 0.5 or more apart, the built-in function
+// has to do. Taylor's series gives the functions of r, |r| < 1.2. Returns (sine, cosine) of x.
 vec2 sine_cosine(float x) {
+  if (abs(x) > 4194304.0) return vec2(sin(x), cos(x));
   float k = round(x * 0.636619772);
-  float r = ((x - k * 1.5703125) - k * 4.837512969970703e-4) - k * 7.549789948768648e-8;
+  float thousands = round(k * (1.0 / 4096.0)) * 4096.0, units = k - thousands;
+  float r = (x - thousands * 1.5703125) - units * 1.5703125;
+  r = (r - thousands * 4.837512969970703e-4) - units * 4.837512969970703e-4;
+  r -= k * 7.549789948768648e-8;
   float r2 = r * r;
   float s = r * (1.0 + r2 * (-1.0 / 6.0 + r2 * (1.0 / 120.0 + r2 * (-1.0 / 5040.0 + r2 / 362880.0))));
   float c = 1.0 + r2 * (-0.5 + r2 * (1.0 / 24.0 + r2 * (-1.0 / 720.0 + r2 * (1.0 / 40320.0 - r2 / 3628800.0))));

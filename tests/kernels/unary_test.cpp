@@ -45,6 +45,15 @@ TEST(Unary, Mathematics) {
   check_operator(unary_case("Acosh", 1.1f, 9.0f, 9));
 }
 
+// Phases of oscillators that were summed over minutes of audio.
+TEST(Unary, SineAndCosineOfManyTurns) {
+  const std::array values{99999.0f,   -100001.5f, 123456.78f, -314159.25f, 1e6f,
+                          -1234567.f, 2097151.5f, 3141592.5f, -4194303.5f, 4194304.0f};
+  for (const char* type : {"Sin", "Cos"})
+    check_operator(
+        {.type = type, .inputs = {HostTensor::f32({1, 10, 1, 1}, values)}, .sweep = {.fp16 = false}});
+}
+
 TEST(Unary, RoundGoesToTheEvenNeighbour) {
   check_operator({.type = "Round",
                   .inputs = {HostTensor::f32(
