@@ -152,24 +152,6 @@ void add_fields(Dispatch& dispatch, const DeviceCaps& caps, const std::vector<Ap
   }
 }
 
-// Appends the fields of a quantisation grid. Integers, which weights and steps of dynamic quantisation are,
-// have a step of 1, and steps a zero point of 0: compilers omit products and differences with macros of these
-// values.
-void add_grid(Dispatch& dispatch, const std::string& name, const ByteGrid& grid,
-              std::vector<AppendedParameter>& fields) {
-  const AppendedParameter step{name + "_grid_step", grid.step},
-      zero{name + "_grid_zero", static_cast<float>(grid.zero)};
-  const bool whole = grid.step == 1.0f;
-  if (whole)
-    dispatch.defines.emplace_back(step.name, literal(step));
-  else
-    fields.push_back(step);
-  if (whole && grid.zero == 0)
-    dispatch.defines.emplace_back(zero.name, literal(zero));
-  else
-    fields.push_back(zero);
-}
-
 // Defines how stores of the dispatch round. One that writes several tensors rounds all alike.
 void define_stores(Dispatch& dispatch, StoreRounding rounding) {
   if (rounding == StoreRounding::none) return;
@@ -190,7 +172,8 @@ void ProgramBuilder::add_appended(Dispatch& dispatch) const {
   for (const Binding& binding : dispatch.bindings) {
     const TensorDesc& desc = program_.tensors[binding.tensor].desc;
     if (desc.element != ElementType::q8) continue;
-    add_grid(dispatch, binding.name, desc.grid, grids);
+    grids.emplace_back(binding.name + "_grid_step", desc.grid.step);
+    grids.emplace_back(binding.name + "_grid_zero", static_cast<float>(desc.grid.zero));
     if (binding.access != Access::read) define_stores(dispatch, desc.grid.rounding);
   }
   add_fields(dispatch, caps_, std::exchange(dispatch.appended, {}));
