@@ -1,4 +1,7 @@
 // Normalisations and softmax that a model spells out become one operator.
+#include <array>
+#include <string>
+
 #include "passes/pass_harness.hpp"
 #include "support/small_tensors.hpp"
 
@@ -56,6 +59,66 @@ TEST(FuseLayerNorm, TwoProductsOfTensorFlow) {
       .node("Add", {"a", "c"}, {"y"})
       .output("y");
   EXPECT_EQ(types(after(fuse_layer_norm, m)), "LayerNormalization");
+}
+
+struct JaxForm {
+  bool fast_variance = true;  // the mean of squares less the square of the mean
+  float mean_factor = 1.0f / 6.0f;
+  std::string squared = "x";
+};
+
+// As JAX and flax write it: sums without their dimension, times a constant, with Reshape and Expand after
+// them.
+OnnxModel of_jax(const JaxForm& form) {
+  OnnxModel m;
+  m.input("x", {2, 5, 6})
+      .initializer("factor", scalar(form.mean_factor))
+      .initializer("epsilon", scalar(1e-5f));
+  m.initializer("zero", scalar(0.0f)).initializer("scale", random_tensor({1, 1, 6}, 1));
+  m.initializer("bias", random_tensor({1, 1, 6}, 2))
+      .initializer("axis", HostTensor::i64({1}, std::array{int64_t{2}}));
+  m.initializer("kept", HostTensor::i64({3}, Attributes::Ints{2, 5, 1}));
+  if (form.squared != "x") m.node("Add", {"x", "bias"}, {form.squared});
+  const auto mean = [&](const std::string& of, const std::string& name) {
+    m.node("ReduceSum", {of, "axis"}, {name + ".sum"}, attributes({{"keepdims", int64_t{0}}}));
+    m.node("Mul", {name + ".sum", "factor"}, {name + ".flat"});
+  };
+  const auto kept = [&](const std::string& flat, const std::string& name) {
+    m.node("Reshape", {flat, "kept"}, {name + ".row"}).node("Expand", {name + ".row", "kept"}, {name});
+  };
+  mean("x", "mean");
+  kept("mean.flat", "mean");
+  m.node("Sub", {"x", "mean"}, {"d"});
+  if (form.fast_variance) {
+    m.node("Mul", {form.squared, form.squared}, {"square"});
+    mean("square", "squares");
+    m.node("Mul", {"mean.flat", "mean.flat"}, {"of_mean"})
+        .node("Sub", {"squares.flat", "of_mean"}, {"difference"});
+    m.node("Max", {"zero", "difference"}, {"variance.flat"});
+  } else {
+    m.node("Mul", {"d", "d"}, {"square"});
+    mean("square", "variance");
+  }
+  kept("variance.flat", "variance");
+  m.node("Add", {"variance", "epsilon"}, {"v"}).node("Sqrt", {"v"}, {"s"}).node("Reciprocal", {"s"}, {"r"});
+  m.node("Mul", {"r", "scale"}, {"f"})
+      .node("Mul", {"d", "f"}, {"p"})
+      .node("Add", {"p", "bias"}, {"y"})
+      .output("y");
+  return m;
+}
+
+TEST(FuseLayerNorm, MomentsOfJax) {
+  for (const bool fast : {true, false})
+    EXPECT_EQ(types(after(fuse_layer_norm, of_jax({.fast_variance = fast}))), "LayerNormalization") << fast;
+}
+
+TEST(FuseLayerNorm, OtherMomentsStay) {
+  const auto stays = [](const OnnxModel& m) {
+    return types(after(fuse_layer_norm, m)).find("LayerNormalization") == std::string::npos;
+  };
+  EXPECT_TRUE(stays(of_jax({.mean_factor = 1.0f / 5.0f}))) << "no mean";
+  EXPECT_TRUE(stays(of_jax({.squared = "other"}))) << "moments of two tensors";
 }
 
 // Llama's form: a quotient by the root of the mean of squares, with the scale first or last.

@@ -1,7 +1,11 @@
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
+#include <utility>
 
+#include "graph/operators/movement/gather.hpp"
+#include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/reduction/channel_norm.hpp"
 #include "graph/operators/reduction/normalization.hpp"
 #include "graph/operators/reduction/reduce.hpp"
@@ -21,18 +25,80 @@ struct Mean {
   bool operator==(const Mean&) const = default;
 };
 
-std::optional<Mean> match_mean(const GraphEditor& editor, ValueId value) {
+// A value without Reshapes and Expands that leave its elements in order: JAX inserts the dimensions of 1 with
+// them.
+ValueId without_inserted_dimensions(const GraphEditor& editor, ValueId value) {
+  for (;;) {
+    ValueId input = kNoValue;
+    if (const auto reshape = match_producer<ReshapeFamily>(editor, value)) input = reshape.input();
+    if (const auto expand = match_producer<Expand>(editor, value)) input = expand.input();
+    if (input == kNoValue ||
+        element_count(editor.type(input).shape) != element_count(editor.type(value).shape))
+      return value;
+    value = input;
+  }
+}
+
+// The mean that a Reduce computes, or a sum and the division by the number of its terms.
+std::optional<Mean> match_reduced_mean(const GraphEditor& editor, ValueId value) {
+  double factor = 1.0;
+  if (const auto step = match_scalar(editor, value); step && step->kind == BinaryKind::mul) {
+    factor = step->scalar;
+    value = without_inserted_dimensions(editor, step->input);
+  }
   const auto reduce = match_producer<Reduce>(editor, value);
-  if (!reduce || reduce->kind != ReduceKind::mean || !reduce->keep_dims) return std::nullopt;
+  if (!reduce || (reduce->kind != ReduceKind::mean && reduce->kind != ReduceKind::sum)) return std::nullopt;
+  if (reduce->fixed_mean) return std::nullopt;  // of integers
   const auto axes = reduce->reduced_axes(operator_inputs(editor.graph(), *reduce.node));
   const Shape& shape = editor.type(reduce.input()).shape;
   const size_t rank = shape.size();
+  double count = 1.0;
+  if (reduce->kind == ReduceKind::sum)
+    for (const size_t axis : axes) count *= static_cast<double>(shape[axis]);
+  constexpr double kRounding = 1e-6;
+  if (std::fabs(factor * count - 1.0) > kRounding) return std::nullopt;
   constexpr int64_t kMostChannels = int64_t{1} << 16;  // whose loop the kernel need not split
   if (rank == 4 && axes == std::vector<size_t>{1} && shape[1] <= kMostChannels)
     return Mean{reduce.input(), 1, true};
   // The axes are sorted and distinct: they are the last ones where the first of them is.
   if (axes.empty() || axes.front() != rank - axes.size()) return std::nullopt;
   return Mean{reduce.input(), axes.front()};
+}
+
+// Whether the reduced dimensions of the mean stay in `value` as dimensions of 1.
+bool keeps_dimensions(const GraphEditor& editor, ValueId value, const Mean& mean) {
+  Shape kept = editor.type(mean.input).shape;
+  if (mean.of_channels)
+    kept[1] = 1;
+  else
+    std::fill(kept.begin() + static_cast<std::ptrdiff_t>(mean.axis), kept.end(), 1);
+  return editor.type(value).shape == kept;
+}
+
+std::optional<Mean> match_mean(const GraphEditor& editor, ValueId value) {
+  const auto mean = match_reduced_mean(editor, without_inserted_dimensions(editor, value));
+  return mean && keeps_dimensions(editor, value, *mean) ? mean : std::nullopt;
+}
+
+// value = mean of x^2 - (mean of x)^2, at least 0, as JAX computes the variance: the mean of x
+std::optional<Mean> match_variance_of_moments(const GraphEditor& editor, ValueId value) {
+  ValueId inner = without_inserted_dimensions(editor, value);
+  if (const auto bounded = match_binary(editor, inner, BinaryKind::max)) {
+    for (const size_t slot : {0, 1}) {
+      const HostTensor* bound = editor.constant((*bounded)[slot]);
+      if (bound != nullptr && bound->elements() == 1 && bound->to_floats()[0] == 0.0f)
+        inner = without_inserted_dimensions(editor, (*bounded)[1 - slot]);
+    }
+  }
+  const auto moments = match_binary(editor, inner, BinaryKind::sub);
+  const auto of_squares =
+      moments ? match_reduced_mean(editor, without_inserted_dimensions(editor, (*moments)[0])) : std::nullopt;
+  const auto x = of_squares ? match_square(editor, of_squares->input) : std::nullopt;
+  const auto squared = x ? match_square(editor, (*moments)[1]) : std::nullopt;
+  const auto mean = squared ? match_reduced_mean(editor, without_inserted_dimensions(editor, *squared))
+                            : std::optional<Mean>();
+  if (!mean || *mean != Mean{*x, of_squares->axis, of_squares->of_channels}) return std::nullopt;
+  return keeps_dimensions(editor, value, *mean) ? mean : std::nullopt;
 }
 
 // value = x - mean of x: that mean
@@ -54,10 +120,11 @@ std::optional<Deviation> match_standard_deviation(const GraphEditor& editor, Val
   const auto sum = match_unary(editor, value, UnaryKind::sqrt);
   const auto step = sum ? match_scalar(editor, *sum) : std::nullopt;
   if (!step || step->kind != BinaryKind::add || step->scalar < 0.0) return std::nullopt;
+  const auto epsilon = static_cast<float>(step->scalar);
+  if (const auto mean = match_variance_of_moments(editor, step->input)) return Deviation{*mean, epsilon};
   const auto variance = match_mean(editor, step->input);
   const auto deviation = variance ? match_square(editor, variance->input) : std::nullopt;
   if (!deviation) return std::nullopt;
-  const auto epsilon = static_cast<float>(step->scalar);
   const auto mean = match_deviation(editor, *deviation);
   const Mean squared{*deviation, variance->axis, variance->of_channels};
   if (mean && *mean == Mean{mean->input, squared.axis, squared.of_channels}) return Deviation{*mean, epsilon};
@@ -195,6 +262,23 @@ void fuse_two_products(GraphEditor& editor, size_t index) {
   }
 }
 
+// (x - mean) * (scale / deviation) + bias, as JAX writes it.
+void fuse_scaled_deviation(GraphEditor& editor, size_t index) {
+  const ValueId result = editor.node(index).outputs[0];
+  const auto product = match_binary(editor, result, BinaryKind::mul);
+  for (size_t slot = 0; product && slot < 2; ++slot) {
+    const auto mean = match_deviation(editor, (*product)[slot]);
+    if (!mean || editor.type(mean->input) != editor.type(result)) continue;
+    const Shape last = factor_dimensions(editor, *mean);
+    auto factor = match_factor(editor, (*product)[1 - slot], last);
+    if (!factor || factor->deviation.mean != *mean) continue;
+    const auto sum = match_constant_reader(editor, result, BinaryKind::add);
+    auto bias = sum ? expand_to_last_dimensions(*sum->constant, last) : std::nullopt;
+    const size_t at = bias ? sum->index : index;
+    return replace_by_norm(editor, at, factor->deviation, std::move(factor->scale), std::move(bias));
+  }
+}
+
 }  // namespace
 
 void fuse_layer_norm(Graph& graph) {
@@ -203,6 +287,7 @@ void fuse_layer_norm(Graph& graph) {
     if (!is_float_binary(editor, index)) continue;
     fuse_quotient(editor, index);
     fuse_two_products(editor, index);
+    fuse_scaled_deviation(editor, index);
   }
   editor.commit();
   remove_dead_code(graph);
