@@ -11,7 +11,9 @@ if(NOT VELLUM_PACKED_ONLY)
   # CMake's own find module rather than protobuf's configuration: the module knows the compiler and the lite library
   # wherever they came from.
   find_package(Protobuf REQUIRED)
-  find_package(SPIRV-Tools-opt QUIET)  # glslang's SPIR-V library links to it if it was built with it
+  # Validates SPIR-V. glslang's SPIR-V library links to both if it was built with them, which vcpkg's is not.
+  find_package(SPIRV-Tools QUIET CONFIG)
+  find_package(SPIRV-Tools-opt QUIET)
   find_package(glslang REQUIRED CONFIG)
 endif()
 unset(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL)
