@@ -45,10 +45,10 @@ def test_resized_before_the_delegate_sees_the_model(delegated):
 
 
 def islands(model):
-    """ZEROS_LIKE, which Vellum does not have; then a few nodes that are not worth a transfer."""
+    """BITCAST, which Vellum does not have; then a few nodes that are not worth a transfer."""
     for name in "efg":
         model.tensor(name, (1, 16, 16, 4))
-    model.operator("ZEROS_LIKE", ["d"], ["e"], schema.ZerosLikeOptionsT())
+    model.operator("BITCAST", ["d"], ["e"], schema.BitcastOptionsT())
     model.operator("EXP", ["e"], ["f"], schema.ExpOptionsT())
     model.operator("ABS", ["f"], ["g"], schema.AbsOptionsT())
 
@@ -57,7 +57,7 @@ def test_no_islands(delegated):
     model = conv_model(islands, outputs=["d", "g"])
     interpreter = delegated(model)
     assert "claims 4 of 7 nodes in 1 part" in delegated.report
-    assert "ZEROS_LIKE #4 'e': Vellum does not have this operator" in delegated.report
+    assert "BITCAST #4 'e': Vellum does not have this operator" in delegated.report
     assert "EXP #5 'f', ABS #6 'g': a part of 2 nodes is not worth a transfer" in delegated.report
     inputs = random_inputs(interpreter)
     assert_close(run(interpreter, inputs), run(on_host(model), inputs))
