@@ -95,6 +95,23 @@ struct MirrorPadParameters {
 struct CumsumParameters {
   bool exclusive, reverse;
 };
+struct Conv3dParameters {
+  PaddingKind padding;
+  int32_t stride_w, stride_h, stride_d, dilation_w, dilation_h, dilation_d, activation;
+};
+struct RnnParameters {
+  int32_t activation;
+  bool asymmetric_quantize_inputs;
+};
+struct SequenceRnnParameters {
+  bool time_major;
+  int32_t activation;
+  bool asymmetric_quantize_inputs;
+};
+struct SvdfParameters {
+  int32_t rank, activation;
+  bool asymmetric_quantize_inputs;
+};
 struct SequenceLstmParameters {
   int32_t activation;
   float cell_clip, proj_clip;

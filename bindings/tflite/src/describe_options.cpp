@@ -86,6 +86,19 @@ auto describe(Builder& b, const FakeQuantParameters& p) {
 auto describe(Builder& b, const ReverseSequenceParameters& p) {
   return schema::CreateReverseSequenceOptions(b, p.seq_dim, p.batch_dim);
 }
+auto describe(Builder& b, const Conv3dParameters& p) {
+  return schema::CreateConv3DOptions(b, padding(p.padding), p.stride_d, p.stride_w, p.stride_h,
+                                     activation(p.activation), p.dilation_d, p.dilation_w, p.dilation_h);
+}
+auto describe(Builder& b, const RnnParameters& p) {
+  return schema::CreateRNNOptions(b, activation(p.activation));
+}
+auto describe(Builder& b, const SequenceRnnParameters& p) {
+  return schema::CreateSequenceRNNOptions(b, p.time_major, activation(p.activation));
+}
+auto describe(Builder& b, const SvdfParameters& p) {
+  return schema::CreateSVDFOptions(b, p.rank, activation(p.activation));
+}
 auto describe(Builder& b, const SequenceLstmParameters& p) {
   return schema::CreateUnidirectionalSequenceLSTMOptions(b, activation(p.activation), p.cell_clip,
                                                          p.time_major, p.diagonal_recurrent_tensors);
@@ -214,6 +227,15 @@ OptionsTable describe_options(Builder& builder, int32_t builtin_code, const void
       return from.as<ReverseSequenceParameters>();
     case kTfLiteBuiltinCumsum:
       return from.as<CumsumParameters>();
+    case kTfLiteBuiltinConv3d:
+    case kTfLiteBuiltinConv3dTranspose:
+      return from.as<Conv3dParameters>();
+    case kTfLiteBuiltinRnn:
+      return from.as<RnnParameters>();
+    case kTfLiteBuiltinUnidirectionalSequenceRnn:
+      return from.as<SequenceRnnParameters>();
+    case kTfLiteBuiltinSvdf:
+      return from.as<SvdfParameters>();
     case kTfLiteBuiltinUnidirectionalSequenceLstm:
       return from.as<SequenceLstmParameters>();
     default:

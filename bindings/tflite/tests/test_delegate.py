@@ -133,6 +133,52 @@ def test_states_stay_in_the_interpreter(delegated):
     np.testing.assert_array_equal(run(interpreter, first[0])["y"], first[1]["y"])
 
 
+def volume_model():
+    rng, model = np.random.default_rng(6), ModelBuilder()
+    model.tensor("x", (1, 5, 7, 6, 3))
+    model.tensor("w", (2, 3, 3, 3, 4), data=rng.standard_normal((2, 3, 3, 3, 4)) / 4)
+    model.tensor("b", (4,), data=rng.standard_normal(4))
+    model.tensor("y", (1, 5, 4, 2, 4))
+    options = schema.Conv3DOptionsT()
+    options.padding, options.fusedActivationFunction = schema.Padding.SAME, schema.ActivationFunctionType.RELU
+    options.strideD, options.strideH, options.strideW = 1, 2, 3
+    model.operator("CONV_3D", ["x", "w", "b"], ["y"], options)
+    return model.finish(["x"], ["y"])
+
+
+def recurrent_model(kind):
+    """A layer of 4 cells that keeps its state from run to run."""
+    rng, model, cells, rank, steps = np.random.default_rng(7), ModelBuilder(), 4, 2, 3
+
+    def weights(name, *shape):
+        return model.tensor(name, shape, data=rng.standard_normal(shape) / 2)
+
+    sequence = kind == "UNIDIRECTIONAL_SEQUENCE_RNN"
+    x = model.tensor("x", (1, steps, 5) if sequence else (1, 5))
+    y = model.tensor("y", (1, steps, cells) if sequence else (1, cells))
+    if kind == "SVDF":
+        inputs = [x, weights("features", cells * rank, 5), weights("times", cells * rank, steps), weights("b", cells)]
+        state, options = (1, cells * rank * steps), schema.SVDFOptionsT()
+        options.rank = rank
+    else:
+        inputs = [x, weights("w", cells, 5), weights("r", cells, cells), weights("b", cells)]
+        state, options = (1, cells), schema.SequenceRNNOptionsT() if sequence else schema.RNNOptionsT()
+        options.fusedActivationFunction = schema.ActivationFunctionType.TANH
+    model.operator(kind, [*inputs, model.tensor("state", state, is_variable=True)], [y], options)
+    return model.finish(["x"], ["y"])
+
+
+@pytest.mark.parametrize("model", [
+    volume_model(), *map(recurrent_model, ("SVDF", "RNN", "UNIDIRECTIONAL_SEQUENCE_RNN"))],
+    ids=["CONV_3D", "SVDF", "RNN", "SEQUENCE_RNN"])
+def test_rarer_layers(delegated, model):
+    interpreter, host = delegated(model), on_host(model)
+    assert "claims 1 of 1" in delegated.report
+    for seed in (1, 2):
+        inputs = random_inputs(interpreter, seed)
+        assert_close(run(interpreter, inputs), run(host, inputs))
+
+
 @pytest.mark.parametrize("options", [
     {"precision": "fp16"}, {"storage": "image2d"}, {"memory": "offsets"}, {"memory_budget": "8MiB"},
     {"weights_budget": "64KiB"}, {"max_submit_ms": 1}, {"self_check": "on"}, {"cached_shapes": 1}])
