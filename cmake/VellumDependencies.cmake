@@ -13,6 +13,11 @@ if(NOT VELLUM_PACKED_ONLY)
   find_package(Protobuf REQUIRED)
   # Validates SPIR-V. glslang's SPIR-V library links to both if it was built with them, which vcpkg's is not.
   find_package(SPIRV-Tools QUIET CONFIG)
+  foreach(name SPIRV-Tools-static SPIRV-Tools SPIRV-Tools-shared)  # whichever of these it was built as
+    if(TARGET ${name} AND NOT VELLUM_SPIRV_TOOLS)
+      set(VELLUM_SPIRV_TOOLS ${name})
+    endif()
+  endforeach()
   find_package(SPIRV-Tools-opt QUIET)
   find_package(glslang REQUIRED CONFIG)
 endif()

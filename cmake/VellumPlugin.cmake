@@ -16,7 +16,7 @@ function(vellum_add_plugin name)
   target_include_directories(${name} SYSTEM PRIVATE ${arg_INCLUDE} ${VELLUM_VULKAN_INCLUDE_DIR})
   vellum_configure(${name})
   target_link_libraries(${name} PRIVATE Vellum::planner Threads::Threads ${CMAKE_DL_LIBS} protobuf::libprotobuf-lite glslang::SPIRV
-                        glslang::glslang glslang::glslang-default-resource-limits ${SPIRV-Tools_LIBRARIES})
+                        glslang::glslang glslang::glslang-default-resource-limits ${VELLUM_SPIRV_TOOLS})
   if(UNIX AND NOT APPLE)
     target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,nodelete
                         -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/exports.map)
