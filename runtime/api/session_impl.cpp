@@ -1,4 +1,4 @@
-// What a session does with its inputs and runs. session_shapes.cpp makes its executors.
+// The inputs and runs of a session. session_shapes.cpp makes its executors.
 #include "api/session_impl.hpp"
 
 #include <algorithm>

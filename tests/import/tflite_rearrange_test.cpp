@@ -125,7 +125,7 @@ TEST(TfliteRearrange, FloorDivRoundsDown) {
   EXPECT_EQ(run_tflite(n.finish({i}, {q}), {integers})[0].to_ints(), expected);
 }
 
-// What is left without the remainder would be below the least integer here.
+// The dividend less its remainder would be below the least integer of 32 bits.
 TEST(TfliteRearrange, FloorDivOfTheLeastIntegers) {
   TfliteModel m;
   const auto x = m.tensor("x", {3}, tfl::TensorType::int32), y = m.tensor("y", {3}, tfl::TensorType::int32);

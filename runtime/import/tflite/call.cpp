@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "graph/operators/elementwise/cast.hpp"
+#include "graph/operators/movement/transpose.hpp"
 #include "import/tflite/integer_results.hpp"
 
 namespace vellum::tflite {
@@ -93,6 +93,12 @@ ValueId Call::emit_inner(std::shared_ptr<const Operator> made, std::vector<Value
   return id;
 }
 
+ValueId Call::emit_transposed(ValueId value, Ints order) const {
+  auto op = std::make_shared<Transpose>();
+  op->perm = std::move(order);
+  return emit_inner(std::move(op), {value});
+}
+
 bool Call::prefers_image() const {
   if (writer.rank(output()) != 4) return false;
   bool held = false;
@@ -124,9 +130,13 @@ ValueId Call::ints(const Ints& values, const char* what) const {
 }
 
 ValueId Call::computed_ints(size_t index) const {
-  auto to_i64 = std::make_shared<Cast>();
-  to_i64->to = DType::i64;
-  return emit_inner(std::move(to_i64), {writer.in_file_order(input(index))});
+  return emit_inner(cast_to(DType::i64), {writer.in_file_order(input(index))});
+}
+
+std::shared_ptr<Cast> cast_to(DType dtype) {
+  auto op = std::make_shared<Cast>();
+  op->to = dtype;
+  return op;
 }
 
 std::shared_ptr<Binary> make_binary(BinaryKind kind) {

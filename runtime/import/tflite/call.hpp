@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/operators/elementwise/binary.hpp"
+#include "graph/operators/elementwise/cast.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "import/tflite/schema.hpp"
 #include "import/tflite/writer.hpp"
@@ -60,6 +61,9 @@ struct Call {
   ValueId emit_inner(std::shared_ptr<const Operator> made, std::vector<ValueId> values,
                      schema::FusedActivation activation = schema::FusedActivation::none) const;
 
+  // Adds an inner Transpose: dimension i of its result is dimension order[i] of `value`.
+  ValueId emit_transposed(ValueId value, Ints order) const;
+
   // Returns whether an operator that supports both orders of dimensions should use images (N, C, H, W): its
   // output has four dimensions, and an input is held as an image.
   bool prefers_image() const;
@@ -73,6 +77,7 @@ struct Call {
 
 std::shared_ptr<Binary> make_binary(BinaryKind kind);
 std::shared_ptr<Unary> make_unary(UnaryKind kind);
+std::shared_ptr<Cast> cast_to(DType dtype);
 
 using Convert = void (*)(const Call& call);
 

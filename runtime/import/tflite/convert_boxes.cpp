@@ -2,7 +2,6 @@
 // those that are.
 #include <cmath>
 
-#include "graph/operators/elementwise/cast.hpp"
 #include "graph/operators/generators/shape.hpp"
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/gather.hpp"
@@ -41,12 +40,6 @@ float overlap_limit(const Call& call) {
 ValueId with_dimensions(const Call& call, ValueId value, Ints axes) {
   auto op = std::make_shared<Unsqueeze>();
   op->axes = std::move(axes);
-  return call.emit_inner(std::move(op), {value});
-}
-
-ValueId converted(const Call& call, ValueId value, DType dtype) {
-  auto op = std::make_shared<Cast>();
-  op->to = dtype;
   return call.emit_inner(std::move(op), {value});
 }
 
@@ -89,7 +82,7 @@ void define_count(const Call& call, size_t index, ValueId kept) {
   const ValueId shape = call.emit_inner(std::make_shared<ShapeOf>(), {kept});
   auto scalar = std::make_shared<Squeeze>();
   scalar->axes = Ints{0};
-  const ValueId count = converted(call, shape, DType::i32);
+  const ValueId count = call.emit_inner(cast_to(DType::i32), {shape});
   call.writer.add_node(std::move(scalar), {count}, {call.writer.define(call.output(index), false)});
 }
 
@@ -99,7 +92,7 @@ void define_count(const Call& call, size_t index, ValueId kept) {
 void convert_non_max_suppression(const Call& call) {
   const int64_t most = most_boxes(call);
   const ValueId kept = kept_boxes(call, most);
-  define_filled_up(call, 0, converted(call, kept, DType::i32), DType::i32, most);
+  define_filled_up(call, 0, call.emit_inner(cast_to(DType::i32), {kept}), DType::i32, most);
   define_count(call, 1, kept);
 }
 
@@ -109,7 +102,7 @@ void convert_soft_non_max_suppression(const Call& call) {
     refuse_unsupported("suppression that lowers scores (sigma is not 0)");
   const int64_t most = most_boxes(call);
   const ValueId kept = kept_boxes(call, most);
-  define_filled_up(call, 0, converted(call, kept, DType::i32), DType::i32, most);
+  define_filled_up(call, 0, call.emit_inner(cast_to(DType::i32), {kept}), DType::i32, most);
   const ValueId scores =
       call.emit_inner(std::make_shared<Gather>(), {call.writer.in_file_order(call.input(kScores)), kept});
   define_filled_up(call, 1, scores, DType::f32, most);

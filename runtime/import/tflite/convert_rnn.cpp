@@ -24,12 +24,6 @@ ValueId with_shape(const Call& call, ValueId value, Ints shape) {
   return call.emit_inner(std::move(op), {value});
 }
 
-ValueId with_order(const Call& call, ValueId value, Ints order) {
-  auto op = std::make_shared<Transpose>();
-  op->perm = std::move(order);
-  return call.emit_inner(std::move(op), {value});
-}
-
 std::string rnn_activation(schema::FusedActivation activation) {
   if (activation == schema::FusedActivation::tanh) return "Tanh";
   if (activation == schema::FusedActivation::relu) return "Relu";
@@ -98,7 +92,7 @@ void convert_sequence_rnn(const Call& call) {
   const auto& options = call.required_options<schema::SequenceRNNOptions>();
   refuse_other_rank(call, 3);
   ValueId x = call.writer.in_file_order(call.input(kRnnX));
-  if (!options.time_major()) x = with_order(call, x, {1, 0, 2});
+  if (!options.time_major()) x = call.emit_transposed(x, {1, 0, 2});
   const ValueId y = emit_rnn(call, x, options.activation());
   if (options.time_major()) return call.emit(std::make_shared<Identity>(), {y}, false);
   auto swap = std::make_shared<Transpose>();
@@ -146,7 +140,7 @@ void convert_svdf(const Call& call) {
   if (time.size() != 2 || time[0] < 1 || time[1] < 1 || rank < 1 || time[0] % rank != 0)
     refuse_model("rank " + std::to_string(rank) + " of weights of " + to_string(time));
   const int64_t filters = time[0], memory = time[1];
-  const ValueId transposed = with_order(call, writer.in_file_order(call.input(kFeatureWeights)), {1, 0});
+  const ValueId transposed = call.emit_transposed(writer.in_file_order(call.input(kFeatureWeights)), {1, 0});
   const ValueId feature =
       call.emit_inner(std::make_shared<MatMul>(), {writer.in_file_order(call.input(kSvdfX)), transposed});
   const ValueId newest = with_shape(call, in_steps_of_state(call, feature), {-1, filters, 1});

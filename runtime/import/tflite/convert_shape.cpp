@@ -1,7 +1,6 @@
 // Converters of operators that compute values from shapes, and tensors from values.
 #include <algorithm>
 
-#include "graph/operators/elementwise/cast.hpp"
 #include "graph/operators/elementwise/select.hpp"
 #include "graph/operators/generators/shape.hpp"
 #include "graph/operators/movement/concat.hpp"
@@ -9,15 +8,6 @@
 #include "import/tflite/call.hpp"
 
 namespace vellum::tflite {
-namespace {
-
-std::shared_ptr<Cast> cast_to(DType dtype) {
-  auto op = std::make_shared<Cast>();
-  op->to = dtype;
-  return op;
-}
-
-}  // namespace
 
 // The shape in the file's order. The graph's Shape is int64.
 void convert_shape(const Call& call) {

@@ -17,16 +17,15 @@ Ints steps(int64_t depth, int64_t height, int64_t width, const char* what) {
   return {depth, height, width};
 }
 
+void read_steps(const schema::Conv3DOptions& options, Window& window) {
+  window.strides = steps(options.stride_d(), options.stride_h(), options.stride_w(), "stride");
+  window.dilations = steps(options.dilation_d(), options.dilation_h(), options.dilation_w(), "dilation");
+}
+
 AutoPad padding_of(const schema::Conv3DOptions& options) {
   if (options.padding() == schema::Padding::same) return AutoPad::same_upper;
   if (options.padding() == schema::Padding::valid) return AutoPad::valid;
   refuse_model("padding " + std::to_string(static_cast<int>(options.padding())) + " is unknown");
-}
-
-ValueId permuted_value(const Call& call, ValueId value, Ints order) {
-  auto op = std::make_shared<Transpose>();
-  op->perm = std::move(order);
-  return call.emit_inner(std::move(op), {value});
 }
 
 // Returns x, the weights (depth, height, width and two numbers of channels in the file, which change places
@@ -38,7 +37,7 @@ std::vector<ValueId> volume_values(const Call& call, size_t x, const Ints& order
     refuse_unsupported("weights are " + to_string(weights->type()) + ", expected five dimensions of float32");
   if (call.writer.quantised(call.input(x))) refuse_unsupported("a volume of integers");
   std::vector<ValueId> values{
-      permuted_value(call, call.writer.in_file_order(call.input(x)), {0, 4, 1, 2, 3}),
+      call.emit_transposed(call.writer.in_file_order(call.input(x)), {0, 4, 1, 2, 3}),
       call.writer.add_constant(call.writer.name_of(call.input(1)) + "_weights", permuted(*weights, order))};
   if (call.has_input(bias)) values.push_back(call.writer.in_file_order(call.input(bias)));
   return values;
@@ -56,9 +55,7 @@ void emit_volume(const Call& call, std::shared_ptr<const Operator> op, std::vect
 void convert_conv_3d(const Call& call) {
   const auto& options = call.required_options<schema::Conv3DOptions>();
   auto conv = std::make_shared<Conv>();
-  conv->window.strides = steps(options.stride_d(), options.stride_h(), options.stride_w(), "stride");
-  conv->window.dilations =
-      steps(options.dilation_d(), options.dilation_h(), options.dilation_w(), "dilation");
+  read_steps(options, conv->window);
   conv->window.auto_pad = padding_of(options);
   emit_volume(call, std::move(conv), volume_values(call, 0, {4, 3, 0, 1, 2}, 2), options.activation());
 }
@@ -69,9 +66,7 @@ void convert_transpose_conv_3d(const Call& call) {
   const Ints shape = call.constant_of_rank(0, 5, "the output's shape");
   const Shape& x = call.writer.type(call.input(2)).shape;
   auto conv = std::make_shared<ConvTranspose>();
-  conv->window.strides = steps(options.stride_d(), options.stride_h(), options.stride_w(), "stride");
-  conv->window.dilations =
-      steps(options.dilation_d(), options.dilation_h(), options.dilation_w(), "dilation");
+  read_steps(options, conv->window);
   std::vector<ValueId> values = volume_values(call, 2, {4, 3, 0, 1, 2}, 3);
   const Shape& kernel = call.writer.constant(call.input(1))->shape();
   if (x.size() != 5) refuse_model("its input has not five dimensions");

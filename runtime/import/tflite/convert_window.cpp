@@ -238,10 +238,6 @@ FixedAverage read_fixed_average(const Call& call, int64_t most_elements_of_16_bi
   return {x->scale, x->zero};
 }
 
-}  // namespace
-
-namespace {
-
 std::shared_ptr<Pool> make_pool(const schema::Pool2DOptions& options, PoolKind kind) {
   auto pool = std::make_shared<Pool>();
   pool->kind = kind;

@@ -13,7 +13,7 @@
 namespace vellum {
 namespace {
 
-// What makes a tail of a graph: its first node.
+// Returns what of the tail's first node is known only in a run.
 std::string_view unknown_before(const Node& node) {
   if (dynamic_cast<const If*>(node.op.get())) return "its condition";
   if (dynamic_cast<const LoopOperator*>(node.op.get())) return "how often it repeats its body";

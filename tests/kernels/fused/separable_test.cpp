@@ -78,7 +78,7 @@ void check_one_kernel(const Layers& layers) {
   const DeviceCaps caps = gpu_named("NAVI31");
   // With a residual the kernel binds five buffers, and devices promise four.
   const bool has_buffers = !layers.residual || caps.max_storage_buffers_per_stage >= 5;
-  // Of subgroups with more lanes than the smallest pictures have pixels the kernel is predicted to be slower.
+  // With subgroups of more than 64 lanes the kernel is predicted to be slower on the smallest pictures.
   if (!has_buffers || caps.subgroup_size <= 64)
     EXPECT_EQ(takes_one_kernel(test, caps), has_buffers) << candidates_on(test, caps).front();
   if (!has_buffers) return;

@@ -262,7 +262,7 @@ class GroupQueryBody {
     return body_.add(op, with_sinks({q_, keys, values, bias(), lengths_}));
   }
 
-  // The kernel of attention does not hold the sums of so many channels.
+  // The attention kernel takes values of at most Attention::kMostChannels channels.
   ValueId attend_by_products(ValueId keys, ValueId values) {
     DecomposedAttention parts{
         .q = q_, .k = keys, .v = values, .mask = joined_mask(), .softcap = form_.softcap};
