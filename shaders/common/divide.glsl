@@ -20,20 +20,41 @@ vec4 on_its_side(vec4 quotient, vec4 nearest, vec4 left, vec4 b) {
   return mix(quotient, corrected, lessThanEqual(abs(quotient - nearest), 4.0 * gap));
 }
 
+// Returns a - n * b, exactly if n * b is close to a: the factors are split into halves of their bits (Dekker 1971).
+vec4 remainder_of(vec4 a, vec4 n, vec4 b) {
+  precise vec4 product = n * b;
+  precise vec4 wide = n * 4097.0, wide_b = b * 4097.0;
+  precise vec4 high = wide - (wide - n), high_b = wide_b - (wide_b - b);
+  precise vec4 low = n - high, low_b = b - high_b;
+  precise vec4 rest = ((high * high_b - product) + high * low_b + low * high_b) + low * low_b;
+  precise vec4 left = (a - product) - rest;
+  return left;
+}
+
 // Returns a / b so exactly that floor(), ceil() and roundEven() of it give the same as of the correctly rounded quotient.
 vec4 exact_halves(vec4 a, vec4 b) {
   vec4 quotient = a / b, nearest = 0.5 * roundEven(2.0 * quotient);
-  // nearest * b = product + rest exactly: the factors are split into halves of their bits (Dekker 1971).
-  precise vec4 product = nearest * b;
-  precise vec4 wide = nearest * 4097.0, wide_b = b * 4097.0;
-  precise vec4 high = wide - (wide - nearest), high_b = wide_b - (wide_b - b);
-  precise vec4 low = nearest - high, low_b = b - high_b;
-  precise vec4 rest = ((high * high_b - product) + high * low_b + low * high_b) + low * low_b;
-  precise vec4 left = (a - product) - rest;
-  return on_its_side(quotient, nearest, left, b);
+  return on_its_side(quotient, nearest, remainder_of(a, nearest, b), b);
 }
 vec2 exact_halves(vec2 a, vec2 b) { return exact_halves(a.xyxy, b.xyxy).xy; }
 float exact_halves(float a, float b) { return exact_halves(vec4(a), vec4(b)).x; }
+
+// Returns the float that is nearest to total / count, for a whole count up to 2^19, so that a rounding that follows is the one
+// of the exact mean. A quotient whose remainder is not finite remains as it is. EXACT_DIVISION: the device's quotients are the
+// nearest floats (DeviceCaps::exact_division).
+vec4 mean_of(vec4 total, float count) {
+#ifdef EXACT_DIVISION
+  return total / count;
+#else
+  precise vec4 quotient = total / count;  // precise, so that it is rounded before anything is added to it
+  // The device's quotient may be 2.5 units in the last place off. Its remainder's quotient is off by less than 2^-20 units, and
+  // the exact mean is no closer to the middle of two floats, because the count has few bits.
+  vec4 left = remainder_of(total, quotient, vec4(count));
+  precise vec4 corrected = quotient + left / count;
+  return mix(quotient, corrected, lessThanEqual(abs(left), abs(total)));
+#endif
+}
+float mean_of(float total, float count) { return mean_of(vec4(total), count).x; }
 
 // Replaces NaN by 0. It is detected by its bits, because inf_nan.glsl would keep Metal from optimising every kernel with an
 // activation.

@@ -111,7 +111,7 @@ void store_mean(vec4 stored, int slice, int pixels) {
     if (invocation + half_of_them < count) invocation_sums[invocation] += invocation_sums[invocation + half_of_them];
   }
   if (invocation == 0 && slice < slices(y_shape.z))
-    store_y(ivec4(0, 0, slice, 0), invocation_sums[0] / float(pixels));
+    store_y(ivec4(0, 0, slice, 0), mean_of(invocation_sums[0], float(pixels)));
 }
 #endif
 

@@ -5,6 +5,7 @@
 
 #include "adaptive_pool.h"
 #include "tensor.glsl"
+#include "divide.glsl"
 #include "texel.glsl"
 
 TENSOR_IN(x)
@@ -19,5 +20,5 @@ void main() {
   for (int h = begin.y; h < end.y; ++h)
     for (int w = begin.x; w < end.x; ++w) sum += load_x(ivec4(w, h, p.zw));
   ivec2 size = end - begin;
-  store_y(p, sum / float(size.x * size.y));
+  store_y(p, mean_of(sum, float(size.x * size.y)));
 }

@@ -58,7 +58,7 @@ void main() {
   ivec4 stored = ivec4(v) + count * fixed_zero;
   v = activate(vec4(sign(stored) * ((abs(stored) + count / 2) / count) - fixed_zero) * activation_constants.w);
 #else
-  v = activate(v / float(max(taps.x * taps.y, 1)));
+  v = activate(mean_of(v, float(max(taps.x * taps.y, 1))));
 #endif
 #endif
   store_y(p, v);

@@ -54,7 +54,7 @@ float pooled(int i) {
 #ifdef AVERAGE
   // Padding counts up to pad_end: a window that ceil_mode extends further has fewer taps.
   ivec3 taps = count_include_pad != 0 ? taps_before(max(first, size + TRIPLE(pad_end)), first) : end - begin;
-  v /= float(max(taps.x * taps.y * taps.z, 1));
+  v = mean_of(v, float(max(taps.x * taps.y * taps.z, 1)));
 #endif
   return v;
 }

@@ -47,7 +47,7 @@ vec4 term_ReduceLogSum(vec4 x) { return x; }
 vec4 term_ReduceLogSumExp(vec4 x) { return exp(x); }
 
 vec4 finish_ReduceSum(vec4 total, float count) { return total; }
-vec4 finish_ReduceMean(vec4 total, float count) { return total / count; }
+vec4 finish_ReduceMean(vec4 total, float count) { return mean_of(total, count); }
 vec4 finish_ReduceMax(vec4 total, float count) { return total; }
 vec4 finish_ReduceMin(vec4 total, float count) { return total; }
 vec4 finish_ReduceProd(vec4 total, float count) { return total; }

@@ -56,7 +56,7 @@ void take_means(int rows, int n) {
     partial_sums[i] = sum;
   }
   barrier();
-  for (int row = lane; row < rows; row += WORKGROUP_X) values[row] = rounded_mean(total(row, split_k) / float(pixels));
+  for (int row = lane; row < rows; row += WORKGROUP_X) values[row] = rounded_mean(mean_of(total(row, split_k), float(pixels)));
   barrier();
 }
 

@@ -28,6 +28,10 @@ spirv_execution_mode(extensions = ["SPV_KHR_float_controls"], capabilities = [44
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #extension GL_KHR_shader_subgroup_ballot : require
 #endif
+#ifdef DIVIDE
+#extension GL_GOOGLE_include_directive : require
+#include "divide.glsl"
+#endif
 layout(local_size_x = WORKGROUP_X, local_size_y = WORKGROUP_Y, local_size_z = WORKGROUP_Z) in;
 #ifdef TEXELS
 layout(set = 0, binding = 0, rgba32f) uniform readonly imageBuffer texels;
@@ -103,6 +107,32 @@ TEST(WorstDevice, DividesByAReciprocal) {
   const std::vector<float> thirds = compute("division", "x[i] / 3.0", x);
   for (size_t i = 0; i < x.size(); ++i)  // within 2.5 units in the last place
     ASSERT_NEAR(thirds[i], x[i] / 3.0f, std::ldexp(2.5f, std::ilogb(x[i] / 3.0f) - 23)) << x[i];
+}
+
+// Totals of each count: whole numbers, those whose means are ties of sixteenths, and numbers of all bits.
+std::vector<std::pair<float, float>> totals_and_counts() {
+  std::vector<std::pair<float, float>> pairs;
+  uint32_t bits = 1;
+  for (const float count : {2.0f, 3.0f, 7.0f, 49.0f, 64.0f, 1023.0f, 4096.0f, 65535.0f, 524287.0f})
+    for (int i = 1; i <= 500; ++i) {
+      bits = 1664525 * bits + 1013904223;
+      pairs.emplace_back(static_cast<float>(i), count);
+      pairs.emplace_back((static_cast<float>(i) + 0.5f) * 0.0625f * count, count);
+      pairs.emplace_back(std::bit_cast<float>(0x30000000u + (bits >> 3)), count);
+    }
+  return pairs;
+}
+
+TEST(WorstDevice, MeansAreTheNearestFloatsDespiteIt) {
+  std::vector<float> x, expected;
+  for (const auto& [total, count] : totals_and_counts()) {
+    x.insert(x.end(), {total, count});
+    expected.insert(expected.end(), {total / count, -total / count});
+  }
+  const std::string mean = "mean_of((i & 1) == 0 ? x[i] : -x[i - 1], x[i | 1])";
+  EXPECT_EQ(differences(compute("division", mean, x, "DIVIDE"), expected), 0u);
+  EXPECT_GT(differences(compute("division", "((i & 1) == 0 ? x[i] : -x[i - 1]) / x[i | 1]", x), expected),
+            x.size() / 10);
 }
 
 TEST(WorstDevice, HasInexactFunctions) {

@@ -195,6 +195,7 @@ void pool_texels(Lowering& lowering, const Pool& op, const PoolPass& pass, Tenso
                                    .count_include_pad = op.count_include_pad,
                                    .p_norm = static_cast<float>(op.p)});
   define_pass(dispatch, op, pass);
+  if (op.kind == PoolKind::average && lowering.caps().exact_division) define(dispatch, "EXACT_DIVISION");
   if (op.averages_integers()) {
     define(dispatch, "FIXED_AVERAGE");
     dispatch.appended.emplace_back("fixed_zero", op.fixed_average.zero);
