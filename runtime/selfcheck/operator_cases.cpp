@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/matmul/attention.hpp"
 #include "graph/operators/matmul/block_product.hpp"
 #include "graph/operators/movement/block_gather.hpp"
@@ -20,6 +19,7 @@
 #include "kernels/fused/pool.hpp"
 #include "kernels/fused/separable.hpp"
 #include "kernels/fused/squeeze_excite.hpp"
+#include "selfcheck/elementwise_cases.hpp"
 #include "selfcheck/movement_cases.hpp"
 #include "selfcheck/quantised_cases.hpp"
 #include "selfcheck/weight_cases.hpp"
@@ -281,56 +281,6 @@ void add_reductions(std::vector<SmallOperator>& list) {
       small_operator("CumSum", "CumSum", {computed({5, 13}), {HostTensor::i64({}, Ints{1}), true}}));
 }
 
-SmallOperator by_element(SmallOperator made) {
-  made.error_scale = ErrorScale::element;
-  return made;
-}
-
-// Whole texels, but no whole slices, so that they can be in a buffer, in channels, and in rows of texels.
-const Shape kElements{1, 10, 8, 7};
-
-// A quotient that is rounded next, which has a kernel of its own.
-SmallOperator rounded_quotient(const Operand& dividends, const Operand& divisors) {
-  SmallOperator made = small_operator("Div, rounded", "Div", {dividends, divisors});
-  Graph& graph = made.graph;
-  const ValueId quotient = graph.outputs[0], rounded = graph.add_value("rounded");
-  graph.values[rounded].type = graph.values[quotient].type;
-  graph.values[rounded].type_known = true;
-  append_node(graph, "Floor", {quotient}, {}, rounded);
-  graph.outputs[0] = rounded;
-  return made;
-}
-
-void add_elementwise(std::vector<SmallOperator>& list) {
-  list.push_back(small_operator("Add", "Add", {computed(kElements), computed(kElements, 2)}));
-  list.push_back(small_operator("Mul, broadcast", "Mul", {computed(kElements), computed({1, 10, 1, 1}, 2)}));
-  list.push_back(small_operator("PRelu", "PRelu", {computed(kElements), weights({10, 1, 1})}));
-  for (const char* type : {"Sub", "Max", "Min", "Div", "Pow"})
-    list.push_back(small_operator(type, type, {positive(kElements), positive(kElements, 2)}));
-  // The exponential of 100 is infinite in every precision, and no result but that of Exp is.
-  for (const char* type : {"Relu", "Sigmoid", "HardSwish", "Gelu", "Exp", "LeakyRelu", "Tanh", "HardSigmoid",
-                           "Silu", "Elu", "Softplus", "Mish", "Erf", "Abs", "Neg"})
-    list.push_back(by_element(small_operator(type, type, {with_large(kElements, 100)})));
-  for (const char* type : {"Sin", "Cos"})
-    list.push_back(small_operator(type, type, {with_large(kElements, 10000)}));
-  for (const char* type : {"IsNaN", "IsInf"})
-    list.push_back(small_operator(type, type, {with_nan(kElements)}));
-  const auto [dividends, divisors] = multiples(kElements);
-  list.push_back(rounded_quotient(dividends, divisors));
-  list.push_back(small_operator("Mod", "Mod", {dividends, divisors}, {{"fmod", int64_t{1}}}));
-  for (const char* type : {"Sqrt", "Log", "Reciprocal"})
-    list.push_back(small_operator(type, type, {positive(kElements)}));
-  list.push_back(small_operator("Clip", "Clip", {computed(kElements), number(-0.5f), number(0.25f)}));
-  list.push_back(small_operator("Cast", "Cast", {steps(kElements)}, {{"to", int64_t{7}}}));
-  auto rounding = std::make_shared<Unary>();
-  rounding->activation = {.step = 0.3f, .least = -1, .most = 5};
-  auto away = std::make_shared<Unary>(*rounding);
-  away->activation.ties_away = true;
-  list.push_back(small_operator("FakeQuantize", "FakeQuantize", {steps(kElements)}, std::move(rounding)));
-  list.push_back(
-      small_operator("FakeQuantize, ties away", "FakeQuantize", {steps(kElements)}, std::move(away)));
-}
-
 // Two batches of six steps, in both directions.
 void add_recurrent_layers(std::vector<SmallOperator>& list) {
   constexpr int64_t kInputs = 10, kUnits = 13;
@@ -341,21 +291,6 @@ void add_recurrent_layers(std::vector<SmallOperator>& list) {
                        {computed({6, 2, kInputs}), weights({2, gates * kUnits, kInputs}),
                         weights({2, gates * kUnits, kUnits}, 3), weights({2, 2 * gates * kUnits}, 4)},
                        {{"hidden_size", kUnits}, {"direction", std::string("bidirectional")}}));
-}
-
-void add_integers(std::vector<SmallOperator>& list) {
-  const Shape shape{3, 5, 7};
-  for (const char* type : {"Equal", "Less", "Add", "Mul"})
-    list.push_back(small_operator(std::string(type) + " of integers", type,
-                                  {small_integers(shape), small_integers(shape, 2)}));
-  list.push_back(small_operator("Equal", "Equal", {steps(kElements), number(0.5f)}));
-  list.push_back(small_operator("Greater", "Greater", {steps(kElements), number(0.5f)}));
-  list.push_back(small_operator("Abs of integers", "Abs", {small_integers(shape)}));
-  list.push_back(
-      small_operator("Cast of integers", "Cast", {small_integers(shape)}, {{"to", int64_t{1}}}));  // to fp32
-  list.push_back(
-      small_operator("Cast to bytes", "Cast", {small_integers(shape)}, {{"to", int64_t{2}}}));  // wraps
-  list.push_back(small_operator("Cast to booleans", "Cast", {steps(shape)}, {{"to", int64_t{9}}}));
 }
 
 // The operator that the pass fuse_squeeze_excite makes.
@@ -381,9 +316,9 @@ std::vector<SmallOperator> small_operators() {
   add_products(list);
   add_packed_weights(list);
   add_reductions(list);
-  add_elementwise(list);
+  add_elementwise_operators(list);
   add_recurrent_layers(list);
-  add_integers(list);
+  add_integer_operators(list);
   add_squeeze_excite(list);
   add_quantised_operators(list);
   add_movement_operators(list);

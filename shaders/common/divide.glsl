@@ -39,21 +39,22 @@ vec4 exact_halves(vec4 a, vec4 b) {
 vec2 exact_halves(vec2 a, vec2 b) { return exact_halves(a.xyxy, b.xyxy).xy; }
 float exact_halves(float a, float b) { return exact_halves(vec4(a), vec4(b)).x; }
 
-// Returns the float that is nearest to total / count, for a whole count up to 2^19, so that a rounding that follows is the one
-// of the exact mean. A quotient whose remainder is not finite remains as it is. EXACT_DIVISION: the device's quotients are the
-// nearest floats (DeviceCaps::exact_division).
-vec4 mean_of(vec4 total, float count) {
+// Returns the float that is nearest to a / b, so that a rounding of it by any step is the one of the exact quotient. It may be
+// the float beside it if the exact quotient is within 2^-20 units in the last place of the middle between two floats; with a
+// whole b up to 2^19, as in a mean, it never is. A quotient whose remainder is not finite remains as it is. EXACT_DIVISION: the
+// device's quotients are the nearest floats (DeviceCaps::exact_division).
+vec4 nearest_quotient(vec4 a, vec4 b) {
 #ifdef EXACT_DIVISION
-  return total / count;
+  return a / b;
 #else
-  precise vec4 quotient = total / count;  // precise, so that it is rounded before anything is added to it
-  // The device's quotient may be 2.5 units in the last place off. Its remainder's quotient is off by less than 2^-20 units, and
-  // the exact mean is no closer to the middle of two floats, because the count has few bits.
-  vec4 left = remainder_of(total, quotient, vec4(count));
-  precise vec4 corrected = quotient + left / count;
-  return mix(quotient, corrected, lessThanEqual(abs(left), abs(total)));
+  precise vec4 quotient = a / b;  // precise, so that it is rounded before anything is added to it
+  // The device's quotient may be 2.5 units off, the remainder's quotient is off by less than 2^-20 units.
+  vec4 left = remainder_of(a, quotient, b);
+  precise vec4 corrected = quotient + left / b;
+  return mix(quotient, corrected, lessThanEqual(abs(left), abs(a)));
 #endif
 }
+vec4 mean_of(vec4 total, float count) { return nearest_quotient(total, vec4(count)); }
 float mean_of(float total, float count) { return mean_of(vec4(total), count).x; }
 
 // Replaces NaN by 0. It is detected by its bits, because inf_nan.glsl would keep Metal from optimising every kernel with an

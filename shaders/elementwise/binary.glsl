@@ -9,6 +9,8 @@ vec4 Mul(vec4 a, vec4 b) { return a * b; }
 vec4 Div(vec4 a, vec4 b) { return a / b; }
 // A quotient that is rounded to an integer next.
 vec4 DivToRound(vec4 a, vec4 b) { return exact_halves(a, b); }
+// A quotient that is rounded to a number of steps next.
+vec4 DivToSteps(vec4 a, vec4 b) { return nearest_quotient(a, b); }
 // DivByNorm divides by a norm and leaves a row of zeros unchanged. DivBySqrt divides by the square root of a
 // variance, for batch normalisation.
 vec4 DivByNorm(vec4 a, vec4 b) { return mix(a / b, a, equal(b, vec4(0))); }

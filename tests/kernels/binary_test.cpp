@@ -1,7 +1,9 @@
 // Functions of two and more tensors with numpy broadcasting.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "exec/executor.hpp"
@@ -37,41 +39,67 @@ TEST(Binary, BroadcastsTwoComputedTensors) {
     check_operator({.type = "Sub", .inputs = {random_tensor(a, 5), random_tensor(b, 6)}});
 }
 
-// Quotients at, and one unit beside, integers and the middles between them, which GPUs' quotients may
-// confuse.
-TEST(Binary, QuotientsThatAreRounded) {
-  const auto run = [](const Graph& graph, const std::vector<HostTensor>& inputs) {
-    Executor executor(test_context(),
-                      compile_program(test_context(), lower(graph, test_context()->caps(), {})));
-    for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
-    executor.run();
-    return executor.output(0).to_floats();
-  };
+// Numerators and divisors of quotients at, and one unit beside, multiples of `step` and the middles between
+// them, which GPUs' quotients may confuse.
+std::array<HostTensor, 2> near_ties(float step) {
   std::vector<float> x, divisors;
   for (int i = 0; i < 50; ++i)
     for (const float divisor : {3.0f, 0.1f, 41.0f, 1.0f / 255})
       for (const float half : {0.0f, 0.5f})
         for (const float beside : {1.0f - 0x1p-24f, 1.0f, 1.0f + 0x1p-23f}) {
-          x.push_back((i % 2 == 0 ? 1.0f : -1.0f) * (static_cast<float>(i) + half) * divisor * beside);
+          x.push_back((i % 2 == 0 ? step : -step) * (static_cast<float>(i) + half) * divisor * beside);
           divisors.push_back(divisor);
         }
   for (const float zero : {0.0f, 1.0f, INFINITY, 3e38f}) x.push_back(zero), divisors.push_back(0.0f);
   const auto count = static_cast<int64_t>(x.size());
-  const std::vector<HostTensor> inputs{HostTensor::f32({1, 4, 1, count / 4}, x),
-                                       HostTensor::f32({1, 4, 1, count / 4}, divisors)};
+  return {HostTensor::f32({1, 4, 1, count / 4}, x), HostTensor::f32({1, 4, 1, count / 4}, divisors)};
+}
+
+// Compares the quotients with the reference's after a Clip, if `clips`, and the nodes that `round` adds from
+// one name to another.
+void check_rounded_quotients(float step, bool clips,
+                             const std::function<void(OnnxModel&, const char*, const char*)>& round) {
+  const auto inputs = near_ties(step);
+  OnnxModel model;
+  model.input("x", inputs[0].shape()).input("d", inputs[0].shape());
+  model.initializer("low", HostTensor::f32({}, std::vector{-40 * step}));
+  model.initializer("high", HostTensor::f32({}, std::vector{40 * step}));
+  model.node("Div", {"x", "d"}, {"q"});
+  if (clips) model.node("Clip", {"q", "low", "high"}, {"c"});
+  round(model, clips ? "c" : "q", "y");
+  const Graph graph = optimise(model.output("y").graph(), {});
+  Executor executor(test_context(),
+                    compile_program(test_context(), lower(graph, test_context()->caps(), {})));
+  for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
+  executor.run();
+  const std::vector<float> found = executor.output(0).to_floats(),
+                           wanted = evaluate(graph, inputs)[0].to_floats();
+  const auto x = inputs[0].as<float>(), divisors = inputs[1].as<float>();
+  for (size_t i = 0; i < found.size(); ++i)
+    if (x[i] != 0.0f || divisors[i] != 0.0f) EXPECT_EQ(found[i], wanted[i]) << x[i] << " / " << divisors[i];
+}
+
+TEST(Binary, QuotientsThatAreRounded) {
   for (const char* type : {"Round", "Floor", "Ceil"})
     for (const bool clips : {false, true}) {
-      OnnxModel model;
-      model.input("x", inputs[0].shape()).input("d", inputs[0].shape());
-      model.initializer("low", HostTensor::f32({}, std::vector<float>{-40}));
-      model.initializer("high", HostTensor::f32({}, std::vector<float>{40}));
-      model.node("Div", {"x", "d"}, {"q"}).node("Clip", {"q", "low", "high"}, {"c"});
-      model.node(type, {clips ? "c" : "q"}, {"y"}).output("y");
-      const Graph graph = optimise(model.graph(), {});
-      const std::vector<float> found = run(graph, inputs), wanted = evaluate(graph, inputs)[0].to_floats();
-      for (size_t i = 0; i < found.size(); ++i)
-        if (!std::isnan(wanted[i]))
-          EXPECT_EQ(found[i], wanted[i]) << type << " " << x[i] << " / " << divisors[i];
+      SCOPED_TRACE(type);
+      check_rounded_quotients(1, clips, [type](OnnxModel& model, const char* from, const char* to) {
+        model.node(type, {from}, {to});
+      });
+    }
+}
+
+TEST(Binary, QuotientsThatAreQuantised) {
+  constexpr float kStep = 0.0625f;
+  for (const bool dequantises : {false, true})
+    for (const bool clips : {false, true}) {
+      SCOPED_TRACE(dequantises);
+      check_rounded_quotients(kStep, clips, [=](OnnxModel& model, const char* from, const char* to) {
+        model.initializer("step", HostTensor::f32({}, std::vector{kStep}));
+        model.initializer("zero", HostTensor::from<int64_t>(DType::i8, {}, std::array{int64_t{3}}));
+        model.node("QuantizeLinear", {from, "step", "zero"}, {dequantises ? "steps" : to});
+        if (dequantises) model.node("DequantizeLinear", {"steps", "step", "zero"}, {to});
+      });
     }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "graph/operators/elementwise/cast.hpp"
+#include "graph/operators/elementwise/quantize.hpp"
 #include "graph/operators/elementwise/select.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "kernels/elementwise/elementwise.hpp"
@@ -62,17 +63,33 @@ std::string function_of(BinaryKind kind, std::string_view type) {
   }
 }
 
-// Returns whether a node rounds the output to integers, also after a Clip: then a quotient just beside a tie
-// or an integer must not come out as it, nor the other way round.
-bool is_rounded_next(const Lowering& lowering, ValueId y) {
+bool rounds_to_integers(const Operator& op) {
+  if (const auto* cast = dynamic_cast<const Cast*>(&op)) return !cast->to || !is_float(*cast->to);
+  const auto* unary = dynamic_cast<const Unary*>(&op);
+  return unary != nullptr && (unary->kind == UnaryKind::round || unary->kind == UnaryKind::floor ||
+                              unary->kind == UnaryKind::ceil);
+}
+
+bool rounds_to_steps(const Operator& op) {
+  const auto* unary = dynamic_cast<const Unary*>(&op);
+  return dynamic_cast<const QuantizeLinear*>(&op) ||
+         (unary && unary->kind == UnaryKind::activation && unary->activation.is_rounded());
+}
+
+// Returns whether `rounds` holds for a node that reads the value, also after a Clip.
+bool is_read_by(const Lowering& lowering, ValueId value, bool rounds(const Operator&)) {
   return std::ranges::any_of(lowering.graph().nodes, [&](const Node& node) {
-    if (node.inputs.empty() || node.inputs[0] != y) return false;
-    if (const auto* cast = dynamic_cast<const Cast*>(node.op.get())) return !cast->to || !is_float(*cast->to);
-    if (node.op->type() == "Clip") return is_rounded_next(lowering, node.outputs[0]);
-    const auto* unary = dynamic_cast<const Unary*>(node.op.get());
-    return unary != nullptr && (unary->kind == UnaryKind::round || unary->kind == UnaryKind::floor ||
-                                unary->kind == UnaryKind::ceil);
+    if (node.inputs.empty() || node.inputs[0] != value) return false;
+    return node.op->type() == "Clip" ? is_read_by(lowering, node.outputs[0], rounds) : rounds(*node.op);
   });
+}
+
+// A quotient just beside a tie or an integer must not come out as it before a rounding, nor the other way
+// round.
+std::string function_of_division(const Lowering& lowering, const Activation& activation) {
+  const ValueId y = lowering.node().outputs[0];
+  if (activation.is_rounded() || is_read_by(lowering, y, rounds_to_steps)) return "DivToSteps";
+  return is_read_by(lowering, y, rounds_to_integers) ? "DivToRound" : "Div";
 }
 
 // Lowers a function whose result has integers or booleans.
@@ -121,8 +138,8 @@ void lower_variadic_integers(Lowering& lowering, const Variadic& op) {
 void lower_binary(Lowering& lowering) {
   const Binary& op = lowering.op<Binary>();
   std::string function = function_of(op.kind, op.type());
-  if (op.kind == BinaryKind::div && is_rounded_next(lowering, lowering.node().outputs[0]))
-    function = "DivToRound";
+  if (op.kind == BinaryKind::div && is_float(lowering.output_type().dtype))
+    function = function_of_division(lowering, op.activation);
   if (is_float(lowering.output_type().dtype))
     return lower_pair(lowering, function, op.activation,
                       op.combines_integers() ? op.fixed_point : FixedPair{});
