@@ -19,6 +19,7 @@
 #   fuzz          the fuzz targets
 #   differential  random graphs against the reference in double, with seeds that no run had before; ONNX Runtime against it too
 #   soak          sessions and runs for as long as that
+#   protocols     with DAT3M_HOME, a folder of Dartagnan: protocols between workgroups in Vulkan's memory model (memory_model/)
 # The log of each step is build/nightly/STEP.log; build/nightly/summary has a row for docs/trust.md for each.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -29,7 +30,7 @@ if [[ ${1-} == --hours ]]; then
   hours=${2:?--hours N}
   shift 2
 fi
-[[ $hours =~ ^[0-9]+$ && $hours -gt 0 ]] || { sed -n '2,25s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[[ $hours =~ ^[0-9]+$ && $hours -gt 0 ]] || { sed -n '2,26s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 share=$((hours * 3600 / 3)) # seconds for each of the three steps without an end of their own
 tests=${BUILD_DIR:-$root/build/tests}
 seed=$(($(date +%s) / 60 * 100)) # graphs of one run have numbers below the next minute's
@@ -76,9 +77,11 @@ run_differential() {
     ctest --test-dir "$tests" -R 'differential_test.lavapipe' --output-on-failure &&
     tests/differential/onnxruntime.sh "$tests/tests/differential/engine_files" "$seed" "$graphs"
 }
+run_protocols() { tests/memory_model/check_protocols.py "$DAT3M_HOME"; }
 run_soak() { VELLUM_SOAK_SECONDS=$share ctest --test-dir "$tests" -R '^soak_test[.]lavapipe' --output-on-failure; }
 
 steps=(tests drivers full worst bench asan tsan hostile faults fuzz differential soak)
+if [[ ${DAT3M_HOME-} ]]; then steps+=(protocols); fi
 wanted=("$@")
 ((${#wanted[@]})) || wanted=("${steps[@]}")
 for step in "${wanted[@]}"; do

@@ -1,6 +1,5 @@
 // Squeeze-and-excitation in the kernel that computes its input. Each workgroup stores the sums of its
-// results; the last workgroup of an image to do so computes the gates from these sums. It is identified by an
-// atomic counter, which an earlier dispatch has set to zero.
+// results; the last workgroup of an image to do so computes the gates from these sums (last_workgroup.glsl).
 //
 // Include it after the parameters hidden_params, gate_params, hidden_channels and counter, activation.glsl, and `int lane`.
 // GATES: the gates' activation functions are HIDDEN and GATE.
@@ -9,7 +8,6 @@
 TENSOR_OUT(gates)
 TEXELS_IN(w1)
 TEXELS_IN(w2)
-LINEAR_ATOMIC(counters)
 // Sums that other workgroups write and the last one reads: [image][slice][workgroup].
 layout(set = 0, binding = BINDING_means, std430) coherent buffer means_block { vec4 means_data[]; };
 
@@ -22,8 +20,7 @@ vec4 activate_hidden(vec4 v) {
   return v;
 }
 #include "gates.glsl"
-
-shared bool is_last;
+#include "last_workgroup.glsl"
 
 void store_workgroup_mean(int workgroup, int slice_workgroups, int slice, int n, vec4 v) {
   means_data[(n * slices(y_shape.z) + slice) * slice_workgroups + workgroup] = v;
@@ -32,17 +29,7 @@ void store_workgroup_mean(int workgroup, int slice_workgroups, int slice, int n,
 // Computes the gates of image n if this is the last of the image's `workgroups` workgroups, `slice_workgroups` of each slice.
 // Call it after store_workgroup_mean(), in all invocations.
 void store_gates_if_last(int slice_workgroups, int workgroups, int n) {
-  memoryBarrierBuffer();
-  barrier();
-  if (lane == 0) {
-    is_last = atomicAdd(counters_data[counter + n], 1u) == uint(workgroups - 1);
-    // By Vulkan's memory model the writes of other workgroups before their atomics are visible only after a
-    // fence in the invocation whose atomic read theirs (a release sequence ends there).
-    memoryBarrierBuffer();
-  }
-  barrier();
-  if (!is_last) return;
-  memoryBarrierBuffer();
+  if (!is_last_workgroup(counter + n, workgroups)) return;
   int rows = slices(y_shape.z);
   for (int row = lane; row < rows; row += WORKGROUP_X) {
     vec4 sum = vec4(0);
