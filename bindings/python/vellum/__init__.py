@@ -47,7 +47,8 @@ from ._pool import MemoryPool
 from ._quantize import QuantizedLayer, QuantizedModel, QuantizedOutput, QuantizeOptions, quantize
 from ._reports import LayerTime, MemoryReport, ObjectReport, Profile, TensorReport
 from ._run import Run
-from ._session import SavedState, Session
+from ._session import Session
+from ._state import SavedState
 from ._steps import StepLoop, StepResults
 from ._tensor import TensorInfo
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -19,8 +18,9 @@ from ._options import SessionOptions, c_input_shapes, c_session_options, choice
 from ._progress import Progress, Reporter
 from ._reports import MemoryReport, Profile, read_memory, read_profile
 from ._run import SLICE_MS, Run
+from ._state import Stateful
 from ._steps import StepLoop, StepProgress, StepResults, c_step_options
-from ._tensor import DTYPES, TensorInfo, as_array, c_shape, find_info, read_infos, read_shape, read_tensor
+from ._tensor import TensorInfo, as_array, c_shape, find_info, read_infos, read_tensor
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -30,11 +30,7 @@ Inputs = Mapping[str, Any]  # NumPy arrays, or what as_array() takes
 WantedOutputs = Sequence[str] | Mapping[str, Array] | None
 
 
-class SavedState(Handle):
-    """A copy of the states of a session, from Session.save_state()."""
-
-
-class Session(Handle):
+class Session(Stateful):
     """A model made ready on a device: planned, allocated, compiled, recorded.
 
     Input shapes may change from run to run, within what the model leaves open (and the batch): the session prepares
@@ -62,7 +58,6 @@ class Session(Handle):
         self.model = as_model(model)
         self.device = as_device(device)
         self._profile = bool(options.get("profile"))
-        self._lock = threading.RLock()  # the library takes one thread at a time, except to submit
         super().__init__(library.vellum_session_destroy, self.device._callback)
         self._create(options, progress)
         # Outputs whose shapes are known only after a run, for the combination of shapes that the session is prepared for.
@@ -323,46 +318,6 @@ class Session(Handle):
                 targets[name] = np.empty(info.shape, info.dtype) if info.is_known else None
         return targets
 
-    # ---- State ----
-
-    @property
-    def states(self) -> dict[str, str]:
-        """The inputs that are state, and for each the output that a run leaves in it (SessionOptions.state)."""
-        return dict(self._states)
-
-    def reset_state(self) -> None:
-        """All states return to the model's initial values, else to zeros."""
-        with self._lock:
-            call(library.vellum_session_reset_state, self)
-
-    def state(self, name: str) -> Array:
-        """A copy of one state, by the name of its input or output."""
-        with self._lock:
-            info = self._state_info(name)
-            # Every size is known once the session has its state.
-            values = np.empty(tuple(size or 0 for size in info.shape), info.dtype)
-            call(library.vellum_session_get_state, self, name.encode(), values.ctypes.data, values.nbytes)
-            return values
-
-    def set_state(self, name: str, values: Any) -> None:
-        """Sets one state to an array of its dtype and shape."""
-        with self._lock:
-            info = self._state_info(name)
-            array = as_array(values, info)
-            if array.shape != info.shape:
-                raise Error(ErrorCode.INVALID_ARGUMENT, f"state '{name}' has the shape {info.shape}, the array {array.shape}")
-            call(library.vellum_session_set_state, self, name.encode(), array.ctypes.data, array.nbytes)
-
-    def save_state(self) -> SavedState:
-        """A copy of all states in device memory of its own."""
-        with self._lock:
-            return SavedState(library.vellum_saved_state_destroy)._make(library.vellum_session_save_state, self)
-
-    def restore_state(self, saved: SavedState) -> None:
-        """Copies the states back on the device, also to another session whose states have the same types and shapes."""
-        with self._lock:
-            call(library.vellum_session_restore_state, self, saved)
-
     # ---- Loops of runs ----
 
     def bind_steps(
@@ -418,22 +373,6 @@ class Session(Handle):
             results = loop._run(self, arrays, lambda steps: callbacks.run(ask, steps) or int(bool(stops)))
             self._read_infos()  # the session may have switched to the loop's shapes
             return results
-
-    def _state_info(self, name: str) -> TensorInfo:
-        for index in range(library.vellum_session_state_count(self)):
-            info = sized(_c_api.vellum_state_info)
-            call(library.vellum_session_state, self, index, ctypes.byref(info))
-            if name in (text(info.input), text(info.output)):
-                return TensorInfo(name, read_shape(info), DTYPES[info.dtype])
-        raise Error(ErrorCode.NOT_FOUND, f"'{name}' is no state of the session")
-
-    def _read_states(self) -> dict[str, str]:
-        states = {}
-        for index in range(library.vellum_session_state_count(self)):
-            info = sized(_c_api.vellum_state_info)
-            call(library.vellum_session_state, self, index, ctypes.byref(info))
-            states[text(info.input)] = text(info.output)
-        return states
 
     # ---- Memory ----
 
