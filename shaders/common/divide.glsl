@@ -1,4 +1,4 @@
-// Integer division, and quotients of floats that round to integers as the exact quotient does.
+// Integer division, and quotients and square roots of floats that round to integers as the exact ones do.
 #ifndef DIVIDE_GLSL
 #define DIVIDE_GLSL
 
@@ -56,6 +56,15 @@ vec4 nearest_quotient(vec4 a, vec4 b) {
 }
 vec4 mean_of(vec4 total, float count) { return nearest_quotient(total, vec4(count)); }
 float mean_of(float total, float count) { return mean_of(vec4(total), count).x; }
+
+// Returns the float that is nearest to the square root of x, in the same sense: the root of a square is exact. Vulkan allows
+// sqrt() the errors of inversesqrt() and of a division.
+vec4 nearest_root(vec4 x) {
+  precise vec4 root = sqrt(x);
+  vec4 left = remainder_of(x, root, root);
+  precise vec4 corrected = root + 0.5 * left / root;
+  return mix(root, corrected, lessThan(abs(left), x));  // false of zero, infinity and NaN
+}
 
 // Replaces NaN by 0. It is detected by its bits, because inf_nan.glsl would keep Metal from optimising every kernel with an
 // activation.

@@ -50,13 +50,16 @@ vec4 Fmod(vec4 a, vec4 b) {
   return vec4(fmod_exactly(a.x, b.x), fmod_exactly(a.y, b.y), fmod_exactly(a.z, b.z), fmod_exactly(a.w, b.w));
 }
 
-// GLSL's pow needs a positive base and is an exp2 of a log2; small whole exponents are products instead.
+// GLSL's pow needs a positive base and is an exp2 of a log2, which makes no integer of a power of an integer. Whole exponents up
+// to 16 are products instead, by the bits of the exponent.
 float power(float a, float b) {
-  if (b == 0.0) return 1.0;
-  if (b == 1.0) return a;
   if (b == 2.0) return a * a;
-  if (b == 3.0) return a * a * a;
-  if (b == 0.5 && a >= 0.0) return sqrt(a);
+  if (b >= 0.0 && b <= 16.0 && b == floor(b)) {
+    float product = 1.0;
+    for (uint bits = uint(b); bits != 0u; bits >>= 1, a *= a) product *= (bits & 1u) != 0u ? a : 1.0;
+    return product;
+  }
+  if (b == 0.5 && a >= 0.0) return nearest_root(vec4(a)).x;
   if (b == -1.0) return 1.0 / a;
   if (a == 0.0) return b > 0.0 ? 0.0 : 1.0 / abs(a);
   float magnitude = pow(abs(a), b);

@@ -1,15 +1,17 @@
 // Functions of one element, named after their ONNX operators.
 
+#include "divide.glsl"
+
 vec4 Abs(vec4 x) { return abs(x); }
 vec4 Neg(vec4 x) { return -x; }
 vec4 Ceil(vec4 x) { return ceil(x); }
 vec4 Floor(vec4 x) { return floor(x); }
 vec4 Round(vec4 x) { return roundEven(x); }
 vec4 Sign(vec4 x) { return sign(x); }
-vec4 Sqrt(vec4 x) { return sqrt(x); }
+vec4 Sqrt(vec4 x) { return nearest_root(x); }
 vec4 Exp(vec4 x) { return exp(x); }
 vec4 Log(vec4 x) { return log(x); }
-vec4 Reciprocal(vec4 x) { return 1.0 / x; }
+vec4 Reciprocal(vec4 x) { return nearest_quotient(vec4(1), x); }
 vec4 Shrink(vec4 x) {  // params: lambda, bias
   float lambda = activation_params.x, bias = activation_params.y;
   return mix(mix(vec4(0), x - bias, greaterThan(x, vec4(lambda))), x + bias, lessThan(x, vec4(-lambda)));

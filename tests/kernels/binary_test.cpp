@@ -55,8 +55,20 @@ std::array<HostTensor, 2> near_ties(float step) {
   return {HostTensor::f32({1, 4, 1, count / 4}, x), HostTensor::f32({1, 4, 1, count / 4}, divisors)};
 }
 
-// Compares the quotients with the reference's after a Clip, if `clips`, and the nodes that `round` adds from
-// one name to another.
+// Compares the results of a graph of two inputs with the reference's, but for those of 0 and 0.
+void expect_same(const Graph& graph, const std::array<HostTensor, 2>& inputs) {
+  Executor executor(test_context(),
+                    compile_program(test_context(), lower(graph, test_context()->caps(), {})));
+  for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
+  executor.run();
+  const std::vector<float> found = executor.output(0).to_floats(),
+                           wanted = evaluate(graph, inputs)[0].to_floats();
+  const auto a = inputs[0].as<float>(), b = inputs[1].as<float>();
+  for (size_t i = 0; i < found.size(); ++i)
+    if (a[i] != 0.0f || b[i] != 0.0f) EXPECT_EQ(found[i], wanted[i]) << a[i] << " and " << b[i];
+}
+
+// Checks quotients after a Clip, if `clips`, and the nodes that `round` adds from one name to another.
 void check_rounded_quotients(float step, bool clips,
                              const std::function<void(OnnxModel&, const char*, const char*)>& round) {
   const auto inputs = near_ties(step);
@@ -67,16 +79,7 @@ void check_rounded_quotients(float step, bool clips,
   model.node("Div", {"x", "d"}, {"q"});
   if (clips) model.node("Clip", {"q", "low", "high"}, {"c"});
   round(model, clips ? "c" : "q", "y");
-  const Graph graph = optimise(model.output("y").graph(), {});
-  Executor executor(test_context(),
-                    compile_program(test_context(), lower(graph, test_context()->caps(), {})));
-  for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
-  executor.run();
-  const std::vector<float> found = executor.output(0).to_floats(),
-                           wanted = evaluate(graph, inputs)[0].to_floats();
-  const auto x = inputs[0].as<float>(), divisors = inputs[1].as<float>();
-  for (size_t i = 0; i < found.size(); ++i)
-    if (x[i] != 0.0f || divisors[i] != 0.0f) EXPECT_EQ(found[i], wanted[i]) << x[i] << " / " << divisors[i];
+  expect_same(optimise(model.output("y").graph(), {}), inputs);
 }
 
 TEST(Binary, QuotientsThatAreRounded) {
@@ -101,6 +104,23 @@ TEST(Binary, QuotientsThatAreQuantised) {
         if (dequantises) model.node("DequantizeLinear", {"steps", "step", "zero"}, {to});
       });
     }
+}
+
+// A conversion to integers cuts off what a power of an integer misses.
+TEST(Binary, PowersOfIntegersAreExact) {
+  std::vector<float> bases, exponents;
+  for (int base = -40; base <= 40; ++base)
+    for (int exponent = 0; exponent <= 16; ++exponent)
+      if (std::pow(std::abs(base), exponent) < 0x1p24) {
+        bases.push_back(static_cast<float>(base));
+        exponents.push_back(static_cast<float>(exponent));
+      }
+  const Shape shape{static_cast<int64_t>(bases.size())};
+  OnnxModel model;
+  model.input("x", shape).input("e", shape).node("Pow", {"x", "e"}, {"p"});
+  model.node("Floor", {"p"}, {"y"}).output("y");
+  expect_same(optimise(model.graph(), {}),
+              std::array{HostTensor::f32(shape, bases), HostTensor::f32(shape, exponents)});
 }
 
 TEST(Binary, BroadcastsConstants) {

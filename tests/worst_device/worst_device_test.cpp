@@ -135,6 +135,22 @@ TEST(WorstDevice, MeansAreTheNearestFloatsDespiteIt) {
             x.size() / 10);
 }
 
+TEST(WorstDevice, InversesOfPowersOfTwoAreExactDespiteIt) {
+  const std::vector<float> x{0.25f, 0.5f, 1.0f, 2.0f, 1024.0f, 0.0f, INFINITY};
+  const std::vector<float> inverses{4.0f, 2.0f, 1.0f, 0.5f, 1.0f / 1024, INFINITY, 0.0f};
+  EXPECT_EQ(compute("division", "nearest_quotient(vec4(1), vec4(x[i])).x", x, "DIVIDE"), inverses);
+}
+
+TEST(WorstDevice, RootsOfSquaresAreExactDespiteIt) {
+  std::vector<float> squares, roots = whole_numbers(4096);
+  for (float& root : roots) squares.push_back(root * root);
+  const char* allowances = "division,functions";
+  EXPECT_EQ(differences(compute(allowances, "nearest_root(vec4(x[i])).x", squares, "DIVIDE"), roots), 0u);
+  EXPECT_GT(differences(compute(allowances, "sqrt(x[i])", squares), roots), roots.size() / 2);
+  const std::vector<float> special{0.0f, INFINITY};
+  EXPECT_EQ(compute(allowances, "nearest_root(vec4(x[i])).x", special, "DIVIDE"), special);
+}
+
 TEST(WorstDevice, HasInexactFunctions) {
   const std::vector<float> x = whole_numbers(100);
   for (const char* function : {"exp(x[i] / 10.0)", "log(x[i] + 1.0)", "sqrt(x[i])", "pow(x[i], 1.5)"})
