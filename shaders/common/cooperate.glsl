@@ -18,7 +18,7 @@ vec4 join_prod(vec4 a, vec4 b) { return a * b; }
 #ifdef SUBGROUP
 // SPIR-V leaves subgroupMax() and subgroupMin() of a NaN undefined (OpGroupNonUniformFMax).
 vec4 with_nans_of(vec4 v, vec4 all) {
-  return mix(all, vec4(uintBitsToFloat(0x7fc00000u)), notEqual(subgroupOr(uvec4(is_nan(v))), uvec4(0)));
+  return mix(all, vec4(QUIET_NAN), notEqual(subgroupOr(uvec4(is_nan(v))), uvec4(0)));
 }
 vec4 subgroup_max(vec4 v) { return with_nans_of(v, subgroupMax(mix(v, vec4(-INFINITY), is_nan(v)))); }
 vec4 subgroup_min(vec4 v) { return with_nans_of(v, subgroupMin(mix(v, vec4(INFINITY), is_nan(v)))); }

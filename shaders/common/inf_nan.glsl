@@ -8,6 +8,9 @@
 #extension GL_EXT_spirv_intrinsics : require
 spirv_execution_mode(extensions = ["SPV_KHR_float_controls"], capabilities = [4466], 4461, 32);
 #endif
+#define QUIET_NAN uintBitsToFloat(0x7fc00000u)
+// Returns v where a function is defined, and NaN elsewhere: GLSL leaves it undefined, and SwiftShader's log(-1) is log(1).
+vec4 nan_where(bvec4 outside, vec4 v) { return mix(v, vec4(QUIET_NAN), outside); }
 bool is_nan(float v) { return (floatBitsToInt(v) & 0x7fffffff) > 0x7f800000; }
 bvec2 is_nan(vec2 v) { return greaterThan(floatBitsToInt(v) & 0x7fffffff, ivec2(0x7f800000)); }
 bvec4 is_nan(vec4 v) { return greaterThan(floatBitsToInt(v) & 0x7fffffff, ivec4(0x7f800000)); }

@@ -28,7 +28,7 @@ int exponent_of(uint bits) { return max(int(bits >> 23), 1); }
 float fmod_exactly(float x, float y) {
   uint a = floatBitsToUint(x) & 0x7fffffffu, b = floatBitsToUint(y) & 0x7fffffffu;
   uint sign_bit = floatBitsToUint(x) & 0x80000000u;
-  if (a >= 0x7f800000u || b == 0u || b > 0x7f800000u) return uintBitsToFloat(0x7fc00000u);
+  if (a >= 0x7f800000u || b == 0u || b > 0x7f800000u) return QUIET_NAN;
   if (a < b) return x;
   uint divisor = significand(b), rest = significand(a) % divisor;
   int exponent = exponent_of(b);
@@ -51,20 +51,22 @@ vec4 Fmod(vec4 a, vec4 b) {
 }
 
 // GLSL's pow needs a positive base and is an exp2 of a log2, which makes no integer of a power of an integer. Whole exponents up
-// to 16 are products instead, by the bits of the exponent.
+// to 32 are products instead, by the bits of the exponent, and those with a half are products with a root.
 float power(float a, float b) {
   if (b == 2.0) return a * a;
-  if (b >= 0.0 && b <= 16.0 && b == floor(b)) {
-    float product = 1.0;
-    for (uint bits = uint(b); bits != 0u; bits >>= 1, a *= a) product *= (bits & 1u) != 0u ? a : 1.0;
-    return product;
+  float magnitude = abs(b);
+  if (magnitude <= 32.0 && 2.0 * b == floor(2.0 * b)) {
+    bool has_half = magnitude != floor(magnitude);
+    if (has_half && a < 0.0) return QUIET_NAN;
+    float product = has_half ? nearest_root(vec4(a)).x : 1.0, factor = a;
+    for (uint bits = uint(magnitude); bits != 0u; bits >>= 1, factor *= factor)
+      product *= (bits & 1u) != 0u ? factor : 1.0;
+    return b < 0.0 ? nearest_quotient(vec4(1), vec4(product)).x : product;
   }
-  if (b == 0.5 && a >= 0.0) return nearest_root(vec4(a)).x;
-  if (b == -1.0) return 1.0 / a;
   if (a == 0.0) return b > 0.0 ? 0.0 : 1.0 / abs(a);
-  float magnitude = pow(abs(a), b);
-  if (a > 0.0) return magnitude;
-  if (b != floor(b)) return sqrt(a);  // NaN, as a is negative
-  return mod(b, 2.0) == 1.0 ? -magnitude : magnitude;
+  float result = pow(abs(a), b);
+  if (a > 0.0) return result;
+  if (b != floor(b)) return QUIET_NAN;
+  return mod(b, 2.0) == 1.0 ? -result : result;
 }
 vec4 Pow(vec4 a, vec4 b) { return vec4(power(a.x, b.x), power(a.y, b.y), power(a.z, b.z), power(a.w, b.w)); }

@@ -1,6 +1,7 @@
 // Functions of one element, named after their ONNX operators.
 
 #include "divide.glsl"
+#include "inf_nan.glsl"
 
 vec4 Abs(vec4 x) { return abs(x); }
 vec4 Neg(vec4 x) { return -x; }
@@ -8,9 +9,13 @@ vec4 Ceil(vec4 x) { return ceil(x); }
 vec4 Floor(vec4 x) { return floor(x); }
 vec4 Round(vec4 x) { return roundEven(x); }
 vec4 Sign(vec4 x) { return sign(x); }
-vec4 Sqrt(vec4 x) { return nearest_root(x); }
+vec4 Sqrt(vec4 x) { return nan_where(lessThan(x, vec4(0)), nearest_root(x)); }
 vec4 Exp(vec4 x) { return exp(x); }
-vec4 Log(vec4 x) { return log(x); }
+// GLSL leaves the logarithm of zero undefined, too: SwiftShader's is -88.
+vec4 Log(vec4 x) {
+  vec4 y = mix(log(x), vec4(uintBitsToFloat(0xff800000u)), equal(x, vec4(0)));
+  return nan_where(lessThan(x, vec4(0)), y);
+}
 vec4 Reciprocal(vec4 x) { return nearest_quotient(vec4(1), x); }
 vec4 Shrink(vec4 x) {  // params: lambda, bias
   float lambda = activation_params.x, bias = activation_params.y;
@@ -49,11 +54,11 @@ vec4 Tan(vec4 x) { return Sin(x) / Cos(x); }
 // clamp keeps the root real where |x| rounds above 1.
 vec4 Asin(vec4 x) {
   vec4 y = atan(x, sqrt(max((1.0 - x) * (1.0 + x), vec4(0))));
-  return mix(y, sqrt(vec4(-1)), greaterThan(abs(x), vec4(1)));
+  return nan_where(greaterThan(abs(x), vec4(1)), y);
 }
 vec4 Acos(vec4 x) {
   vec4 y = atan(sqrt(max((1.0 - x) * (1.0 + x), vec4(0))), x);
-  return mix(y, sqrt(vec4(-1)), greaterThan(abs(x), vec4(1)));
+  return nan_where(greaterThan(abs(x), vec4(1)), y);
 }
 
 // (e^x - e^-x) / 2 cancels near zero, where three terms of the series are exact to rounding.
@@ -70,9 +75,10 @@ vec4 Asinh(vec4 x) {
   vec4 series = x * (1.0 + x2 * (-1.0 / 6.0 + x2 * (3.0 / 40.0)));
   return mix(sign(x) * log(a + sqrt(x2 + 1.0)), series, lessThan(a, vec4(0.1)));
 }
-vec4 Acosh(vec4 x) { return log(x + sqrt((x - 1.0) * (x + 1.0))); }
+vec4 Acosh(vec4 x) { return nan_where(lessThan(x, vec4(1)), log(x + sqrt((x - 1.0) * (x + 1.0)))); }
 vec4 Atanh(vec4 x) {
   vec4 x2 = x * x;
   vec4 series = x * (1.0 + x2 * (1.0 / 3.0 + x2 * (1.0 / 5.0)));
-  return mix(0.5 * log((1.0 + x) / (1.0 - x)), series, lessThan(abs(x), vec4(0.1)));
+  vec4 y = mix(0.5 * Log((1.0 + x) / (1.0 - x)), series, lessThan(abs(x), vec4(0.1)));
+  return nan_where(greaterThan(abs(x), vec4(1)), y);
 }

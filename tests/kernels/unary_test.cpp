@@ -54,6 +54,18 @@ TEST(Unary, SineAndCosineOfManyTurns) {
         {.type = type, .inputs = {HostTensor::f32({1, 10, 1, 1}, values)}, .sweep = {.fp16 = false}});
 }
 
+// Some drivers compute the logarithm of the magnitude, others NaN.
+TEST(Unary, OutsideTheirDomains) {
+  const std::array values{-7.0f, -1.5f, -1.0f, 0.0f, 0.5f, 1.0f, 1.5f, INFINITY};
+  for (const char* type : {"Log", "Sqrt", "Asin", "Acos", "Acosh", "Atanh"})
+    check_operator(
+        {.type = type, .inputs = {HostTensor::f32({1, 8, 1, 1}, values)}, .sweep = {.fp16 = false}});
+  OperatorCase sums{
+      .type = "ReduceLogSum", .inputs = {HostTensor::f32({4, 2}, values)}, .sweep = {.fp16 = false}};
+  sums.attributes.set("axes", std::vector<int64_t>{1});
+  check_operator(sums);
+}
+
 TEST(Unary, RoundGoesToTheEvenNeighbour) {
   check_operator({.type = "Round",
                   .inputs = {HostTensor::f32(
