@@ -161,9 +161,11 @@ TEST(FusedExpand, GatesOfSeveralImages) {
   if (caps.max_storage_buffers_per_stage < 9) GTEST_SKIP() << "few buffers";
   if (caps.subgroup_size > 64) GTEST_SKIP() << "predicted to be slower with such subgroups";
   const Layers layers{.x = {3, 8, 14, 14}, .channels = 70, .hidden = 9};
-  EXPECT_TRUE(computes_gates(expand(layers), caps));
+  // The worst device needs half of the shared memory for its marks.
+  const bool has_memory = caps.max_shared_memory_bytes >= 32 << 10;
+  EXPECT_EQ(computes_gates(expand(layers), caps), has_memory);
   // Three more convert x, y and the gates.
-  EXPECT_EQ(dispatches_on(expand(layers), caps).size(), 5u) << "the counters and the kernel";
+  if (has_memory) EXPECT_EQ(dispatches_on(expand(layers), caps).size(), 5u) << "the counters and the kernel";
   check(layers, caps);
   check_operator(expand({.x = {2, 8, 7, 7}, .channels = 200, .hidden = 40}), caps);
   caps.max_storage_buffers_per_stage = 8;
