@@ -135,6 +135,27 @@ TEST(Branch, ConditionOfDataIsEvaluatedOnTheHost) {
   }
 }
 
+// Outputs have the dimensions in which both graphs agree.
+TEST(Branch, TypesFollowFromBothGraphs) {
+  for (const int64_t rows : {int64_t{9}, kUnknownDim}) {
+    OnnxModel model, second;
+    model.input("x", {9, 8}).node("Relu", {"x"}, {"a"});
+    model.initializer("zero", HostTensor::f32({}, std::vector<float>{0}));
+    model.node("ReduceSum", {"a"}, {"total"}, attributes({{"keepdims", int64_t{0}}}));
+    model.node("Greater", {"total", "zero"}, {"condition"});
+    second.initializer("first", HostTensor::i64({1}, std::vector<int64_t>{0}));
+    if (rows == kUnknownDim)
+      second.node("Gather", {"a", "first"}, {"out"}, attributes({{"axis", int64_t{0}}}));
+    else
+      second.node("Abs", {"a"}, {"out"});
+    second.output("out");
+    add_if(model, "condition", branch("Neg", "a"), second, "y");
+    const Graph graph = optimise(model.output("y").graph(), {});
+    ASSERT_TRUE(graph.tail);
+    EXPECT_EQ(model_outputs(graph)[0]->type, (TensorType{DType::f32, {rows, 8}}));
+  }
+}
+
 TEST(Branch, ConditionOfRunTimeNeedsItsValue) {
   OnnxModel model;
   model.input("x", {2}).input("condition", {1}, DType::boolean);

@@ -32,19 +32,6 @@ std::optional<std::vector<TensorType>> try_types(const Node& node, std::vector<O
   }
 }
 
-// Leaves open where two trials differ; false where they do in more than dimensions.
-bool merge(std::vector<TensorType>& types, const std::vector<TensorType>& others) {
-  if (types.size() != others.size()) return false;
-  for (size_t i = 0; i < types.size(); ++i) {
-    Shape& shape = types[i].shape;
-    const Shape& other = others[i].shape;
-    if (types[i].dtype != others[i].dtype || shape.size() != other.size()) return false;
-    for (size_t d = 0; d < shape.size(); ++d)
-      if (shape[d] != other[d]) shape[d] = kUnknownDim;
-  }
-  return true;
-}
-
 // Returns the loop for an evaluation on the host: the shapes that its body declares for states and values
 // from outside need not be those of an iteration. Exporters declare a scalar where there is one element.
 std::shared_ptr<const Operator> without_declared_types(const LoopOperator& loop) {
@@ -141,7 +128,7 @@ std::vector<TensorType> TailCutter::output_types(const Graph& graph, const Node&
     if (!tried) return {};
     if (!types)
       types = tried;
-    else if (!merge(*types, *tried))
+    else if (!leave_open(*types, *tried))
       return {};
   }
   return *types;
@@ -151,12 +138,12 @@ bool TailCutter::takes(Graph& graph, Node& node) {
   const bool reads_late =
       std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return late_.contains(id); });
   // A Loop or an If that is still there has a number of iterations or a condition that is known only in a
-  // run, and with it all its types.
+  // run, and with it all types of the Loop.
   const auto* const loop = dynamic_cast<const LoopOperator*>(node.op.get());
-  const bool decides = loop != nullptr || dynamic_cast<const If*>(node.op.get()) != nullptr;
-  const std::vector<TensorType> types = decides      ? std::vector<TensorType>()
-                                        : reads_late ? output_types(graph, node)
-                                                     : infer_open(graph, node);
+  const bool chooses = dynamic_cast<const If*>(node.op.get()) != nullptr, decides = loop || chooses;
+  const std::vector<TensorType> types = loop                    ? std::vector<TensorType>()
+                                        : reads_late || chooses ? output_types(graph, node)
+                                                                : infer_open(graph, node);
   if (!reads_late && !decides && types.empty()) return false;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNoValue) continue;

@@ -6,6 +6,9 @@
 
 namespace vellum {
 
+// Makes the dimensions open in which some types differ from others; false if they differ in more.
+bool leave_open(std::vector<TensorType>& types, const std::vector<TensorType>& others);
+
 // Inputs: a boolean, the inputs of the first graph, the inputs of the second graph. Outputs: the outputs of
 // the chosen graph. infer_shapes_and_fold() replaces an If whose condition is known by the chosen graph. Any
 // other If runs on the host.
@@ -21,6 +24,8 @@ struct If : GraphOperator {
   std::string_view type() const override { return "If"; }
   std::vector<const Graph*> graphs() const override { return {&then_branch, &else_branch}; }
   std::vector<TensorType> infer(Inputs inputs) const override;
+  // Dimensions in which the branches differ are open. Empty if the branches differ in more.
+  std::vector<TensorType> infer_open(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
 };
 
