@@ -13,6 +13,7 @@
 #include "exec/executor.hpp"
 #include "passes/passes.hpp"
 #include "support/gpu_test.hpp"
+#include "worst_device/worst_device.hpp"
 
 namespace vellum::test {
 namespace {
@@ -73,8 +74,10 @@ Tolerance tolerance_of(const OperatorCase& test, const LoweringOptions& options)
   const OperatorSweep& sweep = test.sweep;
   if (options.precision == Precision::fp32) return {sweep.fp32_tolerance, sweep.fp32_absolute};
   const bool halves = options.arithmetic == Arithmetic::fp16;
-  return {halves ? std::max(sweep.fp16_tolerance, sweep.halves_tolerance) : sweep.fp16_tolerance,
-          sweep.fp16_absolute};
+  const double tolerance =
+      halves ? std::max(sweep.fp16_tolerance, sweep.halves_tolerance) : sweep.fp16_tolerance;
+  // Where conversions to halves cut bits off, each error is up to twice as large.
+  return {worst_device_allowances().truncating_halves ? 2 * tolerance : tolerance, sweep.fp16_absolute};
 }
 
 // Everything of the program that a result depends on, apart from the inputs and the constants of its graph.
