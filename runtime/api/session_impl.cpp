@@ -214,9 +214,16 @@ void Session::Impl::check_input_values(size_t index, std::span<const std::byte> 
   if (options.check_finite) check_finite("input '" + input.name + "'", input.dtype, values);
 }
 
+void refuse_missing(const TensorInfo& input, const char* what) {
+  throw Error(
+      ErrorCode::invalid_argument,
+      "input '" + input.name + "' was not " + what +
+          (input.initial_value ? ": a variable, which the option state = auto keeps from run to run" : ""));
+}
+
 void Session::Impl::run() {
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (!has_input(i)) throw Error(ErrorCode::invalid_argument, "input '" + inputs[i].name + "' was not set");
+    if (!has_input(i)) refuse_missing(model.inputs()[i], "set");
   {
     const RequestQueue::Lock lock = drained();
     if (!is_ready() || !staged.empty()) switch_to(lock, wanted_key());

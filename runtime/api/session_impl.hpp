@@ -27,6 +27,8 @@ struct WholeInputs;
 
 // Throws Error(invalid_argument) for a null handle.
 void check_semaphores(const SubmitSemaphores& semaphores);
+// Throws the Error for an input that was not `what`: "set" or "given".
+[[noreturn]] void refuse_missing(const TensorInfo& input, const char* what);
 
 // The input shapes, and the values of inputs that decide shapes, for which executors are prepared.
 struct InputKey {

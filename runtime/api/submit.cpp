@@ -23,7 +23,7 @@ const InputValues* find_if_given(std::span<const InputValues> values, const Tens
 
 const InputValues& find(std::span<const InputValues> values, const TensorInfo& input) {
   if (const InputValues* given = find_if_given(values, input)) return *given;
-  throw Error(ErrorCode::invalid_argument, "input '" + input.name + "' was not given");
+  refuse_missing(input, "given");
 }
 
 // The values of an input that decides shapes.

@@ -106,6 +106,7 @@ TEST_F(Signatures, VariablesAreHandedFromRunToRun) {
   const Model sum = Model::load(as_bytes(stream));
   Session session(device, sum);
   std::map<std::string, Tensor> inputs{{"x", x}};
+  EXPECT_VELLUM_ERROR(session.run(inputs), ErrorCode::invalid_argument, "a variable");
   for (const TensorInfo& input : session.inputs())
     if (input.initial_value) inputs[input.name] = *input.initial_value;
   for (const Tensor& expected : {two(11, 17), two(12, 14), two(13, 11)}) {

@@ -29,6 +29,7 @@ def test_runs_continue_it(device: vellum.Device) -> None:
         assert np.array_equal(outputs["y"], (i + 1) * x)
     assert np.array_equal(session.submit({"x": x}).result()["y"], 4 * x)
     assert np.array_equal(session.state("sum"), 3 * x)
+    assert np.array_equal(session.run(x)["y"], 5 * x)  # the only input that is no state
     with pytest.raises(vellum.Error, match="is state"):
         session.run({"x": x, "sum": x})
 

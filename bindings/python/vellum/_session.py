@@ -232,9 +232,10 @@ class Session(Stateful):
             return outputs, [info.name for info in self._outputs if info.name not in self._states.values()]
         if isinstance(inputs, (list, tuple)) and all(isinstance(name, str) for name in inputs) and isinstance(outputs, Mapping):
             return outputs, list(inputs)
-        if inputs is not None and len(self._inputs) == 1:
-            return {self._inputs[0].name: inputs}, outputs
-        names = ", ".join(f"'{info.name}'" for info in self._inputs)
+        fed = [info.name for info in self._inputs if info.name not in self._states]
+        if inputs is not None and len(fed) == 1:
+            return {fed[0]: inputs}, outputs
+        names = ", ".join(f"'{name}'" for name in fed)
         raise TypeError(f"run() takes a mapping of input names to arrays; the model has {names}")
 
     def _arrays(self, inputs: Inputs) -> dict[str, Array]:
@@ -248,7 +249,8 @@ class Session(Stateful):
             arrays[name] = frame_array(frame, name, value) if frame else as_array(value, info)
         for info in self._inputs:
             if info.name not in arrays and info.name not in self._shape_values and info.name not in self._states:
-                raise Error(ErrorCode.INVALID_ARGUMENT, f"the input '{info.name}' was not given")
+                hint = "" if info.initial_value is None else ": a variable, which state='auto' keeps from run to run"
+                raise Error(ErrorCode.INVALID_ARGUMENT, f"the input '{info.name}' was not given{hint}")
         return arrays
 
     def _prepare_for(self, arrays: Mapping[str, Array]) -> None:
