@@ -63,6 +63,8 @@ float power(float a, float b) {
       product *= (bits & 1u) != 0u ? factor : 1.0;
     return b < 0.0 ? nearest_quotient(vec4(1), vec4(product)).x : product;
   }
+  if (a == 1.0 || (a == -1.0 && is_inf(b))) return 1.0;
+  if (is_nan(a) || is_nan(b)) return QUIET_NAN;
   if (a == 0.0) return b > 0.0 ? 0.0 : 1.0 / abs(a);
   float result = pow(abs(a), b);
   if (a > 0.0) return result;

@@ -9,12 +9,12 @@ vec4 Ceil(vec4 x) { return ceil(x); }
 vec4 Floor(vec4 x) { return floor(x); }
 vec4 Round(vec4 x) { return roundEven(x); }
 vec4 Sign(vec4 x) { return sign(x); }
-vec4 Sqrt(vec4 x) { return nan_where(lessThan(x, vec4(0)), nearest_root(x)); }
-vec4 Exp(vec4 x) { return exp(x); }
+vec4 Sqrt(vec4 x) { return nan_where(not(greaterThanEqual(x, vec4(0))), nearest_root(x)); }
+vec4 Exp(vec4 x) { return nan_where(is_nan(x), exp(x)); }  // SwiftShader's is infinite
 // GLSL leaves the logarithm of zero undefined, too: SwiftShader's is -88.
 vec4 Log(vec4 x) {
   vec4 y = mix(log(x), vec4(uintBitsToFloat(0xff800000u)), equal(x, vec4(0)));
-  return nan_where(lessThan(x, vec4(0)), y);
+  return nan_where(not(greaterThanEqual(x, vec4(0))), y);
 }
 vec4 Reciprocal(vec4 x) { return nearest_quotient(vec4(1), x); }
 vec4 Shrink(vec4 x) {  // params: lambda, bias
@@ -54,11 +54,11 @@ vec4 Tan(vec4 x) { return Sin(x) / Cos(x); }
 // clamp keeps the root real where |x| rounds above 1.
 vec4 Asin(vec4 x) {
   vec4 y = atan(x, sqrt(max((1.0 - x) * (1.0 + x), vec4(0))));
-  return nan_where(greaterThan(abs(x), vec4(1)), y);
+  return nan_where(not(lessThanEqual(abs(x), vec4(1))), y);
 }
 vec4 Acos(vec4 x) {
   vec4 y = atan(sqrt(max((1.0 - x) * (1.0 + x), vec4(0))), x);
-  return nan_where(greaterThan(abs(x), vec4(1)), y);
+  return nan_where(not(lessThanEqual(abs(x), vec4(1))), y);
 }
 
 // (e^x - e^-x) / 2 cancels near zero, where three terms of the series are exact to rounding.
@@ -69,16 +69,17 @@ vec4 Sinh(vec4 x) {
 }
 vec4 Cosh(vec4 x) { return 0.5 * (exp(x) + exp(-x)); }
 // Computed for |x|, so that no difference cancels. Near zero, where 1 + x would lose the bits of x, a series
-// is used.
+// is used, and a logarithm of 2 |x| where x * x is infinite.
 vec4 Asinh(vec4 x) {
   vec4 a = abs(x), x2 = x * x;
   vec4 series = x * (1.0 + x2 * (-1.0 / 6.0 + x2 * (3.0 / 40.0)));
-  return mix(sign(x) * log(a + sqrt(x2 + 1.0)), series, lessThan(a, vec4(0.1)));
+  vec4 large = mix(log(a + sqrt(x2 + 1.0)), log(a) + log(2.0), greaterThan(a, vec4(1e8)));
+  return nan_where(is_nan(x), mix(sign(x) * large, series, lessThan(a, vec4(0.1))));
 }
-vec4 Acosh(vec4 x) { return nan_where(lessThan(x, vec4(1)), log(x + sqrt((x - 1.0) * (x + 1.0)))); }
+vec4 Acosh(vec4 x) { return nan_where(not(greaterThanEqual(x, vec4(1))), log(x + sqrt((x - 1.0) * (x + 1.0)))); }
 vec4 Atanh(vec4 x) {
   vec4 x2 = x * x;
   vec4 series = x * (1.0 + x2 * (1.0 / 3.0 + x2 * (1.0 / 5.0)));
   vec4 y = mix(0.5 * Log((1.0 + x) / (1.0 - x)), series, lessThan(abs(x), vec4(0.1)));
-  return nan_where(greaterThan(abs(x), vec4(1)), y);
+  return nan_where(not(lessThanEqual(abs(x), vec4(1))), y);
 }

@@ -130,6 +130,17 @@ TEST(Binary, PowersOfIntegersAreExact) {
               std::array{HostTensor::f32(shape, bases), HostTensor::f32(shape, exponents)});
 }
 
+TEST(Binary, PowersOfInfinityAndNaN) {
+  const float infinity = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+  const std::array bases{1.0f, -1.0f, nan, nan, 1.0f, 2.0f, 0.5f, infinity, -infinity, -infinity, nan, 2.0f};
+  const std::array exponents{infinity, infinity, infinity, 0.0f, nan,  infinity,
+                             infinity, -2.0f,    3.0f,     2.0f, 2.5f, nan};
+  check_operator(
+      {.type = "Pow",
+       .inputs = {HostTensor::f32({1, 12, 1, 1}, bases), HostTensor::f32({1, 12, 1, 1}, exponents)},
+       .sweep = {.fp16 = false}});
+}
+
 TEST(Binary, BroadcastsConstants) {
   for (const Shape& shape : {Shape{}, Shape{1}, Shape{7}, Shape{3, 1}, Shape{5, 1, 1}, Shape{1, 5, 1, 1},
                              Shape{2, 5, 3, 7}, Shape{2, 1, 1, 1}, Shape{3, 7}}) {

@@ -54,6 +54,14 @@ TEST(Unary, SineAndCosineOfManyTurns) {
         {.type = type, .inputs = {HostTensor::f32({1, 10, 1, 1}, values)}, .sweep = {.fp16 = false}});
 }
 
+// The square of x is infinite.
+TEST(Unary, InverseHyperbolicSineOfLargeNumbers) {
+  check_operator(
+      {.type = "Asinh",
+       .inputs = {HostTensor::f32({1, 6, 1, 1}, std::array{9e7f, -2e8f, 1e19f, -3e19f, 1e38f, -3e38f})},
+       .sweep = {.fp16 = false}});
+}
+
 // Some drivers compute the logarithm of the magnitude, others NaN.
 TEST(Unary, OutsideTheirDomains) {
   const std::array values{-7.0f, -1.5f, -1.0f, 0.0f, 0.5f, 1.0f, 1.5f, INFINITY};
@@ -75,7 +83,8 @@ TEST(Unary, RoundGoesToTheEvenNeighbour) {
 TEST(Unary, InfinityAndNaN) {
   const float infinity = std::numeric_limits<float>::infinity(), nan = std::nanf("");
   const std::array values{infinity, -infinity, nan, 0.0f, -0.0f};
-  for (const char* type : {"Abs", "Neg", "Sqrt", "Reciprocal", "Floor"})
+  for (const char* type :
+       {"Abs", "Neg", "Sqrt", "Reciprocal", "Floor", "Exp", "Log", "Acosh", "Atanh", "Asinh"})
     check_operator(
         {.type = type, .inputs = {HostTensor::f32({1, 5, 1, 1}, values)}, .sweep = {.fp16 = false}});
 }
