@@ -1,12 +1,12 @@
 // Loop, Scan and sequences: read with what their graphs take from outside, and unrolled where the number of
 // iterations is known.
 #include <gtest/gtest.h>
-#include <vellum_onnx.pb.h>
 
 #include <string>
 #include <vector>
 
 #include "import/import.hpp"
+#include "loop_models.hpp"
 #include "passes/passes.hpp"
 #include "support/errors.hpp"
 #include "support/onnx_builder.hpp"
@@ -15,31 +15,6 @@
 
 namespace vellum::test {
 namespace {
-
-HostTensor flag(bool value) {
-  HostTensor tensor(DType::boolean, {});
-  tensor.mutable_as<uint8_t>()[0] = value;
-  return tensor;
-}
-
-HostTensor floats(const Shape& shape, const std::vector<float>& values) {
-  return HostTensor::f32(shape, values);
-}
-
-void add_graph(onnx_schema::NodeProto& node, const char* name, OnnxModel& graph) {
-  auto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx_schema::AttributeProto::GRAPH);
-  *attribute.mutable_g() = graph.proto().graph();
-}
-
-// Adds a node of `type` with a graph.
-void add_body_node(OnnxModel& model, const std::string& type, const std::vector<std::string>& inputs,
-                   const std::vector<std::string>& outputs, OnnxModel body, const Attributes& more = {}) {
-  model.node(type, inputs, outputs, more, "repeat");
-  auto& graph = *model.proto().mutable_graph();
-  add_graph(*graph.mutable_node(graph.node_size() - 1), "body", body);
-}
 
 // x * step + the iteration; goes on while the sum of x is below 100. Stacks x.
 OnnxModel growing_body() {

@@ -10,6 +10,7 @@
 #include "passes/shapes/carry_batch.hpp"
 #include "passes/shapes/folding_budget.hpp"
 #include "passes/shapes/inline_branch.hpp"
+#include "passes/shapes/loop_invariants.hpp"
 #include "passes/shapes/sequences.hpp"
 #include "passes/shapes/shape_inputs.hpp"
 #include "passes/shapes/tail_cutter.hpp"
@@ -250,6 +251,7 @@ void infer_shapes_and_fold(Graph& graph, const InputShapes& input_shapes, const 
       unroll_iteration(editor, index, graph.folding);  // likewise
       continue;
     }
+    if (hoist_invariants(editor, index)) continue;  // likewise
     if (sequences.visit(editor, index) == SequenceTracker::Found::sequence || editor.removed(index)) continue;
     batch.carry(editor, index);
     Node node = editor.node(index);
