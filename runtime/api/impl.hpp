@@ -7,6 +7,9 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "api/first_use_check.hpp"
 #include "api/guard.hpp"
@@ -53,14 +56,18 @@ inline const std::shared_ptr<ArenaPool>& impl(const MemoryPool& pool) { return H
 struct Model::Impl {
   explicit Impl(Graph imported, const std::shared_ptr<const packfile::File>& file = nullptr,
                 bool trusts_shaders = false);
+  Impl(Graph with_branches, InputTensors values_of_branches);
 
   Graph graph;                                // as imported: dimensions may be open
   std::shared_ptr<const PackedModel> packed;  // of a bundle; null for other models
   std::vector<bool> shape_inputs;             // the result of find_shape_inputs()
+  // The values of inputs that chose the branches in `graph` (with_cache_capacity()). No others may be given.
+  InputTensors branch_values;
   std::vector<TensorInfo> inputs, outputs;
-  // The results of with_cache_capacity(), by SessionOptions::state and state_capacity.
+  // The results of with_cache_capacity(), by SessionOptions::state, state_capacity and chosen branches.
   mutable std::mutex with_capacity_mutex;
-  mutable std::map<std::pair<std::string, uint32_t>, std::weak_ptr<const Impl>> with_capacity;
+  mutable std::map<std::tuple<std::string, uint32_t, std::map<std::string, bool>>, std::weak_ptr<const Impl>>
+      with_capacity;
 };
 
 struct Caps::Impl {

@@ -111,6 +111,12 @@ Model::Impl::Impl(Graph imported, const std::shared_ptr<const packfile::File>& f
       inputs(input_infos(graph, shape_inputs)),
       outputs(output_infos(graph)) {}
 
+Model::Impl::Impl(Graph with_branches, InputTensors values_of_branches) : Impl(std::move(with_branches)) {
+  branch_values = std::move(values_of_branches);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (branch_values.contains(inputs[i].name)) shape_inputs[i] = inputs[i].decides_shapes = true;
+}
+
 Model Model::load(const std::filesystem::path& file, const LoadLimits& limits) {
   return guard([&] { return Model(read_model(file, limits)); });
 }

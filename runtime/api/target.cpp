@@ -8,6 +8,7 @@
 #include "api/guard.hpp"
 #include "api/tensor_names.hpp"
 #include "exec/device_tensors.hpp"
+#include "graph/operators/control/branch.hpp"
 #include "passes/passes.hpp"
 #include "passes/shapes/shape_inputs.hpp"
 
@@ -39,6 +40,18 @@ std::string chosen_inputs(const Model& model, const CompileOptions& options) {
   return text;
 }
 
+// A graph has only the branches that were chosen before its caches got a capacity.
+void check_branch_values(const Model::Impl& model, const InputTensors& values) {
+  for (const auto& [name, chosen] : model.branch_values) {
+    const auto given = values.find(name);
+    if (given != values.end() && If::is_true(given->second) != If::is_true(chosen))
+      throw Error(ErrorCode::invalid_argument,
+                  "input '" + name + "' is " + values_text(given->second) + ", but was " +
+                      values_text(chosen) +
+                      " when the session's caches got their capacity: use a session of its own");
+  }
+}
+
 // Converts Error(corrupt_model): if a model cannot run with the shapes that the caller chose, the shapes are
 // at fault.
 Graph graph_for_shapes(const Model& model, const DeviceCaps& caps, CompileOptions options) {
@@ -47,6 +60,7 @@ Graph graph_for_shapes(const Model& model, const DeviceCaps& caps, CompileOption
   options.state = by_tensor_name(model, options.state);
   check_input_shapes(impl(model)->graph, options.input_shapes);
   check_input_values(impl(model)->graph, impl(model)->shape_inputs, options.input_values);
+  check_branch_values(*impl(model), options.input_values);
   check_pass_names(options.disabled_passes);
   try {
     return prepare_graph(impl(model)->graph, caps, options);

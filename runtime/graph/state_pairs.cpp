@@ -55,9 +55,11 @@ std::optional<size_t> output_of(const Graph& graph, const std::string& input) {
   return std::nullopt;
 }
 
-// A name alone is no proof: "mask_in" and "mask_out" may be pictures of other types. Before shapes are
+// A name alone is no proof: "mask_in" and "mask_out" may be pictures of other types, and the constants that
+// optimum's exporter writes where a branch does not compute an output continue nothing. Before shapes are
 // inferred the type of an output need not be known.
-bool may_be_equal(const Value& a, const Value& b) {
+bool may_continue(const Value& a, const Value& b) {
+  if (b.constant) return false;
   if (!a.type_known || !b.type_known) return true;
   return a.type.dtype == b.type.dtype && a.type.shape.size() == b.type.shape.size();
 }
@@ -66,7 +68,7 @@ std::vector<StatePair> recognised_pairs(const Graph& graph) {
   std::vector<StatePair> pairs;
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     const std::optional<size_t> output = output_of(graph, name_of(graph, graph.inputs[i]));
-    if (output && may_be_equal(graph.values[graph.inputs[i]], graph.values[graph.outputs[*output]]))
+    if (output && may_continue(graph.values[graph.inputs[i]], graph.values[graph.outputs[*output]]))
       pairs.push_back({i, *output});
   }
   if (pairs.empty())

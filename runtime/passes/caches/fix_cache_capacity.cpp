@@ -40,11 +40,12 @@ class CapacityFixer {
     for (const GrowingCache& cache : caches) write_into(cache);
     for (const size_t index : editor_.nodes())
       if (!is_computed_before(editor_.node(index))) fix_node(index);
-    for (const ValueId output : editor_.graph().outputs) {
+    for (size_t i = 0; i < editor_.graph().outputs.size(); ++i) {
+      const ValueId output = editor_.graph().outputs[i];
       if (probe_.is_known(output) && !probe_.is_same(output))
         throw Error(ErrorCode::unsupported, "output '" + editor_.graph().values[output].name +
                                                 "' has a value that depends on the length of the cache");
-      if (probe_.grows(output) && !is_cache(caches, output))
+      if (probe_.grows(output) && !is_cache(caches, i))
         throw Error(ErrorCode::unsupported, "output '" + editor_.graph().values[output].name +
                                                 "' becomes longer with the cache, and is no state");
     }
@@ -52,9 +53,12 @@ class CapacityFixer {
   }
 
  private:
-  static bool is_cache(std::span<const GrowingCache> caches, ValueId output) {
+  // Whether output `index`, which may be a copy of the cache, is one.
+  bool is_cache(std::span<const GrowingCache> caches, size_t index) const {
     for (const GrowingCache& cache : caches)
-      if (cache.result == output || cache.cache == output) return true;
+      if (cache.pair.output == index || cache.result == editor_.graph().outputs[index] ||
+          cache.cache == editor_.graph().outputs[index])
+        return true;
     return false;
   }
 
