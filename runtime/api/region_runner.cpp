@@ -43,6 +43,11 @@ Tensor with_rows(const Tensor& tensor, int64_t rows) {
   return result;
 }
 
+// Tensors of the run before are kept, so that what has the same address then has the same values.
+bool same_shapes(const std::vector<Tensor>& before, const std::vector<Tensor>& now) {
+  return std::ranges::equal(before, now, {}, &Tensor::shape, &Tensor::shape);
+}
+
 // Returns the number of rows to run in place of `rows`.
 int64_t rows_to_run(const DeviceRegion& region, std::span<const Tensor* const> inputs, int64_t rows) {
   const int64_t rounded = round_up_rows(rows);
@@ -69,7 +74,8 @@ RegionRunner::RegionRunner(Device device, const SessionOptions& options)
   options_.state.clear();
 }
 
-Session& RegionRunner::session_for(const DeviceRegion& region, const std::vector<Tensor>& inputs) {
+RegionRunner::Prepared& RegionRunner::session_for(const DeviceRegion& region,
+                                                  const std::vector<Tensor>& inputs) {
   const auto found = sessions_.find(&region);
   if (found != sessions_.end()) return found->second;
   Graph open = region.body;
@@ -81,7 +87,7 @@ Session& RegionRunner::session_for(const DeviceRegion& region, const std::vector
     options.input_shapes[input.name] = inputs[i].shape();
   }
   const Model model = Handles::model(std::make_shared<const Model::Impl>(std::move(open)));
-  return sessions_.emplace(&region, Session(device_, model, options)).first->second;
+  return sessions_.emplace(&region, Prepared{Session(device_, model, options), {}}).first->second;
 }
 
 std::vector<Tensor> RegionRunner::run(const DeviceRegion& region, std::span<const Tensor* const> inputs) {
@@ -94,10 +100,14 @@ std::vector<Tensor> RegionRunner::run(const DeviceRegion& region, std::span<cons
     given.push_back(rows && running != *rows && region.is_late[i] ? with_rows(*inputs[i], running)
                                                                   : *inputs[i]);
   const std::scoped_lock lock(mutex_);
-  Session& session = session_for(region, given);
+  Prepared& prepared = session_for(region, given);
   std::map<std::string, Tensor> feeds;
-  for (size_t i = 0; i < given.size(); ++i) feeds[region.body.values[region.body.inputs[i]].name] = given[i];
-  std::map<std::string, Tensor> found = session.run(feeds);
+  const std::vector<Tensor> before = std::exchange(prepared.inputs, {});
+  for (size_t i = 0; i < given.size(); ++i)
+    if (!same_shapes(before, given) || before[i].data() != given[i].data())
+      feeds[region.body.values[region.body.inputs[i]].name] = given[i];
+  std::map<std::string, Tensor> found = prepared.session.run(feeds);
+  prepared.inputs = std::move(given);
   std::vector<Tensor> outputs;
   for (const ValueId id : region.body.outputs) {
     Tensor& output = found.at(region.body.values[id].name);

@@ -1,4 +1,5 @@
-// Runs the layers that follow operators with data-dependent shapes: each region in a session of its own.
+// Runs the layers that follow operators with data-dependent shapes, and those in iterations of Loops: each
+// region in a session of its own.
 #pragma once
 
 #include <map>
@@ -22,12 +23,17 @@ class RegionRunner {
   std::vector<Tensor> run(const DeviceRegion& region, std::span<const Tensor* const> inputs);
 
  private:
-  Session& session_for(const DeviceRegion& region, const std::vector<Tensor>& inputs);
+  struct Prepared {
+    Session session;
+    std::vector<Tensor> inputs;  // of the last run; empty if it failed
+  };
+
+  Prepared& session_for(const DeviceRegion& region, const std::vector<Tensor>& inputs);
 
   Device device_;
   SessionOptions options_;
   std::mutex mutex_;
-  std::map<const DeviceRegion*, Session> sessions_;
+  std::map<const DeviceRegion*, Prepared> sessions_;
 };
 
 }  // namespace vellum

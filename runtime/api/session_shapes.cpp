@@ -21,12 +21,18 @@ std::vector<TensorInfo> infos(const std::vector<Port>& ports) {
   return result;
 }
 
-bool has_regions(const Program& program) {
+// Returns whether a region is among the nodes that follow operators with data-dependent shapes.
+bool has_late_regions(const Program& program) {
   return std::ranges::any_of(program.tasks, [](const Task& task) {
     return task.host && std::ranges::any_of(task.host->graph->nodes, [](const Node& node) {
              return dynamic_cast<const DeviceRegion*>(node.op.get()) != nullptr;
            });
   });
+}
+
+bool has_regions(const Program& program) {
+  return std::ranges::any_of(
+      program.tasks, [](const Task& task) { return task.host && count_regions(*task.host->graph) > 0; });
 }
 
 }  // namespace
@@ -100,13 +106,17 @@ Session::Impl::Executors Session::Impl::make_executors(const InputKey& key) {
 Session::Impl::Executors Session::Impl::make_executors(const std::shared_ptr<const CompiledModel>& compiled) {
   const std::shared_ptr<gpu::Context>& context = impl(device)->context;
   RunRegion run_region;
+  const bool has_budget = options.memory_budget > 0 || options.weights_budget > 0;
   if (has_regions(compiled->program)) {
-    if (options.memory_budget > 0 || options.weights_budget > 0)
+    if (has_budget && has_late_regions(compiled->program))
       throw Error(ErrorCode::unsupported,
                   "layers behind an operator whose shape only a run determines take device memory that no "
                   "budget counts: leave out the budget, or cut the model in two");
-    run_region = [runner = std::make_shared<RegionRunner>(device, options)](
-                     const DeviceRegion& region, HostInputs values) { return runner->run(region, values); };
+    if (has_budget)
+      context->log(LogLevel::warning, "with a budget the layers in the iterations of Loops run on the host");
+    else
+      run_region = [runner = std::make_shared<RegionRunner>(device, options)](
+                       const DeviceRegion& region, HostInputs values) { return runner->run(region, values); };
   }
   prepare_state(compiled->program);
   Executors made;

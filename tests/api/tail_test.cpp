@@ -9,6 +9,7 @@
 #include "detection_model.hpp"
 #include "public_interface.hpp"
 #include "support/errors.hpp"
+#include "support/loop_models.hpp"
 #include "vellum/estimate.hpp"
 #include "vellum/vellum.hpp"
 
@@ -327,6 +328,51 @@ TEST_F(Tail, RegionsOfFeaturesAreReadOnTheDevice) {
     const Outputs outputs =
         session.run({{"features", inputs[0]}, {"boxes", inputs[1]}, {"scores", inputs[2]}});
     EXPECT_TRUE(close(outputs.at("y"), evaluate(graph, inputs)[0]));
+  }
+}
+
+// A convolution and a product in each iteration, until the mean of the state exceeds 3.
+OnnxModel layers_in_a_loop() {
+  OnnxModel body;
+  body.input("i", {}, DType::i64).input("c", {}, DType::boolean).input("image", {1, 4, 12, 16});
+  body.initializer("kernel", random_tensor({4, 4, 3, 3}, 5, 0.0f, 0.1f))
+      .initializer("most", HostTensor::f32({}, std::vector<float>{3.0f}))
+      .initializer("step", HostTensor::f32({1}, std::vector<float>{0.5f}));
+  body.node("Conv", {"image", "kernel"}, {"filtered"}, attributes({{"pads", Attributes::Ints{1, 1, 1, 1}}}))
+      .node("Tanh", {"filtered"}, {"bounded"})
+      .node("Add", {"bounded", "step"}, {"more"})
+      .node("Add", {"image", "more"}, {"next"})
+      .node("ReduceMean", {"next"}, {"mean"}, attributes({{"keepdims", int64_t{0}}}))
+      .node("Less", {"mean", "most"}, {"go"})
+      .node("Cast", {"i"}, {"seen"}, attributes({{"to", int64_t{1}}}));
+  body.output("go").output("next").output("seen");
+  OnnxModel model;
+  HostTensor yes(DType::boolean, {});
+  yes.mutable_as<uint8_t>()[0] = 1;
+  model.input("x", {1, 4, 12, 16}).initializer("true", yes);
+  add_body_node(model, "Loop", {"", "true", "x"}, {"last", "iterations"}, std::move(body));
+  return std::move(model.output("last").output("iterations"));
+}
+
+TEST_F(Tail, LayersInIterationsRunOnTheDevice) {
+  DeviceOptions quiet = options_of_device();
+  quiet.log = {};
+  const Device with_warnings = Device::open(quiet);
+  const OnnxModel model = layers_in_a_loop();
+  const Graph graph = model.graph();
+  for (const uint64_t budget : {uint64_t{0}, uint64_t{1} << 30}) {  // with a budget on the host
+    Session session(with_warnings, load(model), {.memory_budget = budget});
+    EXPECT_TRUE(std::ranges::any_of(session.warnings(), [](const std::string& warning) {
+      return warning.find("a group of layers among them runs on the device") != std::string::npos;
+    }));
+    for (const uint32_t seed : {1u, 2u}) {
+      const std::vector<HostTensor> inputs{random_tensor({1, 4, 12, 16}, seed)};
+      const std::vector<HostTensor> expected = evaluate(graph, inputs);
+      const Outputs outputs = session.run({{"x", inputs[0]}});
+      EXPECT_GT(outputs.at("iterations").elements(), 2);
+      EXPECT_TRUE(close(outputs.at("last"), expected[0]));
+      EXPECT_TRUE(close(outputs.at("iterations"), expected[1], 0.0));
+    }
   }
 }
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "graph/operators/control/loop.hpp"
-#include "loop_models.hpp"
 #include "pass_harness.hpp"
+#include "support/loop_models.hpp"
 
 namespace vellum::test {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "import/import.hpp"
-#include "loop_models.hpp"
 #include "passes/passes.hpp"
 #include "support/errors.hpp"
+#include "support/loop_models.hpp"
 #include "support/onnx_builder.hpp"
 #include "support/small_tensors.hpp"
 #include "support/tensors.hpp"

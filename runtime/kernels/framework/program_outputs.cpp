@@ -90,9 +90,9 @@ void ProgramBuilder::add_tail_partition(const HostTail& tail, std::vector<Port> 
   partition.has_run_time_shapes = true;
   program_.tasks.push_back({std::nullopt, std::move(partition)});
   const auto& nodes = tail.graph.nodes;
-  const auto regions = std::ranges::count_if(
-      nodes, [](const Node& node) { return dynamic_cast<const DeviceRegion*>(node.op.get()) != nullptr; });
-  const size_t others = nodes.size() - 1 - static_cast<size_t>(regions);
+  const auto own_regions = static_cast<size_t>(std::ranges::count_if(
+      nodes, [](const Node& node) { return dynamic_cast<const DeviceRegion*>(node.op.get()) != nullptr; }));
+  const size_t others = nodes.size() - 1 - own_regions, regions = count_regions(tail.graph);
   program_.warnings.push_back(
       describe(tail.graph.nodes.front()) +
       (others == 0   ? " runs"
@@ -100,8 +100,8 @@ void ProgramBuilder::add_tail_partition(const HostTail& tail, std::vector<Port> 
                      : " and " + std::to_string(others) + " operators after it run") +
       " on the host: " + std::string(unknown_before(nodes.front())) + " is known only then" +
       (regions == 0   ? ""
-       : regions == 1 ? "; a group of layers between them runs on the device"
-                      : "; " + std::to_string(regions) + " groups of layers between them run on the device"));
+       : regions == 1 ? "; a group of layers among them runs on the device"
+                      : "; " + std::to_string(regions) + " groups of layers among them run on the device"));
 }
 
 // Returns the linear tensor that the host reads as the output `value`. An existing tensor with this value

@@ -16,8 +16,9 @@ namespace {
 
 class Grouping {
  public:
-  explicit Grouping(Graph& graph)
+  Grouping(Graph& graph, const RegionRules& rules)
       : graph_(graph),
+        rules_(rules),
         producers_(graph.values.size(), kNone),
         is_read_outside_(graph.values.size(), false),
         levels_(graph.nodes.size(), 0),
@@ -30,7 +31,7 @@ class Grouping {
     std::map<size_t, std::vector<size_t>> members;  // by their group
     for (size_t i = 0; i < graph_.nodes.size(); ++i)
       if (levels_[i] % 2 == 1) members[find(i)].push_back(i);
-    std::erase_if(members, [&](const auto& entry) { return !has_layer(entry.second); });
+    std::erase_if(members, [&](const auto& entry) { return !rules_.is_worthwhile(graph_, entry.second); });
     if (members.empty()) return;
     find_outside_reads();
     rebuild(members);
@@ -48,7 +49,7 @@ class Grouping {
   // group: what goes through a host node comes back on a higher level.
   void visit(size_t i) {
     const Node& node = graph_.nodes[i];
-    const bool fits = fits_region(graph_, node);
+    const bool fits = rules_.fits(graph_, node);
     size_t level = fits ? 1 : 0;
     for (const ValueId id : node.inputs) {
       if (id == kNoValue || producers_[id] == kNone) continue;
@@ -69,12 +70,6 @@ class Grouping {
       for (const ValueId id : graph_.nodes[i].inputs)
         if (id != kNoValue && producers_[id] != kNone && find(producers_[id]) != find(i))
           is_read_outside_[id] = true;
-  }
-
-  bool has_layer(const std::vector<size_t>& nodes) const {
-    return std::ranges::any_of(nodes, [&](size_t i) {
-      return graph_.nodes[i].op->type() == "RoiAlign" || is_layer(graph_, graph_.nodes[i]);
-    });
   }
 
   // The nodes in the order of their levels, each group as one.
@@ -118,7 +113,7 @@ class Grouping {
         const bool is_input = !ids.contains(id) && !graph_.constant(id);
         if (is_input) {
           result.inputs.push_back(id);
-          region->is_late.push_back(producers_[id] != kNone);
+          region->is_late.push_back(rules_.has_late_shapes && producers_[id] != kNone);
         }
         id = add(id);
         if (is_input) body.inputs.push_back(id);
@@ -126,17 +121,18 @@ class Grouping {
       for (ValueId& id : copy.outputs) id = add(id);
       body.nodes.push_back(std::move(copy));
     }
-    for (const size_t i : nodes) {
-      const ValueId output = graph_.nodes[i].outputs[0];
-      if (!is_read_outside_[output]) continue;
-      result.outputs.push_back(output);
-      body.outputs.push_back(ids.at(output));
-    }
+    for (const size_t i : nodes)
+      for (const ValueId output : graph_.nodes[i].outputs) {
+        if (!is_read_outside_[output]) continue;
+        result.outputs.push_back(output);
+        body.outputs.push_back(ids.at(output));
+      }
     result.op = std::move(region);
     return result;
   }
 
   Graph& graph_;
+  const RegionRules& rules_;
   std::vector<size_t> producers_;      // by value
   std::vector<bool> is_read_outside_;  // by value: by another group or node, or as an output
   std::vector<size_t> levels_, group_;
@@ -144,6 +140,15 @@ class Grouping {
 
 }  // namespace
 
-void group_layers(HostTail& tail) { Grouping(tail.graph).run(); }
+void group_nodes(Graph& graph, const RegionRules& rules) { Grouping(graph, rules).run(); }
+
+void group_layers(HostTail& tail) {
+  const auto has_layer = [](const Graph& graph, std::span<const size_t> nodes) {
+    return std::ranges::any_of(nodes, [&](size_t i) {
+      return graph.nodes[i].op->type() == "RoiAlign" || is_layer(graph, graph.nodes[i]);
+    });
+  };
+  group_nodes(tail.graph, {fits_region, has_layer, true});
+}
 
 }  // namespace vellum

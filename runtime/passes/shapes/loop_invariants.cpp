@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "graph/operators/control/loop.hpp"
 #include "graph/operators/control/sequence.hpp"
 #include "graph/operators/movement/reshape.hpp"
 #include "passes/rewrite/match.hpp"
@@ -24,7 +23,9 @@ class Hoisting {
         outer_(loop_.body.values.size(), kNoValue) {}
 
   bool run() {
-    find_invariant_inputs();
+    const std::vector<bool> is_invariant_input = invariant_inputs(loop_);
+    for (size_t i = 0; i < is_invariant_input.size(); ++i)
+      if (is_invariant_input[i]) outer_[loop_.body.inputs[i]] = node_.inputs[i];
     auto rest = std::make_shared<LoopOperator>(loop_);
     rest->body.nodes.clear();
     for (const Node& node : loop_.body.nodes)
@@ -38,20 +39,6 @@ class Hoisting {
   }
 
  private:
-  // Values from outside, and states that every iteration passes on unchanged: exporters of PaddlePaddle make
-  // the weights states.
-  void find_invariant_inputs() {
-    const Graph& body = loop_.body;
-    std::vector<ValueId> originals(body.values.size());  // what each value is a copy of
-    std::iota(originals.begin(), originals.end(), ValueId{0});
-    for (const Node& node : body.nodes)
-      if (dynamic_cast<const Identity*>(node.op.get()))
-        originals[node.outputs[0]] = originals[node.inputs[0]];
-    for (size_t i = 2; i < body.inputs.size(); ++i)
-      if (i >= 2 + loop_.states || originals[body.outputs[i - 1]] == body.inputs[i])
-        outer_[body.inputs[i]] = node_.inputs[i];
-  }
-
   // Returns the value of the edited graph that equals a value of the body in each iteration; kNoValue if
   // there is none.
   ValueId outer(ValueId id) {
@@ -107,6 +94,18 @@ class Hoisting {
 };
 
 }  // namespace
+
+std::vector<bool> invariant_inputs(const LoopOperator& loop) {
+  const Graph& body = loop.body;
+  std::vector<ValueId> originals(body.values.size());  // what each value is a copy of
+  std::iota(originals.begin(), originals.end(), ValueId{0});
+  for (const Node& node : body.nodes)
+    if (dynamic_cast<const Identity*>(node.op.get())) originals[node.outputs[0]] = originals[node.inputs[0]];
+  std::vector<bool> result(body.inputs.size(), false);
+  for (size_t i = 2; i < result.size(); ++i)
+    result[i] = i >= 2 + loop.states || originals[body.outputs[i - 1]] == body.inputs[i];
+  return result;
+}
 
 bool hoist_invariants(GraphEditor& editor, size_t index) {
   return match_node<LoopOperator>(editor, index) && Hoisting(editor, index).run();

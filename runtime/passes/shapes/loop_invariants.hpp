@@ -1,9 +1,16 @@
 // Moves loop-invariant nodes out of a Loop.
 #pragma once
 
+#include <vector>
+
+#include "graph/operators/control/loop.hpp"
 #include "passes/rewrite/graph_editor.hpp"
 
 namespace vellum {
+
+// Returns for each input of a Loop's body whether it is the same in each iteration: a value from outside, or
+// a state that every iteration passes on. Exporters of PaddlePaddle make the weights states.
+std::vector<bool> invariant_inputs(const LoopOperator& loop);
 
 // Replaces a Loop that cannot be unrolled by the nodes of its body that compute the same in each iteration,
 // and a Loop of the other nodes, which reads their results from outside. The new nodes follow in the

@@ -1,36 +1,18 @@
 #include "passes/shapes/tail_cutter.hpp"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "graph/operators/control/branch.hpp"
 #include "graph/operators/control/loop.hpp"
 #include "passes/shapes/device_regions.hpp"
+#include "passes/shapes/loop_regions.hpp"
+#include "passes/shapes/open_types.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
 namespace {
-
-// Stand for dimensions that are known only in a run. Shape rules are asked once for each: what comes out the
-// same for all three does not follow from such a dimension, whatever is clamped to a length in between.
-constexpr std::array<int64_t, 3> kTrialDims{1, 2, (int64_t{1} << 20) + 7};
-
-std::optional<std::vector<TensorType>> try_types(const Node& node, std::vector<OperatorInput> inputs,
-                                                 int64_t dim) {
-  for (OperatorInput& input : inputs)
-    std::replace(input.type.shape.begin(), input.type.shape.end(), kUnknownDim, dim);
-  try {
-    std::vector<TensorType> types = node.op->infer_open(inputs);
-    if (types.empty()) types = node.op->infer(inputs);
-    if (types.size() < node.outputs.size()) return std::nullopt;
-    return types;
-  } catch (const Error&) {
-    return std::nullopt;  // the values decide, or the rule does not hold for every length
-  }
-}
 
 // Returns the loop for an evaluation on the host: the shapes that its body declares for states and values
 // from outside need not be those of an iteration. Exporters declare a scalar where there is one element.
@@ -117,23 +99,6 @@ class TailBuilder {
 
 }  // namespace
 
-// Empty where not even the number of dimensions is known.
-std::vector<TensorType> TailCutter::output_types(const Graph& graph, const Node& node) const {
-  for (const ValueId id : node.inputs)
-    if (id != kNoValue && !graph.values[id].type_known) return {};
-  const std::vector<OperatorInput> inputs = operator_inputs(graph, node);
-  std::optional<std::vector<TensorType>> types;
-  for (const int64_t dim : kTrialDims) {
-    const auto tried = try_types(node, inputs, dim);
-    if (!tried) return {};
-    if (!types)
-      types = tried;
-    else if (!leave_open(*types, *tried))
-      return {};
-  }
-  return *types;
-}
-
 bool TailCutter::takes(Graph& graph, Node& node) {
   const bool reads_late =
       std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return late_.contains(id); });
@@ -142,7 +107,7 @@ bool TailCutter::takes(Graph& graph, Node& node) {
   const auto* const loop = dynamic_cast<const LoopOperator*>(node.op.get());
   const bool chooses = dynamic_cast<const If*>(node.op.get()) != nullptr, decides = loop || chooses;
   const std::vector<TensorType> types = loop                    ? std::vector<TensorType>()
-                                        : reads_late || chooses ? output_types(graph, node)
+                                        : reads_late || chooses ? open_types(graph, node)
                                                                 : infer_open(graph, node);
   if (!reads_late && !decides && types.empty()) return false;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -166,6 +131,7 @@ void TailCutter::cut(Graph& graph) {
   HostTail tail = TailBuilder(graph, late_).build(std::move(nodes_));
   tail.graph.limits = graph.limits;
   group_layers(tail);
+  group_loop_layers(tail);
   graph.tail = std::make_shared<const HostTail>(std::move(tail));
 }
 

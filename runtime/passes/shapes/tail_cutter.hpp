@@ -20,8 +20,6 @@ class TailCutter {
   void cut(Graph& graph);
 
  private:
-  std::vector<TensorType> output_types(const Graph& graph, const Node& node) const;
-
   std::vector<Node> nodes_;
   std::unordered_set<ValueId> late_, reads_;  // values that the tail computes, and that it reads
 };

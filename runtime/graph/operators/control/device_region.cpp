@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "graph/operators/control/loop.hpp"
 #include "graph/operators/matmul/matmul.hpp"
 #include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/reduction/softmax.hpp"
@@ -151,12 +152,28 @@ bool fits_region(const Graph& graph, const Node& node) {
   return is_any_of(type, kRowOperators) && reads_constants_after_first(graph, node);
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): LoadLimits::nesting
+size_t count_regions(const Graph& graph) {
+  size_t count = 0;
+  for (const Node& node : graph.nodes) {
+    if (dynamic_cast<const DeviceRegion*>(node.op.get())) ++count;
+    if (const auto* loop = dynamic_cast<const LoopOperator*>(node.op.get()))
+      count += count_regions(loop->body);
+  }
+  return count;
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): LoadLimits::nesting
 std::vector<HostTensor> evaluate_with_regions(const Graph& graph, std::span<const HostTensor> inputs,
                                               const RunRegion& run) {
   if (!run) return evaluate(graph, inputs);
-  return evaluate(graph, inputs, [&](const Node& node, HostInputs arguments) {
-    const auto* region = dynamic_cast<const DeviceRegion*>(node.op.get());
-    return region ? run(*region, arguments) : evaluate(node, arguments);
+  return evaluate(graph, inputs, [&](const Node& node, HostInputs arguments) {  // NOLINT(misc-no-recursion)
+    if (const auto* region = dynamic_cast<const DeviceRegion*>(node.op.get())) return run(*region, arguments);
+    if (const auto* loop = dynamic_cast<const LoopOperator*>(node.op.get()))
+      return loop->evaluate_with(arguments, [&](const Graph& body, std::span<const HostTensor> values) {
+        return evaluate_with_regions(body, values, run);
+      });
+    return evaluate(node, arguments);
   });
 }
 

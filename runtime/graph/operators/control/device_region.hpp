@@ -11,7 +11,7 @@
 
 namespace vellum {
 
-// A node of a HostTail. It has the inputs and outputs of its body.
+// A node of a HostTail, or of a Loop in it. It has the inputs and outputs of its body.
 struct DeviceRegion : Operator {
   Graph body;
   // For each input whether its shape is data-dependent: its first dimension may be a number of rows that only
@@ -34,11 +34,14 @@ struct DeviceRegion : Operator {
 // Returns whether an operator may be in the body of a region.
 bool fits_region(const Graph& graph, const Node& node);
 
+// Returns the number of regions in a graph and in the bodies of its Loops.
+size_t count_regions(const Graph& graph);
+
 // Computes a region's outputs in place of DeviceRegion::evaluate().
 using RunRegion = std::function<std::vector<HostTensor>(const DeviceRegion& region, HostInputs inputs)>;
 
-// Evaluates a graph as evaluate(graph, inputs) does, but computes its regions with `run`, unless `run` is
-// empty.
+// Evaluates a graph as evaluate(graph, inputs) does, but computes its regions, and those in its Loops, with
+// `run`, unless `run` is empty.
 std::vector<HostTensor> evaluate_with_regions(const Graph& graph, std::span<const HostTensor> inputs,
                                               const RunRegion& run);
 

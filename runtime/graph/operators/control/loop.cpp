@@ -65,6 +65,12 @@ std::vector<TensorType> LoopOperator::infer(Inputs) const {
 }
 
 std::vector<HostTensor> LoopOperator::evaluate(HostInputs inputs) const {
+  return evaluate_with(inputs, [](const Graph& graph, std::span<const HostTensor> arguments) {
+    return vellum::evaluate(graph, arguments);
+  });
+}
+
+std::vector<HostTensor> LoopOperator::evaluate_with(HostInputs inputs, const RunBody& run) const {
   check_counts(inputs.size(), 0);
   if (std::ranges::count(inputs, nullptr) > 0) refuse_model("an input of the loop is missing");
   const int64_t most = iterations(*inputs[0]);
@@ -78,7 +84,7 @@ std::vector<HostTensor> LoopOperator::evaluate(HostInputs inputs) const {
     if (i == kMostIterations)
       refuse_unsupported("more than " + std::to_string(kMostIterations) + " iterations");
     arguments[0] = HostTensor::i64(shape, std::vector<int64_t>{i});
-    std::vector<HostTensor> results = vellum::evaluate(body, arguments);
+    std::vector<HostTensor> results = run(body, arguments);
     for (size_t k = 0; k < stacks.size(); ++k) elements[k].push_back(std::move(results[1 + states + k]));
     std::move(results.begin(), results.begin() + static_cast<ptrdiff_t>(1 + states), arguments.begin() + 1);
   }

@@ -1,6 +1,10 @@
 // Loop: evaluates a graph repeatedly. https://onnx.ai/onnx/operators/onnx__Loop.html
 #pragma once
 
+#include <functional>
+#include <span>
+#include <vector>
+
 #include "graph/operator_support.hpp"
 #include "graph/operators/control/subgraphs.hpp"
 
@@ -36,6 +40,10 @@ struct LoopOperator : GraphOperator {
   std::vector<const Graph*> graphs() const override { return {&body}; }
   std::vector<TensorType> infer(Inputs inputs) const override;
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
+  // Evaluates the Loop, with `run` in place of vellum::evaluate() for each iteration.
+  using RunBody =
+      std::function<std::vector<HostTensor>(const Graph& body, std::span<const HostTensor> inputs)>;
+  std::vector<HostTensor> evaluate_with(HostInputs inputs, const RunBody& run) const;
 };
 
 }  // namespace vellum
