@@ -15,12 +15,13 @@ constexpr int64_t kHeads = 2, kChannels = 4, kCapacity = 16;
 
 HostTensor list(int64_t value) { return HostTensor::i64({1}, std::vector<int64_t>{value}); }
 
-// One layer of self attention with learned positions from a table, which begin where the cache ends.
+// One layer of self attention with learned positions from a table, which begin where the cache ends. With
+// `casts` the keys are cast to their own type, as GPT-J's are.
 class Layer {
  public:
   OnnxModel model;
 
-  Layer() {
+  explicit Layer(bool casts = false) {
     model.input("x", {1, kHeads, kUnknownDim, kChannels})
         .input("past.key", {1, kHeads, kUnknownDim, kChannels});
     model.input("past.value", {1, kHeads, kUnknownDim, kChannels});
@@ -42,8 +43,10 @@ class Layer {
         .node("Unsqueeze", {"all", "axis0"}, {"end"})
         .node("Slice", {"table", "begin", "end", "axis0"}, {"positions"})
         .node("Add", {"x", "positions"}, {"q"})
-        .node("Concat", {"past.key", "q"}, {"present.key"}, attributes({{"axis", int64_t{2}}}))
+        .node("Concat", {"past.key", "q"}, {casts ? "joined.key" : "present.key"},
+              attributes({{"axis", int64_t{2}}}))
         .node("Concat", {"past.value", "x"}, {"present.value"}, attributes({{"axis", int64_t{2}}}));
+    if (casts) model.node("Cast", {"joined.key"}, {"present.key"}, attributes({{"to", int64_t{1}}}));
     // Row i of the mask sees keys 0 ... past + i.
     model.node("Range", {"zero", "all", "one"}, {"keys"})
         .node("Range", {"past_length", "all", "one"}, {"rows"})
@@ -84,8 +87,7 @@ HostTensor in_capacity(const HostTensor& past) {
   return cache;
 }
 
-TEST(GrowingCaches, GiveWhatConcatenationGives) {
-  const Layer layer;
+void expect_results_of_concatenation(const Layer& layer) {
   for (const int64_t tokens : {1, 3}) {
     const Graph graph = layer.fixed(tokens);
     EXPECT_NE(types(graph).find("Attention"), std::string::npos) << types(graph);
@@ -104,6 +106,10 @@ TEST(GrowingCaches, GiveWhatConcatenationGives) {
     }
   }
 }
+
+TEST(GrowingCaches, GiveWhatConcatenationGives) { expect_results_of_concatenation(Layer()); }
+
+TEST(GrowingCaches, MayBeCastToTheirOwnType) { expect_results_of_concatenation(Layer(true)); }
 
 // Self attention by one operator, which has the caches as its own inputs and outputs.
 struct AttentionOperator {

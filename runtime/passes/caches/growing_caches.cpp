@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "graph/operators/elementwise/binary.hpp"
+#include "graph/operators/elementwise/cast.hpp"
 #include "graph/operators/generators/shape.hpp"
 #include "graph/operators/matmul/growing_attention.hpp"
 #include "graph/operators/movement/concat.hpp"
@@ -33,15 +34,18 @@ class Producers {
   std::vector<std::optional<size_t>> nodes_;
 };
 
-// Identity, and Concat of one tensor, which torch writes for a cache that was empty.
-bool passes_on(const Node& node) {
+// Identity, a Cast of a cache to its own type, and Concat of one tensor, which torch writes for a cache that
+// was empty. A Concat has the type of its inputs, so that the result of one that grows a cache has the
+// cache's.
+bool passes_on(const Node& node, DType of_cache) {
   if (dynamic_cast<const Identity*>(node.op.get()) != nullptr) return true;
+  if (const auto* cast = dynamic_cast<const Cast*>(node.op.get())) return cast->to == of_cache;
   return dynamic_cast<const Concat*>(node.op.get()) != nullptr && node.inputs.size() == 1;
 }
 
-ValueId without_copies(const Producers& producers, ValueId value) {
+ValueId without_copies(const Producers& producers, ValueId value, DType of_cache) {
   const std::vector<Node>& nodes = producers.graph().nodes;
-  for (auto node = producers.of(value); node && passes_on(nodes[*node]); node = producers.of(value))
+  for (auto node = producers.of(value); node && passes_on(nodes[*node], of_cache); node = producers.of(value))
     value = nodes[*node].inputs[0];
   return value;
 }
@@ -51,7 +55,9 @@ std::optional<GrowingCache> match_node(const Producers& producers, size_t index,
                                        ValueId result) {
   const Node& node = producers.graph().nodes[index];
   if (const auto* join = dynamic_cast<const Concat*>(node.op.get())) {
-    if (node.inputs.size() != 2 || without_copies(producers, node.inputs[0]) != cache) return std::nullopt;
+    const DType dtype = producers.graph().values[cache].type.dtype;
+    if (node.inputs.size() != 2 || without_copies(producers, node.inputs[0], dtype) != cache)
+      return std::nullopt;
     const size_t rank = producers.graph().values[cache].type.shape.size();
     const size_t axis = normalize_axis(join->axis, rank);
     return GrowingCache{{}, index, axis, cache, node.inputs[1], result, axis};
@@ -68,10 +74,11 @@ std::optional<GrowingCache> match_node(const Producers& producers, size_t index,
 std::optional<GrowingCache> match_growth(const Producers& producers, const StatePair& pair) {
   const Graph& graph = producers.graph();
   const ValueId cache = graph.inputs[pair.input];
-  const ValueId result = without_copies(producers, graph.outputs[pair.output]);
-  const auto index = producers.of(result);
   const Value& value = graph.values[cache];
-  if (!index || !value.type_known || value.type.shape.empty()) return std::nullopt;
+  if (!value.type_known || value.type.shape.empty()) return std::nullopt;
+  const ValueId result = without_copies(producers, graph.outputs[pair.output], value.type.dtype);
+  const auto index = producers.of(result);
+  if (!index) return std::nullopt;
   auto growth = match_node(producers, *index, cache, result);
   if (growth) growth->pair = pair;
   return growth;
@@ -83,11 +90,12 @@ void check_reads(const Producers& producers, const GrowingCache& cache) {
   const std::string name =
       "the cache '" + graph.values[cache.cache].name + "' cannot grow within a capacity: ";
   if (cache.axis == 0) throw Error(ErrorCode::unsupported, name + "it is concatenated along the batch");
+  const DType dtype = graph.values[cache.cache].type.dtype;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
-    if (i == cache.node || passes_on(node) || node.op->reads_types_only()) continue;
+    if (i == cache.node || passes_on(node, dtype) || node.op->reads_types_only()) continue;
     for (const ValueId input : node.inputs)
-      if (input != kNoValue && without_copies(producers, input) == cache.cache)
+      if (input != kNoValue && without_copies(producers, input, dtype) == cache.cache)
         throw Error(ErrorCode::unsupported, name + describe(node) + " reads it without the new tokens");
   }
 }
