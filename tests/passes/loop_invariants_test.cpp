@@ -101,6 +101,29 @@ TEST(LoopInvariants, StatesThatChangePlacesStay) {
   expect_same_results(imported, graph);
 }
 
+// With no rows the maximum is none, and the Loop would have no iteration.
+TEST(LoopInvariants, NodesThatReadDataDependentShapesStay) {
+  OnnxModel body = adding_body("row");
+  body.node("ReduceMax", {"rows"}, {"row"}, attributes({{"keepdims", int64_t{0}}}));
+  make_last_first(body);
+  OnnxModel model;
+  model.input("x", {65}).input("mask", {65}, DType::boolean);
+  model.node("Compress", {"x", "mask"}, {"rows"}, attributes({{"axis", int64_t{0}}}))
+      .node("Shape", {"rows"}, {"shape"})
+      .node("Cast", {"shape"}, {"some1"}, attributes({{"to", int64_t{9}}}))
+      .node("Squeeze", {"some1"}, {"some"});
+  add_body_node(model, "Loop", {"", "some", "x"}, {"last"}, std::move(body));
+  const Graph imported = model.output("last").graph(), graph = optimise(imported, {});
+  ASSERT_TRUE(graph.tail);
+  EXPECT_EQ(types(only_loop(graph.tail->graph).body), "ReduceMax Add ReduceMax Less");
+  for (const bool all : {true, false}) {
+    HostTensor mask(DType::boolean, {65});
+    std::ranges::fill(mask.mutable_as<uint8_t>(), all ? 1 : 0);
+    const std::vector<HostTensor> inputs{floats({65}, std::vector<float>(65, 7.0f)), mask};
+    EXPECT_TRUE(close(evaluate(graph, inputs)[0], evaluate(imported, inputs)[0], 0.0)) << all;
+  }
+}
+
 // Stacked outputs may have elements of iterations that were unrolled.
 TEST(LoopInvariants, ResultsComeBeforeTheElementsOfEarlierIterations) {
   OnnxModel body = adding_body("row");

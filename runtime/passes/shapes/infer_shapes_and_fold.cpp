@@ -251,7 +251,7 @@ void infer_shapes_and_fold(Graph& graph, const InputShapes& input_shapes, const 
       unroll_iteration(editor, index, graph.folding);  // likewise
       continue;
     }
-    if (hoist_invariants(editor, index)) continue;  // likewise
+    if (hoist_invariants(editor, index, [&](ValueId id) { return tail.computes(id); })) continue;  // likewise
     if (sequences.visit(editor, index) == SequenceTracker::Found::sequence || editor.removed(index)) continue;
     batch.carry(editor, index);
     Node node = editor.node(index);

@@ -22,10 +22,10 @@ class Hoisting {
         loop_(dynamic_cast<const LoopOperator&>(*node_.op)),
         outer_(loop_.body.values.size(), kNoValue) {}
 
-  bool run() {
+  bool run(const std::function<bool(ValueId)>& is_late) {
     const std::vector<bool> is_invariant_input = invariant_inputs(loop_);
     for (size_t i = 0; i < is_invariant_input.size(); ++i)
-      if (is_invariant_input[i]) outer_[loop_.body.inputs[i]] = node_.inputs[i];
+      if (is_invariant_input[i] && !is_late(node_.inputs[i])) outer_[loop_.body.inputs[i]] = node_.inputs[i];
     auto rest = std::make_shared<LoopOperator>(loop_);
     rest->body.nodes.clear();
     for (const Node& node : loop_.body.nodes)
@@ -107,8 +107,8 @@ std::vector<bool> invariant_inputs(const LoopOperator& loop) {
   return result;
 }
 
-bool hoist_invariants(GraphEditor& editor, size_t index) {
-  return match_node<LoopOperator>(editor, index) && Hoisting(editor, index).run();
+bool hoist_invariants(GraphEditor& editor, size_t index, const std::function<bool(ValueId)>& is_late) {
+  return match_node<LoopOperator>(editor, index) && Hoisting(editor, index).run(is_late);
 }
 
 }  // namespace vellum

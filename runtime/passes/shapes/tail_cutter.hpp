@@ -14,6 +14,8 @@ class TailCutter {
   // Decides whether the next node in execution order belongs to the tail. If so, moves it there, sets the
   // types of its outputs as far as they are known, and returns true. The types of its inputs must be set.
   bool takes(Graph& graph, Node& node);
+  // Returns whether a node of the tail computes the value.
+  bool computes(ValueId id) const { return late_.contains(id); }
   // Returns whether a node of the tail reads the value.
   bool reads(ValueId id) const { return reads_.contains(id); }
   // Sets graph.tail if an output of the model needs it. Call it after takes() was called for all nodes.
