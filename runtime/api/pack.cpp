@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/cache_capacity.hpp"
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "api/model_format.hpp"
@@ -75,7 +76,6 @@ bool accesses_rows(const Program& program) {
 // library cannot compile shaders for such matrices.
 std::vector<Program> possible_programs(const Graph& imported, const DeviceCaps& caps,
                                        const SessionOptions& options) {
-  check_input_values(imported, find_shape_inputs(imported), options.input_values);
   std::vector<Program> programs;
   const auto add_programs_for = [&](const DeviceCaps& device) {
     CompileOptions compiled = compile_options(options);
@@ -272,8 +272,10 @@ PackSummary write_bundle(Imported& model, const packfile::TakePieces& take, cons
   DeviceCaps stored = device;
   stored.process.reset();  // bundles do not depend on the machine that they are made on
   contents.caps = to_json(stored);
-  const Model whole = Handles::model(std::make_shared<Model::Impl>(model.graph));
+  const Model whole =
+      with_cache_capacity(Handles::model(std::make_shared<Model::Impl>(model.graph)), options);
   const SessionOptions named = by_tensor_name(whole, options);
+  check_input_values(impl(whole)->graph, impl(whole)->shape_inputs, named.input_values);
   const std::vector<Graph> forms = variant_graphs(whole, variants);
   const std::vector<DeviceCaps> possible = possible_caps(device, named.precision);
   std::vector<KernelsByText> kernels;

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "api/impl.hpp"
+#include "decoder.hpp"
 #include "glslang_tables.hpp"
 #include "import/import.hpp"
 #include "support/errors.hpp"
@@ -179,6 +180,27 @@ TEST_F(Packed, OtherOptionsThanPackedForGiveTheSameBits) {
     EXPECT_TRUE(same(run(device, packed, options), run(device, model, options)));
   EXPECT_EQ(describe(packed, "graph", {.input_shapes = shapes}),
             describe(model, "graph", {.input_shapes = shapes}));
+}
+
+TEST_F(Packed, CachesOfACapacityNeedNoCompiler) {
+  const Decoder decoder({}, DecoderForm::concatenation);
+  const int64_t capacity = decoder.shape().capacity;
+  const SessionOptions options{.input_shapes = {{"input_ids", {1, 1}}, {"attention_mask", {1, capacity}}},
+                               .state = "auto",
+                               .state_capacity = static_cast<uint32_t>(capacity)};
+  const Device device = Device::open(device_is);
+  pack(save(decoder.model()), folder / "packed", Caps::of(device), options);
+  Session session(device, Model::load(folder / "packed"), options);
+  const std::vector<int64_t> prompt{7, 3, 44};
+  std::vector<int64_t> tokens = prompt;
+  for (size_t past = 0; past < 12; ++past) {
+    const std::vector<int64_t> mask(past + 1, 1);
+    const auto outputs = session.run({{"input_ids", Tensor::i64({1, 1}, std::span(tokens).subspan(past, 1))},
+                                      {"attention_mask", Tensor::i64({1, std::ssize(mask)}, mask)}});
+    if (past + 1 == tokens.size()) tokens.push_back(outputs.at("next").to_ints()[0]);
+  }
+  EXPECT_EQ(std::vector<int64_t>(tokens.begin() + 3, tokens.end()), decoder.generate(prompt, 10));
+  EXPECT_EQ(impl(device)->context->pipelines().shader_counts().compiled, 0u);
 }
 
 TEST_F(Packed, WeightsStreamFromTheFile) {
