@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "api/cache_capacity.hpp"
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "selfcheck/check_kernels.hpp"
@@ -39,7 +40,8 @@ std::vector<KernelCheck> check_layers(const Device& device, const Model& model, 
   return guard([&] {
     Device::Impl& target = *impl(device);
     const CompileOptions compile_options = target.compile_options(options);
-    const Graph graph = target.compile(model, compile_options, Stage::program).graph;
+    const Graph graph =
+        target.compile(with_cache_capacity(model, options), compile_options, Stage::program).graph;
     const DeviceCaps caps = target.kernel_caps(options.precision);
     std::vector<KernelCheck> checks =
         check_layers(target.context, caps, graph,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "api/cache_capacity.hpp"
 #include "api/fit_budget.hpp"
 #include "api/guard.hpp"
 
@@ -22,9 +23,10 @@ std::vector<uint64_t> usual_budgets(uint64_t least, uint64_t most) {
   return budgets;
 }
 
-MemoryFrontier memory_frontier(const Target& target, const Model& model, SessionOptions options,
+MemoryFrontier memory_frontier(const Target& target, const Model& source, SessionOptions options,
                                const FrontierOptions& frontier_options) {
   options.memory_budget = UINT64_MAX;
+  const Model model = with_cache_capacity(source, options);
   check_memory_budget(options);
   const auto tell = [&](size_t done, size_t total) {
     if (frontier_options.progress)

@@ -6,11 +6,14 @@
 #include <memory>
 #include <vector>
 
+#include "api/cache_capacity.hpp"
 #include "api/guard.hpp"
 #include "api/impl.hpp"
+#include "api/tensor_names.hpp"
 #include "compile/tuned_storages.hpp"
 #include "exec/executor.hpp"
 #include "kernels/fused/fused_kernels.hpp"
+#include "passes/caches/growing_caches.hpp"
 #include "tune/one_node.hpp"
 #include "tune/time_network.hpp"
 #include "tune/tune_operators.hpp"
@@ -57,6 +60,8 @@ class Tuner {
         weights_(impl(device)->weights_for(model, options)),
         before_(*impl(device)->tuning()) {
     operators_.context = impl(device)->context;
+    // A run must not change what the next one computes: states are inputs and outputs here.
+    compile_options_.state.clear();
     // Layers are fused as in sessions: a fused kernel is one node, which has candidates.
     fuse(graph_, operators_.context->caps(), options.precision, compile_options_.wrong_kernels.get());
     operators_.again = tune_options.again;
@@ -98,7 +103,18 @@ class Tuner {
         ExecutorOptions{.submits = impl(device_)->submit_limits(options_), .timestamps = timestamps},
         weights_);
     set_some_inputs(*executor);
+    set_cache_length(*executor);
     return executor;
+  }
+
+  // Fills half of growing caches: attention takes the longer, the more tokens they have.
+  void set_cache_length(Executor& executor) const {
+    const std::vector<Port>& inputs = executor.program().inputs;
+    const auto length = std::ranges::find(inputs, kCacheLength, &Port::name);
+    if (length == inputs.end() || length->type != TensorType{DType::i64, {1}}) return;
+    const int64_t room = int64_t{options_.state_capacity} - tokens_of_run(graph_);
+    executor.set_input(static_cast<size_t>(length - inputs.begin()),
+                       HostTensor::i64({1}, std::vector<int64_t>{std::max<int64_t>(room, 0) / 2}));
   }
 
   std::unique_ptr<Executor> make_executor(const std::vector<StorageChoice>& storages, bool timestamps) {
@@ -242,7 +258,8 @@ TuneReport tune(const Device& device, const Model& model, const SessionOptions& 
     if (options.weights_budget > 0)
       throw Error(ErrorCode::invalid_argument,
                   "with a weights_budget nothing that was tuned is used: tune without one");
-    return Tuner(device, model, options, tune_options).run();
+    const Model whole = with_cache_capacity(model, options);
+    return Tuner(device, whole, by_tensor_name(whole, options), tune_options).run();
   });
 }
 

@@ -10,6 +10,10 @@
 #include "public_interface.hpp"
 #include "support/errors.hpp"
 #include "support/tensors.hpp"
+#include "vellum/estimate.hpp"
+#include "vellum/kernel_check.hpp"
+#include "vellum/memory_frontier.hpp"
+#include "vellum/tune.hpp"
 #include "vellum/vellum.hpp"
 #include "vulkan/interposer.hpp"
 #include "vulkan_app.hpp"
@@ -122,6 +126,23 @@ TEST_F(GrowingCaches, AreEstimated) {
   const MemoryEstimate estimate = estimate_memory(model, options, device);
   EXPECT_EQ(estimate.vulkan.state, Session(device, model, options).memory().state_bytes);
   EXPECT_GT(estimate.shape_inference_bytes, estimate.use.state);
+}
+
+TEST_F(GrowingCaches, AreTunedCheckedAndFitted) {
+  const Device device = Device::open(device_options());
+  const Model model = load(decoder.model());
+  SessionOptions options = session_options();
+  options.input_shapes = {{"input_ids", {1, 1}}, {"attention_mask", {1, decoder.shape().capacity}}};
+  const std::vector<int64_t> expected = decoder.generate(kPrompt, 4);
+  for (const KernelCheck& check : check_layers(device, model, options))
+    EXPECT_TRUE(check.passed()) << check.operation;
+  EXPECT_FALSE(memory_frontier(model, options, device).points.empty());
+  const TuneReport report = tune(device, model, options, {.seconds = 0.2, .storages = false});
+  EXPECT_FALSE(report.operators.empty());
+  EXPECT_GT(report.untuned_ms, 0.0);
+  Session session(device, model, options);
+  EXPECT_EQ(generate(session, 4), expected);
+  forget_tuning(device);
 }
 
 TEST_F(GrowingCaches, RefuseMoreTokensThanTheyHaveRoomFor) {
