@@ -117,6 +117,14 @@ def llama(width=64, layers=2):
     return Case("llama", Decoder(transformers.LlamaForCausalLM(config), names), names, layers, 2, width // 4)
 
 
+def opt(width=64, layers=2):
+    """Its positions are slices of the running sums of the mask."""
+    config = transformers.OPTConfig(vocab_size=211, hidden_size=width, word_embed_proj_dim=width, ffn_dim=3 * width,
+                                    num_hidden_layers=layers, num_attention_heads=4, max_position_embeddings=256, init_std=0.3)
+    names = ["input_ids", "attention_mask"]
+    return Case("opt", Decoder(transformers.OPTForCausalLM(config), names), names, layers, 4, width // 4)
+
+
 def trocr(width=64, layers=2):
     config = transformers.TrOCRConfig(vocab_size=211, d_model=width, decoder_layers=layers, decoder_attention_heads=4,
                                       decoder_ffn_dim=3 * width, max_position_embeddings=256, init_std=0.3,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Exports small decoders by torch and transformers, and generates tokens with Vellum, ONNX Runtime and torch in double.
 
-    tests/conformance/generated_tokens.py FOLDER                  # Llama's, TrOCR's, SmolVLM's and Qwen2-VL's shape
+    tests/conformance/generated_tokens.py FOLDER                  # Llama's, OPT's, TrOCR's, SmolVLM's and Qwen2-VL's shape
     tests/conformance/generated_tokens.py FOLDER llama --tokens 64 --exporter dynamo
 
 Needs torch, onnx, onnxruntime, transformers and the Python package of Vellum. Weights are random numbers from a seed. Each
@@ -22,7 +22,7 @@ import torch
 import transformers
 
 import vellum
-from decoder_cases import llama, qwen2vl, smolvlm, trocr
+from decoder_cases import llama, opt, qwen2vl, smolvlm, trocr
 
 
 def greedy(case, run, count):
@@ -96,7 +96,7 @@ class TorchRun(GrowingRun):
         return [tensor.numpy() for tensor in result]
 
 
-CASES = {"llama": llama, "trocr": trocr, "smolvlm": smolvlm, "qwen2vl": qwen2vl}
+CASES = {"llama": llama, "opt": opt, "trocr": trocr, "smolvlm": smolvlm, "qwen2vl": qwen2vl}
 
 
 def picture_features(case, folder):

@@ -15,13 +15,17 @@ constexpr int64_t kHeads = 2, kChannels = 4, kCapacity = 16;
 
 HostTensor list(int64_t value) { return HostTensor::i64({1}, std::vector<int64_t>{value}); }
 
-// One layer of self attention with learned positions from a table, which begin where the cache ends. With
-// `casts` the keys are cast to their own type, as GPT-J's are.
+// One layer of self attention with learned positions from a table, which begin where the cache ends. Keys may
+// be cast to their own type, as GPT-J's are, and positions may be the running sums of a mask of all tokens,
+// as OPT's are.
+enum class LayerForm : uint8_t { plain, cast_keys, positions_of_mask };
 class Layer {
  public:
   OnnxModel model;
+  const bool has_mask;
 
-  explicit Layer(bool casts = false) {
+  explicit Layer(LayerForm form = LayerForm::plain) : has_mask(form == LayerForm::positions_of_mask) {
+    const bool casts = form == LayerForm::cast_keys;
     model.input("x", {1, kHeads, kUnknownDim, kChannels})
         .input("past.key", {1, kHeads, kUnknownDim, kChannels});
     model.input("past.value", {1, kHeads, kUnknownDim, kChannels});
@@ -41,8 +45,9 @@ class Layer {
         .node("Add", {"past_length", "count"}, {"all"})
         .node("Unsqueeze", {"past_length", "axis0"}, {"begin"})
         .node("Unsqueeze", {"all", "axis0"}, {"end"})
-        .node("Slice", {"table", "begin", "end", "axis0"}, {"positions"})
-        .node("Add", {"x", "positions"}, {"q"})
+        .node("Slice", {"table", "begin", "end", "axis0"}, {has_mask ? "unused" : "positions"});
+    if (has_mask) add_positions_of_mask();
+    model.node("Add", {"x", "positions"}, {"q"})
         .node("Concat", {"past.key", "q"}, {casts ? "joined.key" : "present.key"},
               attributes({{"axis", int64_t{2}}}))
         .node("Concat", {"past.value", "x"}, {"present.value"}, attributes({{"axis", int64_t{2}}}));
@@ -65,10 +70,28 @@ class Layer {
         .output("present.value");
   }
 
+  void add_positions_of_mask() {
+    model.input("attention_mask", {1, kUnknownDim}, DType::i64).initializer("far", list(INT64_MAX));
+    model.initializer("axis_1", list(1))
+        .node("CumSum", {"attention_mask", "one"}, {"sums"})
+        .node("Sub", {"sums", "one"}, {"places"})
+        .node("Slice", {"places", "begin", "far", "axis_1"}, {"own_places"})
+        .node("Squeeze", {"own_places", "axis0"}, {"rows_of_table"})
+        .node("Gather", {"table", "rows_of_table"}, {"positions"});
+  }
+
+  // A mask of `count` tokens in all, of which `seen` are ones.
+  static HostTensor mask(int64_t count, int64_t seen) {
+    std::vector<int64_t> values(static_cast<size_t>(count), 0);
+    std::fill_n(values.begin(), seen, 1);
+    return HostTensor::i64({1, count}, values);
+  }
+
   Graph fixed(int64_t tokens) const {
     const Graph graph = model.graph();
     const Graph with_length = add_cache_length(graph, state_pairs(graph, "auto"), kCapacity);
-    const InputShapes shapes{{"x", {1, kHeads, tokens, kChannels}}};
+    InputShapes shapes{{"x", {1, kHeads, tokens, kChannels}}};
+    if (has_mask) shapes["attention_mask"] = {1, kCapacity};
     const std::vector<StatePair> states = state_pairs(with_length, "auto");
     Graph prepared = optimise(fix_cache_capacity(with_length, states, shapes, {}), shapes);
     limit_attention_to_length(prepared, state_pairs(prepared, "auto"));
@@ -97,10 +120,16 @@ void expect_results_of_concatenation(const Layer& layer) {
                        key = random_tensor({1, kHeads, past, kChannels}, 6),
                        value = random_tensor({1, kHeads, past, kChannels}, 7);
       Graph plain = layer.model.graph();
-      infer_shapes_and_fold(plain,
-                            {{"x", x.shape()}, {"past.key", key.shape()}, {"past.value", value.shape()}});
-      const auto expected = evaluate(plain, std::vector{x, key, value});
-      const auto outputs = evaluate(graph, std::vector{x, in_capacity(key), in_capacity(value), list(past)});
+      InputShapes shapes{{"x", x.shape()}, {"past.key", key.shape()}, {"past.value", value.shape()}};
+      std::vector<HostTensor> inputs{x, key, value}, in_caches{x, in_capacity(key), in_capacity(value)};
+      if (layer.has_mask) {
+        shapes["attention_mask"] = {1, past + tokens};
+        inputs.push_back(Layer::mask(past + tokens, past + tokens));
+        in_caches.push_back(Layer::mask(kCapacity, past + tokens));
+      }
+      in_caches.push_back(list(past));
+      infer_shapes_and_fold(plain, shapes);
+      const auto expected = evaluate(plain, inputs), outputs = evaluate(graph, in_caches);
       EXPECT_TRUE(close(outputs[0], expected[0], 1e-5)) << past << " + " << tokens;
       EXPECT_EQ(outputs[3].to_ints(), (std::vector<int64_t>{past + tokens}));
     }
@@ -109,7 +138,11 @@ void expect_results_of_concatenation(const Layer& layer) {
 
 TEST(GrowingCaches, GiveWhatConcatenationGives) { expect_results_of_concatenation(Layer()); }
 
-TEST(GrowingCaches, MayBeCastToTheirOwnType) { expect_results_of_concatenation(Layer(true)); }
+TEST(GrowingCaches, MayBeCastToTheirOwnType) { expect_results_of_concatenation(Layer(LayerForm::cast_keys)); }
+
+TEST(GrowingCaches, PositionsMayBeSlicedFromAMaskOfAllTokens) {
+  expect_results_of_concatenation(Layer(LayerForm::positions_of_mask));
+}
 
 // Self attention by one operator, which has the caches as its own inputs and outputs.
 struct AttentionOperator {

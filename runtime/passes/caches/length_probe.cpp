@@ -1,6 +1,8 @@
 #include "passes/caches/length_probe.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -21,17 +23,46 @@ int64_t capacity_of(const Graph& graph, const GrowingCache& cache) {
   return graph.values[cache.cache].type.shape[cache.axis];
 }
 
-// The new tokens of a run: those of the first cache depend on no cache.
-int64_t tokens_of(Graph graph, std::span<const GrowingCache> caches, InputShapes shapes,
-                  const InputTensors& values) {
+// The new tokens of a run after `past` earlier ones: those of the first cache depend on no cache.
+int64_t tokens_after(Graph graph, std::span<const GrowingCache> caches, InputShapes shapes,
+                     const InputTensors& values, int64_t past) {
   const GrowingCache& first = caches.front();
   graph.outputs = {first.tokens};
   for (const GrowingCache& cache : caches) {
     shapes.erase(graph.values[cache.cache].name);
-    graph.values[cache.cache].type.shape[cache.axis] = 1;  // tables of positions end at the capacity
+    graph.values[cache.cache].type.shape[cache.axis] = past;
   }
   infer_shapes_and_fold(graph, shapes, values);
   return graph.values[first.tokens].type.shape.at(first.tokens_axis);
+}
+
+// In most models the new tokens do not depend on the earlier ones. OPT slices its positions from a mask of
+// all tokens, which has the whole capacity: there the number is a dimension of an input, after which, and the
+// earlier tokens, nothing is left of the capacity.
+int64_t tokens_of(const Graph& graph, std::span<const GrowingCache> caches, const InputShapes& shapes,
+                  const InputTensors& values) {
+  const int64_t most = capacity_of(graph, caches.front()) - static_cast<int64_t>(LengthProbe::kLengths);
+  std::exception_ptr failure;
+  int64_t tokens = 0;
+  try {
+    tokens = tokens_after(graph, caches, shapes, values, 1);  // tables of positions end at the capacity
+    if (tokens <= most) return tokens;
+  } catch (const Error&) {
+    failure = std::current_exception();
+  }
+  std::set<int64_t> dims;
+  for (const auto& [name, shape] : shapes) dims.insert(shape.begin(), shape.end());
+  for (const int64_t dim : dims) {
+    if (dim <= 0 || dim > most) continue;
+    try {
+      const int64_t past = capacity_of(graph, caches.front()) - dim;
+      if (tokens_after(graph, caches, shapes, values, past) == dim) return dim;
+    } catch (const Error&) {
+      continue;  // not the number of tokens
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+  return tokens;
 }
 
 // Open dimensions of other inputs that are as long as the capacity count all tokens.
@@ -138,7 +169,7 @@ void LengthProbe::evaluate_known(const Graph& graph) {
 }
 
 bool LengthProbe::differs_otherwise(ValueId value) const {
-  if (is_known(value)) return false;
+  if (value >= values() || is_known(value)) return false;
   const auto& first = graphs_[0].values[value].constant;
   for (const Graph& graph : graphs_) {
     const auto& constant = graph.values[value].constant;

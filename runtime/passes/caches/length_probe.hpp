@@ -21,8 +21,9 @@ class LengthProbe {
 
   int64_t past() const { return past_; }  // earlier tokens in the longest caches
   const TensorType& type(ValueId value) const { return graphs_[0].values[value].type; }
-  // Whether the value is known before running, other than a constant of the model.
-  bool is_known(ValueId value) const { return known_[0][value].has_value(); }
+  // Whether the value is known before running, other than a constant of the model. Values that were added to
+  // the graph later are not.
+  bool is_known(ValueId value) const { return value < values() && known_[0][value].has_value(); }
   // The known value for the longest caches.
   const HostTensor& value(ValueId value) const { return *known_[0][value]; }
   // Whether constant folding gives different constants for a value that is not known here.
