@@ -6,7 +6,7 @@ namespace vellum {
 namespace {
 
 gpu::BindingType binding_type(const TensorDesc& desc, const Binding& binding) {
-  const bool is_bytes = desc.element == ElementType::q8 || binding.of_bytes;
+  const bool is_bytes = (desc.element == ElementType::q8 && !binding.of_words4) || binding.of_bytes;
   if (binding.texel_buffer && binding.sampled)
     return desc.element == ElementType::f16 ? gpu::BindingType::sampled_buffer_rgba16f
            : is_bytes                       ? gpu::BindingType::sampled_buffer_rgba8ui

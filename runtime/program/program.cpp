@@ -153,7 +153,7 @@ constexpr std::string_view kFolded = "FOLDED_";
 std::string storage_macro(const TensorDesc& desc, const Binding& binding) {
   if (desc.layout == Layout::linear) return binding.texel_buffer ? "LINEAR_TEXEL" : "LINEAR";
   const std::string rows = desc.rows_first ? "ROWS_" : "";
-  if (binding.texel_buffer) return rows + "TEXEL_BUFFER";
+  if (binding.texel_buffer) return rows + (binding.of_words4 ? "WIDE_TEXEL_BUFFER" : "TEXEL_BUFFER");
   if (desc.storage == Storage::buffer) return rows + "BUFFER";
   return std::string(desc.fold > 0 ? kFolded : "") +
          (desc.storage == Storage::image2d ? "IMAGE2D" : "IMAGE3D") + (binding.sampled ? "_SAMPLED" : "");

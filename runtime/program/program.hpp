@@ -159,7 +159,8 @@ struct Binding {
   // For a linear tensor of I32 that is only read, by BYTES_IN: its words are four bytes each, so that it may
   // be a texel buffer of rgba8ui.
   bool of_bytes = false;
-  // For a linear tensor of U8 that is only read, by LINEAR_WORDS4_IN: it may be a texel buffer of rgba32ui.
+  // For a linear tensor of U8 that is only read, by LINEAR_WORDS4_IN, or a buffer of Q8 whose bytes are whole
+  // sixteens: it may be a texel buffer of rgba32ui (shaders/common/wide_texels.glsl).
   bool of_words4 = false;
   // The name of the tensor in the shader, "x" of TENSOR_IN(x).
   std::string name = {};

@@ -328,4 +328,5 @@ uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) &
 
 #include "half_tensor.glsl"
 #include "texel_address.glsl"
+#include "wide_texels.glsl"
 #include "linear_tensor.glsl"

@@ -16,6 +16,8 @@
 // buffer of one image with at least TILE_P pixels, or the rows of its images are whole tiles or single rows.
 // The last tile begins earlier instead of exceeding the pixels.
 //
+// FOUR_PIXELS: with CONTIGUOUS, tiles begin at multiples of four texels of x, and four are loaded at once.
+//
 // MEAN: there is one image, a single workgroup computes all pixels of its slices, and stores their means
 // instead of the pixels.
 #version 450
@@ -43,6 +45,9 @@ HALF_SLICES_OF_TENSOR(x)
 SLICES_OF_TENSOR(x)
 #define FETCH_X fetch_x
 #endif
+#ifdef FOUR_PIXELS
+FOURS_OF_PIXELS(x)
+#endif
 TEXELS_IN(w)
 TENSOR_OUT(y)
 #ifdef RESIDUAL
@@ -60,7 +65,14 @@ FACTORS[TILE_P] slice_of_pixels(inout ADDRESS_TYPE(x) address[TILE_P], inout ADD
   FACTORS x[TILE_P];
 #ifdef CONTIGUOUS
   ADDRESS_TYPE(x) first = address[0] + running_offset;
+#ifdef FOUR_PIXELS
+  [[unroll]] for (int i = 0; i < TILE_P; i += 4) {
+    vec4 four[4] = fetch_four_x(first + i);
+    [[unroll]] for (int j = 0; j < 4; ++j) x[i + j] = four[j];
+  }
+#else
   [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FETCH_X(add_columns_x(first, i));
+#endif
 #else
   [[unroll]] for (int i = 0; i < TILE_P; ++i) x[i] = FETCH_X(address[i] + running_offset);
 #endif

@@ -319,6 +319,8 @@ vec4 finished(vec4 v, int slice, int bias_row, int padded_slices, int grid_width
 
 #if defined(NIBBLES) || defined(WEIGHT_BLOCK)
 BYTES_OF_TEXELS(w)
+#elif defined(BYTE_WEIGHTS) && CHANNELS == 4
+FOURS_OF_TEXELS(w)
 #endif
 #ifdef WEIGHT_BLOCK
 vec4 block_scale[TILE_S], block_zero[TILE_S];
@@ -361,6 +363,8 @@ FACTORS[CHANNELS] weights_of_slice(const int s, int column, int row) {
   }
 #elif defined(WEIGHT_BLOCK)
   [[unroll]] for (int c = 0; c < CHANNELS; ++c) w[c] = from_integers(s, vec4(load_bytes_in_row_w(column + c, row)));
+#elif defined(BYTE_WEIGHTS) && CHANNELS == 4
+  w = load_four_in_row_w(column, row);
 #else
   [[unroll]] for (int c = 0; c < CHANNELS; ++c) w[c] = LOAD_IN_ROW_W(column + c, row);
 #endif

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cost/device_traits.hpp"
 #include "exec/executor.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "passes/passes.hpp"
@@ -51,6 +52,8 @@ const std::vector<ByteCase>& cases() {
       {"Conv", {{2, 5, 7, 6}}, pads, {in_quarters({6, 5, 3, 3}, 1), in_quarters({6}, 2)}},
       {"Conv", {{1, 3, 9, 9}}, strided, {in_quarters({9, 3, 3, 3}, 1)}},
       {"Conv", {{2, 20, 5, 6}}, {}, {in_quarters({7, 20, 1, 1}, 1)}},
+      {"Conv", {{1, 20, 6, 6}}, {}, {in_quarters({7, 20, 1, 1}, 1)}},
+      {"Conv", {{1, 12, 6, 6}}, pads, {in_quarters({7, 12, 3, 3}, 1)}},
       {"Conv", {{1, 9, 8, 7}}, of_groups(9), {in_quarters({9, 1, 3, 3}, 1)}},
       {"Conv", {{1, 8, 6, 6}}, of_groups(2), {in_quarters({12, 4, 3, 3}, 1)}},
       {"ConvTranspose", {{1, 6, 5, 4}}, strided, {in_quarters({6, 7, 3, 3}, 1)}},
@@ -301,6 +304,36 @@ TEST(ByteStorage, StoresStepsOfLayers) {
           << type << ": " << task.dispatch->op;
     }
   }
+}
+
+// Sixteen bytes are loaded at a time where the device prefers texels of buffers: four channels of a weight,
+// and four pixels where all tiles begin at multiples of four.
+TEST(ByteStorage, LoadsFourTexels) {
+  const auto wide_names = [](const ByteCase& test, const DeviceCaps& caps) {
+    const Program program =
+        lower(optimise(network_of(test).model.graph(), {}), caps, {.storage = StorageChoice::buffer});
+    std::string names;
+    for (const Task& task : program.tasks)
+      for (const Binding& binding : task.dispatch->bindings)
+        if (binding.of_words4 && binding.texel_buffer) names += binding.name;
+    return names;
+  };
+  DeviceCaps caps = test_context()->caps();
+  if (device_traits(caps).samples_texel_buffers) GTEST_SKIP() << "texels of buffers are sampled";
+  const auto conv = [](Shape x, Shape w) {
+    return ByteCase{"Conv", {std::move(x)}, {}, {in_quarters(w, 1)}};
+  };
+  const ByteCase whole = conv({1, 20, 12, 12}, {16, 20, 1, 1}), odd = conv({1, 20, 11, 13}, {16, 20, 1, 1}),
+                 wide = conv({1, 20, 12, 12}, {16, 20, 3, 3}), few = conv({1, 3, 12, 12}, {16, 3, 3, 3});
+  caps.reads_buffers_as_texels = true;
+  EXPECT_EQ(wide_names(whole, caps), "xw");
+  EXPECT_EQ(wide_names(odd, caps), "w");
+  EXPECT_EQ(wide_names(wide, caps), "w");
+  EXPECT_EQ(wide_names(few, caps), "");
+  caps.max_texel_buffer_elements = 8;
+  EXPECT_EQ(wide_names(whole, caps), "");
+  caps.reads_buffers_as_texels = false;
+  EXPECT_EQ(wide_names(whole, caps), "");
 }
 
 // Where the parameters have no room for the grids, they are macros.

@@ -103,19 +103,20 @@ void dispatch_conv(Lowering& lowering, const ConvKernel& kernel, const Window2d&
   const TensorId y = lowering.write(0, Layout::channels4),
                  residual = kernel.adds_residual ? read_residual(lowering) : kNoTensor;
   const Shape& y_shape = lowering.tensor(y).desc.shape;
-  Dispatch dispatch =
-      make_dispatch(kernel.shader, {}, {reads("x", x), reads("w", grid), writes("y", y)},
-                    ConvWindowParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
-                                         .y_shape = texel_shape(y_shape),
-                                         .activation_params = activation_params_or_bounds(activation),
-                                         .residual_shape = residual_shape(lowering, residual),
-                                         .kernel_size = window_pair(window.kernel),
-                                         .stride = window_pair(window.stride),
-                                         .dilation = window_pair(window.dilation),
-                                         .padding = window_pair(window.padding),
-                                         .group_inputs = weights.group_inputs(),
-                                         .group_outputs = weights.group_outputs(),
-                                         .window_slices = weights.window_slices()});
+  Dispatch dispatch = make_dispatch(
+      kernel.shader, {},
+      {reads("x", x), reads_weights(lowering, grid, weights, kernel.tile.broadcasts()), writes("y", y)},
+      ConvWindowParameters{.x_shape = texel_shape(lowering.input_type(0).shape),
+                           .y_shape = texel_shape(y_shape),
+                           .activation_params = activation_params_or_bounds(activation),
+                           .residual_shape = residual_shape(lowering, residual),
+                           .kernel_size = window_pair(window.kernel),
+                           .stride = window_pair(window.stride),
+                           .dilation = window_pair(window.dilation),
+                           .padding = window_pair(window.padding),
+                           .group_inputs = weights.group_inputs(),
+                           .group_outputs = weights.group_outputs(),
+                           .window_slices = weights.window_slices()});
   dispatch.defines = kernel.defines;
   dispatch.macs = lowering.macs();
   dispatch.iterations = iterations_of(lowering.tensor(x).desc, weights, window);

@@ -77,6 +77,15 @@ bool are_contiguous(const DeviceCaps& caps, const TensorDesc& x, int64_t pixels)
   return x.storage == Storage::buffer && !x.rows_first && n == 1 && h * w >= pixels;
 }
 
+// Returns whether the contiguous pixels of a tile in bytes are loaded four at a time: all tiles begin at
+// multiples of four texels.
+bool loads_four_pixels(const Lowering& lowering, TensorId x, const OutputTile& tile) {
+  const TensorDesc& desc = lowering.tensor(x).desc;
+  const auto [n, c, h, w] = nchw(desc.shape);
+  return desc.element == ElementType::q8 && desc.storage == Storage::buffer && tile.pixels % 4 == 0 &&
+         h * w % 4 == 0 && loads_words4(lowering.caps());
+}
+
 // Returns the invocations along x of a workgroup that computes all pixels. The workgroup is small enough that
 // its invocations can use all registers.
 int64_t row_of_all_pixels(const DeviceCaps& caps, const InvocationTile& tile, int64_t pixel_blocks) {
@@ -105,12 +114,13 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   const auto [n, c, h, w] = nchw(shape);
   const TensorId grid = packed_weights(lowering, weight_grid(lowering, weights), std::move(values));
   const int64_t blocks = whole_subgroups(caps, tile, divide_up(n * h * w, tile.output.pixels));
-  Dispatch dispatch =
-      make_dispatch("conv_pointwise", {}, {reads("x", x), reads("w", grid), writes("y", y)},
-                    ConvPointwiseParameters{.x_shape = texel_shape(shape),
-                                            .y_shape = texel_shape(lowering.tensor(y).desc.shape),
-                                            .activation_params = activation_params_or_bounds(activation),
-                                            .residual_shape = residual_shape(lowering, extras.residual)});
+  Dispatch dispatch = make_dispatch(
+      "conv_pointwise", {},
+      {reads("x", x), reads_weights(lowering, grid, weights, tile.broadcasts()), writes("y", y)},
+      ConvPointwiseParameters{.x_shape = texel_shape(shape),
+                              .y_shape = texel_shape(lowering.tensor(y).desc.shape),
+                              .activation_params = activation_params_or_bounds(activation),
+                              .residual_shape = residual_shape(lowering, extras.residual)});
   dispatch.macs = static_cast<uint64_t>(n * h * w * c * weights.outputs);
   dispatch.iterations =
       kShortLoops + slice_iterations(lowering.tensor(x).desc, slices(c), weights.adds_in_runs());
@@ -133,6 +143,10 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   if (ahead > 1 && !tile.broadcasts()) define(dispatch, "AHEAD", std::to_string(ahead));
   if (traits.recompute_positions) define(dispatch, "RECOMPUTE_POSITIONS");
   if (contiguous) define(dispatch, "CONTIGUOUS");
+  if (contiguous && loads_four_pixels(lowering, x, tile.output)) {
+    define(dispatch, "FOUR_PIXELS");
+    dispatch.bindings[0] = reads_words4("x", x);
+  }
   define_halves(dispatch, weights.run);
   add_byte_weights(lowering, dispatch, weights);
   define_results(lowering, dispatch, activation);

@@ -205,6 +205,14 @@ TensorDesc weight_grid(const Lowering& lowering, const ConvWeights& weights) {
   return weights.bytes ? in_bytes(desc, *weights.bytes) : desc;
 }
 
+Binding reads_weights(const Lowering& lowering, TensorId grid, const ConvWeights& weights, bool broadcasts) {
+  const bool loads_four = weights.bytes && weights.bytes->bits == 8 && !weights.bytes->blocks &&
+                          !weights.own_inputs && weights.inputs >= 4 && !broadcasts &&
+                          loads_words4(lowering.caps());
+  return loads_four && lowering.tensor(grid).desc.storage == Storage::buffer ? reads_words4("w", grid)
+                                                                             : reads("w", grid);
+}
+
 namespace {
 
 // Returns whether the kernel can find the range of its results, with one buffer more. The results must be

@@ -73,6 +73,9 @@ struct ConvWeights {
 // any device can hold.
 TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height);
 TensorDesc weight_grid(const Lowering& lowering, const ConvWeights& weights);
+// Makes the binding of the grid to a kernel that multiplies by add_products() of conv_tile.glsl. A kernel
+// that broadcasts weights, has own_inputs or fewer than four inputs loads texels one by one.
+Binding reads_weights(const Lowering& lowering, TensorId grid, const ConvWeights& weights, bool broadcasts);
 // Defines the macros for 8-bit weights, and binds the scale of a ScaledConv. Does nothing if `bytes` is null.
 void add_byte_weights(Lowering& lowering, Dispatch& dispatch, const ByteWeightsPointer& bytes);
 // Also defines NARROW_ROWS for rows of the grid that are not whole groups of four texels.

@@ -78,6 +78,8 @@ void ProgramBuilder::choose_buffer_reads(Dispatch& dispatch) const {
     if (sampled && desc.layout == Layout::linear && !integers) continue;
     const uint64_t texel_bytes = binding.of_bytes ? 4 : binding.of_words4 ? 16 : 4 * size_of(desc.element);
     const uint64_t texels = desc.byte_size() / texel_bytes;
+    if (binding.of_words4 && desc.byte_size() % texel_bytes != 0)
+      throw Error(ErrorCode::internal, dispatch.name + ": '" + binding.name + "' ends within a texel");
     binding.texel_buffer = texels <= caps_.max_texel_buffer_elements && images < most_images;
     binding.sampled = binding.texel_buffer && sampled;
     images += binding.texel_buffer;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cost/device_traits.hpp"
 #include "graph/element.hpp"
 #include "program/packing.hpp"
 
@@ -61,6 +62,11 @@ Dispatch make_dispatch(std::string shader, const Grid& grid, std::vector<Binding
   dispatch.bindings = std::move(bindings);
   dispatch.push_constants = std::move(parameters);
   return dispatch;
+}
+
+bool loads_words4(const DeviceCaps& caps) {
+  const DeviceTraits& traits = device_traits(caps);
+  return caps.reads_buffers_as_texels && !traits.samples_texel_buffers && !traits.tiles_by_predicted_time;
 }
 
 void define(Dispatch& dispatch, std::string macro, std::string value) {

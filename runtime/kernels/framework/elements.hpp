@@ -42,10 +42,15 @@ inline Binding reads(std::string name, TensorId tensor) {
 inline Binding reads_bytes(std::string name, TensorId tensor) {
   return {.tensor = tensor, .access = Access::read, .of_bytes = true, .name = std::move(name)};
 }
-// Makes a binding of a tensor of U8 that is read sixteen bytes at a time, for LINEAR_WORDS4_IN.
+// Makes a binding of a tensor of U8, for LINEAR_WORDS4_IN, or of Q8 that is read sixteen bytes at a time.
 inline Binding reads_words4(std::string name, TensorId tensor) {
   return {.tensor = tensor, .access = Access::read, .of_words4 = true, .name = std::move(name)};
 }
+// Returns whether tiles of many values load sixteen bytes at a time, too. On lavapipe the load of a texel
+// takes no branch for each lane, as loads of words of a storage buffer do, and a load of four words takes as
+// long as one of a word. On SwiftShader, whose texels are sampled, products with 128 rows take 1.4 times as
+// long so, and on GPUs the words would take registers from the tile.
+bool loads_words4(const DeviceCaps& caps);
 inline Binding writes(std::string name, TensorId tensor) {
   return {.tensor = tensor, .access = Access::write, .name = std::move(name)};
 }

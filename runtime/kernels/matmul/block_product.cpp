@@ -139,14 +139,6 @@ TensorId merged_scales(Lowering& lowering, const BlockWeights& weights) {
                          {{count}, ElementType::f32, Storage::buffer, Layout::linear}, WeightValues(make));
 }
 
-// Returns whether tiles of many rows load four words at a time, too. On lavapipe the load of a texel takes no
-// branch for each lane, as loads of words of a storage buffer do. On SwiftShader, whose texels are sampled,
-// 128 rows take 1.4 times as long so, and on GPUs the words would take registers from the tile.
-bool loads_quads_of_words(const DeviceCaps& caps) {
-  const DeviceTraits& traits = device_traits(caps);
-  return caps.reads_buffers_as_texels && !traits.samples_texel_buffers && !traits.tiles_by_predicted_time;
-}
-
 // Returns the tensor that the kernel writes. If rows of y are not whole texels, it is a workspace whose rows
 // are padded to whole texels.
 TensorId written_rows(Lowering& lowering, TensorId y, int64_t rows, int64_t columns) {
@@ -168,7 +160,7 @@ void lower_block_product(Lowering& lowering) {
   const Form form = form_of(lowering, weights);
   constexpr int64_t kSmallTile = 8;
   const bool loads_wide = form.tile.pixels * form.tile.slices <= kSmallTile && form.units.words % 4 == 0;
-  const bool loads_quads = !loads_wide && form.units.words % 4 == 0 && loads_quads_of_words(lowering.caps());
+  const bool loads_quads = !loads_wide && form.units.words % 4 == 0 && loads_words4(lowering.caps());
   const TensorId w = lowering.constant_as_stored(1);
   std::vector<Binding> bindings{
       reads("x", lowering.read(0, Layout::linear)),
