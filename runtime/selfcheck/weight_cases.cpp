@@ -43,6 +43,16 @@ SmallOperator in_bytes(const SmallOperator& operation) {
   return made;
 }
 
+// Returns a layer with its input and its results rounded to bytes. A step of the results is small enough that
+// one result beside a tie may be the other step.
+SmallOperator with_rounded_results(const SmallOperator& operation) {
+  SmallOperator made = in_bytes(operation);
+  made.name = operation.name + " with rounded results, in bytes";
+  Node& node = made.graph.nodes[1];
+  node.op = node.op->with_activation({.step = 1.0f / 16, .least = -128, .most = 127});
+  return made;
+}
+
 // Calls set(weight, output channel, input channel) for each weight of the operator, without filters of
 // depthwise convolutions.
 template <typename Set>
@@ -121,6 +131,8 @@ void add_integer_weights(std::vector<SmallOperator>& list) {
                                          "ConvTable 3x3 depthwise",
                                          "ConvTable of a product",
                                          "SqueezeExcite"};
+  constexpr std::string_view kRounded[] = {"Conv 1x1", "Conv 3x3", "Conv 3x3 in groups",
+                                           "Conv 3x3 depthwise"};
   constexpr std::string_view kNarrow[] = {"Conv 1x1",
                                           "Conv 3x3",
                                           "Conv 3x3 of a picture",
@@ -144,6 +156,8 @@ void add_integer_weights(std::vector<SmallOperator>& list) {
       added.push_back(with_byte_weights(made));
     if (std::ranges::count(kNames, std::string_view(made.name)) == 0) continue;
     added.push_back(in_bytes(made));
+    if (std::ranges::count(kRounded, std::string_view(made.name)) > 0)
+      added.push_back(with_rounded_results(made));
     if (!made.name.starts_with("ConvTable")) added.push_back(with_byte_weights(made));
   }
   std::ranges::move(added, std::back_inserter(list));

@@ -72,10 +72,15 @@ vec4 activation_gelu_tanh(vec4 x) {
 
 // With RESULTS_IN_STEPS activate() returns numbers of steps, which store_y() stores in bytes (tensor.glsl).
 vec4 activation_steps(vec4 x) {
-#ifdef RESULTS_IN_STEPS
-  return count_steps(x, activation_constants.w, activation_constants.y, activation_constants.z);
+#if defined(SUMS_IN_STEPS) && !defined(RESIDUAL)
+  vec4 steps = bounded_steps(x, activation_constants.y, activation_constants.z);
 #else
-  return round_to_steps(x, activation_constants.w, activation_constants.y, activation_constants.z);
+  vec4 steps = count_steps(x, activation_constants.w, activation_constants.y, activation_constants.z);
+#endif
+#ifdef RESULTS_IN_STEPS
+  return steps;
+#else
+  return steps * activation_constants.w;
 #endif
 }
 #define ROUNDED_FN_(kind) \

@@ -10,7 +10,7 @@
 // With WIDE_STEPS least or most is beyond 2000 steps. With CLOSE_STEPS the quick quotient may be on the wrong side of a tie
 // (kernels/framework/step_rounding.hpp checks it for all ties of the step).
 vec4 count_steps(vec4 x, float step, float least, float most) {
-#if (defined(FIXED_POINT) && (!defined(RESIDUAL) || defined(FIXED_PAIR))) || (defined(FIXED_PAIR) && !defined(RESIDUAL))
+#if defined(FIXED_PAIR) && (!defined(RESIDUAL) || defined(SUMS_IN_STEPS))
   // Fixed-point results are whole steps, so an inexact quotient still rounds correctly.
   return roundEven(clamp(without_nan(x / step), vec4(least), vec4(most)));
 #elif defined(WIDE_STEPS)
@@ -22,6 +22,15 @@ vec4 count_steps(vec4 x, float step, float least, float most) {
   return clamp(nearest_steps(v, halves, divisor), vec4(least), vec4(most));
 #else
   return quick_steps(clamp(without_nan(x), vec4(least * step), vec4(most * step)), step_of_size(step));
+#endif
+}
+
+// Returns the integers that are nearest to x, clamped to least and most. x is finite.
+vec4 bounded_steps(vec4 x, float least, float most) {
+#ifdef FIXED_POINT
+  return clamp(x, vec4(least), vec4(most));
+#else
+  return clamp(round_ties(x), vec4(least), vec4(most));
 #endif
 }
 

@@ -28,10 +28,13 @@
 // than a float: partial sums over INTEGER_SUMS input slices, or over one slice and the taps of a row, are
 // accumulated as integers.
 //
+// With X_IN_STEPS, x is read as numbers of steps, integers, and bias and scale are in units of the product of
+// both steps. With SUMS_IN_STEPS, scaled sums are numbers of the steps to which they are rounded next, by
+// with_residual() or activate().
+//
 // With FIXED_POINT, x and weights are integers. (sum + bias) is multiplied by a fixed-point number and rounded
 // as in LiteRT's reference kernels (MultiplyByQuantizedMultiplier() in
-// tensorflow/lite/kernels/internal/common.cc), with ROUNDS_ONCE once. The result is that integer times the
-// step to which the activation rounds. The words after the weights are integers: four of bias for each output
+// tensorflow/lite/kernels/internal/common.cc), with ROUNDS_ONCE once. The words after the weights are integers: four of bias for each output
 // slice, then four of multiplier for each, then four of shift for each.
 //
 // With BROADCAST, the lanes of a subgroup compute the same output channels of different pixels: each lane loads some of the
@@ -53,11 +56,6 @@ ivec4 integer_sum[TILE_S][TILE_P];
 #ifdef FIXED_POINT
 WORDS_OF_TEXELS(w)
 ivec4 channel_bias[TILE_S], channel_multiplier[TILE_S], channel_shift[TILE_S];
-#ifdef SUM_ROUNDED
-#define FIXED_STEP sum_step
-#else
-#define FIXED_STEP activation_constants.w
-#endif
 
 vec4 scaled(int s, ivec4 v) {
   ivec4 bias = channel_bias[0], multiplier = channel_multiplier[0], shift = channel_shift[0];
@@ -67,9 +65,9 @@ vec4 scaled(int s, ivec4 v) {
     shift = s == t ? channel_shift[t] : shift;
   }
 #ifdef ROUNDS_ONCE
-  return vec4(fixed_product_once(v + bias, multiplier, shift)) * FIXED_STEP;
+  return vec4(fixed_product_once(v + bias, multiplier, shift));
 #else
-  return vec4(fixed_product(v + bias, multiplier, shift)) * FIXED_STEP;
+  return vec4(fixed_product(v + bias, multiplier, shift));
 #endif
 }
 vec4 scaled(int s, vec4 v) { return scaled(s, ivec4(v)); }
@@ -254,8 +252,8 @@ void start_sums(const int s, vec4 bias, vec4 scale) {
   channel_bias[s] = bias;
   bias = vec4(0);
 #endif
-#ifdef FIXED_POINT
-  x_grid.x = 1.0;  // x as integers
+#ifdef X_IN_STEPS
+  x_grid.x = 1.0;
 #endif
   [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = bias;
 #ifdef INTEGER_SUMS

@@ -8,7 +8,12 @@
 vec4 with_residual(vec4 v, ivec4 p) {
 #ifdef RESIDUAL
 #ifdef SUM_ROUNDED
-  v = round_to_steps(v, sum_step, sum_least, sum_most);
+#ifdef SUMS_IN_STEPS
+  vec4 steps = bounded_steps(v, sum_least, sum_most);
+#else
+  vec4 steps = count_steps(v, sum_step, sum_least, sum_most);
+#endif
+  v = steps * sum_step;
 #endif
 #ifdef SUM_BOUNDS
   v = min(max(v, vec4(activation_constants.z)), vec4(activation_constants.w));
@@ -17,7 +22,7 @@ vec4 with_residual(vec4 v, ivec4 p) {
   vec4 r = load_residual(ivec4(p.xy, min(p.z, residual_slices - 1), min(p.w, residual_shape.w - 1)));
   r = p.z < residual_slices ? r : vec4(0);
 #ifdef FIXED_PAIR
-  v = vec4(fixed_Add(whole_steps(v, sum_step), whole_steps(r, fixed_b_step))) * activation_constants.w;
+  v = vec4(fixed_Add(ivec4(steps), whole_steps(r, fixed_b_step))) * activation_constants.w;
 #else
   v += r;
 #endif

@@ -144,9 +144,23 @@ ByteWeightsPointer fixed_point_weights(const Lowering& lowering, size_t input, b
 
 }  // namespace
 
+float ByteWeights::scale_of_sum(size_t m) const {
+  const double unit = static_cast<double>(scale[m]) * x_step;
+  return static_cast<float>(sum_step != 0.0f ? unit / sum_step : unit);
+}
+
+// A bias of a quantised model is an integer in these units, which was multiplied by the scale and rounded.
+float ByteWeights::bias_of_sum(size_t m, float bias) const {
+  constexpr double kRounding = 4 * 0x1p-24;
+  const double steps = bias / (static_cast<double>(scale[m]) * x_step), whole = std::nearbyint(steps);
+  return static_cast<float>(std::abs(steps - whole) <= kRounding * std::abs(steps) ? whole : steps);
+}
+
 float ByteWeights::word(size_t word, int64_t channel, const float* bias) const {
   const auto m = static_cast<size_t>(channel);
   if (m >= scale.size()) return 0.0f;
+  if (!fixed_point && x_step != 0.0f)
+    return word == 1 ? scale_of_sum(m) : bias ? bias_of_sum(m, *bias) : 0.0f;
   if (!fixed_point) return word == 1 ? scale[m] : bias ? *bias / unit(channel) : 0.0f;
   const FixedMultiplier& by = fixed_point->multipliers[m];
   return std::bit_cast<float>(word == 0 ? fixed_point->bias[m] : word == 1 ? by.multiplier : by.shift);
@@ -156,6 +170,9 @@ std::vector<int64_t> ByteWeights::packing_parameters() const {
   std::vector<int64_t> parameters{zero};
   if (bits != 8 || blocks) parameters.insert(parameters.end(), {-bits, blocks ? blocks->slices : 0});
   if (scales_last) parameters.push_back(1);
+  if (x_step != 0.0f)
+    parameters.insert(parameters.end(),
+                      {3, std::bit_cast<int32_t>(x_step), std::bit_cast<int32_t>(sum_step)});
   if (!fixed_point) return parameters;
   uint64_t hash = 14695981039346656037u;  // FNV-1a, of 32 bits at a time
   const auto add = [&](int32_t number) { hash = (hash ^ static_cast<uint32_t>(number)) * 1099511628211u; };
@@ -179,6 +196,25 @@ ByteWeightsPointer byte_weights(const Lowering& lowering, size_t input, bool add
   const int64_t channels = weights.shape()[0], each = weights.elements() / std::max<int64_t>(channels, 1);
   return find_byte_weights(channels, each,
                            [&](int64_t m, int64_t i) { return values[static_cast<size_t>(m * each + i)]; });
+}
+
+ByteWeightsPointer in_steps(const Lowering& lowering, const ByteWeightsPointer& bytes,
+                            const Activation& activation) {
+  if (!bytes || bytes->fixed_point || bytes->scales_last || bytes->blocks || bytes->bits != 8) return bytes;
+  if (!lowering.is_in_bytes(0) || lowering.has_input(4)) return bytes;
+  ByteWeights found = *bytes;
+  found.x_step = lowering.desc_of_input(0).grid.step;
+  if (lowering.has_input(3))
+    found.sum_step = activation.rounds_sum() ? activation.sum_step : 0.0f;
+  else
+    found.sum_step = activation.only_rounds() ? activation.step : 0.0f;
+  // In units of less a bias of a channel whose weights are nearly zero might exceed the range of floats.
+  constexpr double kLeastUnit = 0x1p-80;
+  for (size_t m = 0; m < found.scale.size(); ++m)
+    if (static_cast<double>(found.scale[m]) * found.x_step < kLeastUnit ||
+        !std::isnormal(found.scale_of_sum(m)))
+      return bytes;
+  return std::make_shared<const ByteWeights>(std::move(found));
 }
 
 int64_t transposed_weight_index(int64_t group_inputs, int64_t group_outputs, int64_t taps, int64_t m,

@@ -36,6 +36,11 @@ struct ByteWeights {
   // Not null: the kernel computes in fixed point. The device then has the bias, multiplier and shift of each
   // channel in place of bias and scale.
   std::shared_ptr<const FixedPoint> fixed_point = nullptr;
+  // Not 0: the kernel multiplies by the integers of its input, whose step this is, so that sums are exact up
+  // to 24 bits. Scale and bias are in units of the product of both steps.
+  float x_step = 0.0f;
+  // Not 0, with x_step: the scaled sums are numbers of steps of this size, to which they are rounded next.
+  float sum_step = 0.0f;
   int64_t bits = 8;  // of an integer: 8, or 4, which only some kernels read (narrow_weights())
   // Not null: blocks of input channels have scales, and the bias is not divided by a scale.
   std::shared_ptr<const WeightBlocks> blocks = nullptr;
@@ -47,6 +52,9 @@ struct ByteWeights {
   // Returns word `word` of a channel: 0 the bias, 1 the scale or multiplier, 2 the shift. Returns 0 for a
   // channel beyond the last. `bias`: null if there is none.
   float word(size_t word, int64_t channel, const float* bias) const;
+  // Return the scale and the bias of output channel m with an x_step.
+  float scale_of_sum(size_t m) const;
+  float bias_of_sum(size_t m, float bias) const;
   // Returns the numbers that determine the bytes in addition to the weights, for Packing.
   std::vector<int64_t> packing_parameters() const;
   // Returns the step of a channel's weights. The stored bias is in units of it, too, except in fixed point.
@@ -70,6 +78,12 @@ ByteWeightsPointer find_byte_weights(int64_t channels, int64_t each,
 // whether the kernel can accumulate in integers; if not, a convolution whose sums exceed fp32 is not computed
 // in fixed point.
 ByteWeightsPointer byte_weights(const Lowering& lowering, size_t input = 1, bool adds_integers = true);
+
+// Returns the weights for a kernel that can multiply by the integers of input 0: with an x_step if that input
+// is in bytes and has no scale, and with a sum_step if `activation` rounds the sums first. Returns other
+// weights as they are.
+ByteWeightsPointer in_steps(const Lowering& lowering, const ByteWeightsPointer& bytes,
+                            const Activation& activation);
 
 // Returns the weights of a ConvTranspose with a window of `taps` as 8-bit weights, as byte_weights() does.
 ByteWeightsPointer transposed_byte_weights(const Lowering& lowering, int64_t taps);

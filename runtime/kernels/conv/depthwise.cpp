@@ -192,6 +192,8 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
     filters.run = {1, window.kernel[0]};
   else if (!filters.has_boxes())
     filters.bytes = byte_weights(lowering, source.filters);
+  const bool is_whole_node = source.x == kNoTensor && output == kNoTensor;
+  if (is_whole_node) filters.bytes = in_steps(lowering, filters.bytes, problem.activation);
   const DepthwiseTensors tensors = read_and_write(lowering, filters, output, source);
   const auto& [x, grid, y, residual] = tensors;
   const int64_t columns = divide_up(problem.width, tile.pixels) * problem.height;

@@ -88,8 +88,11 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
   if (!kernel.weights.run.of_halves())
     kernel.weights.bytes =
         problem.narrow ? problem.narrow
-        : fused.values ? fused.bytes(lowering)
-                       : byte_weights(lowering, 1, !kernel.tile.broadcasts() && kernel.tile.split_k() == 1);
+        : fused.values
+            ? fused.bytes(lowering)
+            : in_steps(lowering,
+                       byte_weights(lowering, 1, !kernel.tile.broadcasts() && kernel.tile.split_k() == 1),
+                       problem.activation);
   kernel.reads_planes = inputs < 4 && groups == 1;
   if (kernel.reads_planes) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));
   if (problem.pointwise_outputs > 0) {

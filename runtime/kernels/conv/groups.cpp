@@ -48,7 +48,7 @@ void emit_groups(Lowering& lowering, const ConvProblem& problem, const OutputTil
   ConvKernel kernel{"conv_groups", {tile}, {}, 0, {}};
   kernel.weights = {problem.inputs, problem.outputs, problem.groups, window.taps(), tile.slices};
   kernel.weights.own_inputs = true;
-  kernel.weights.bytes = byte_weights(lowering);
+  kernel.weights.bytes = in_steps(lowering, byte_weights(lowering), problem.activation);
   kernel.tiles =
       divide_up(problem.width, tile.pixels) * problem.height * kernel.weights.blocks() * problem.images;
   const bool once = loads_columns_once(block, tile, window);

@@ -49,6 +49,8 @@ void emit_pointwise(Lowering& lowering, const ConvProblem& problem, const Pointw
     weights.run = kRunOfSlices;
   else if (reads_bytes(tile))
     weights.bytes = byte_weights(lowering, 1, can_scale_sums(tile, true));
+  if (std::holds_alternative<InvocationTile>(tile))
+    weights.bytes = in_steps(lowering, weights.bytes, problem.activation);
   ConvExtras extras{.residual = read_residual(lowering), .scaling = problem.scaling};
   if (problem.has_scale) extras.scale = lowering.read(4, Layout::channels4);
   TensorId x = lowering.read(0, Layout::channels4);

@@ -253,6 +253,8 @@ void add_byte_weights(Lowering& lowering, Dispatch& dispatch, const ByteWeightsP
   }
   // A float holds the sum of 64 slices: four products of at most 255 * 255 each.
   if (bytes->exceeds_floats) define(dispatch, "INTEGER_SUMS", "64");
+  if (bytes->fixed_point || bytes->x_step != 0.0f) define(dispatch, "X_IN_STEPS");
+  if (bytes->fixed_point || bytes->sum_step != 0.0f) define(dispatch, "SUMS_IN_STEPS");
   if (bytes->fixed_point) define(dispatch, "FIXED_POINT");
   if (bytes->fixed_point && bytes->fixed_point->rounds_once) define(dispatch, "ROUNDS_ONCE");
   if (!bytes->scales_last) return;
