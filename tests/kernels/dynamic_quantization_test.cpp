@@ -147,8 +147,9 @@ TEST(DynamicSteps, BesideTies) {
   }
 }
 
-// Two layers that are quantised at run time, the first with filters of `w`.
-Graph two_layers(const Shape& x, const Shape& w, int64_t group, float offset) {
+// Two layers that are quantised at run time, the first with filters of `w`. `relu`: its results are not
+// negative.
+Graph two_layers(const Shape& x, const Shape& w, int64_t group, float offset, bool relu = false) {
   OnnxModel model;
   model.input("x", x);
   model.initializer("wz", HostTensor::from<int64_t>(DType::i8, {}, std::array{int64_t{0}}));
@@ -167,7 +168,8 @@ Graph two_layers(const Shape& x, const Shape& w, int64_t group, float offset) {
   };
   layer("x", "w1", {w[2], w[3]}, group);
   model.node("Add", {"w1_y", "offset"}, {"h"});
-  layer("h", "w2", {1, 1}, 1);
+  if (relu) model.node("Relu", {"h"}, {"h_relu"});
+  layer(relu ? "h_relu" : "h", "w2", {1, 1}, 1);
   model.output("w2_y");
   return optimise(model.graph(), {});
 }
@@ -203,6 +205,25 @@ TEST(ScaledConv, FindsTheRangeForTheNextLayer) {
            {StorageChoice::buffer, StorageChoice::image2d, StorageChoice::image3d})
         expect_range_in_convolution(graph, x, storage, test_context()->caps());
       expect_range_in_convolution(graph, x, StorageChoice::buffer, gpu);
+    }
+}
+
+// Of results that are never negative only the largest is found.
+TEST(ScaledConv, FindsTheLargestOfWhatIsNeverNegative) {
+  const Shape x{1, 5, 9, 7}, w{6, 5, 1, 1};
+  for (const bool relu : {false, true})
+    for (const float offset : {0.0f, -5000.0f}) {
+      const Graph graph = two_layers(x, w, 1, offset, relu);
+      const Program program = lower(graph, test_context()->caps(), {});
+      EXPECT_EQ(
+          std::ranges::count_if(program.tasks,
+                                [](const Task& task) {
+                                  const auto& defines = task.dispatch->defines;
+                                  const std::pair<std::string, std::string> macro{"NEVER_NEGATIVE", "1"};
+                                  return std::ranges::find(defines, macro) != defines.end();
+                                }),
+          relu ? 1 : 0);
+      expect_range_in_convolution(graph, x, StorageChoice::automatic, test_context()->caps());
     }
 }
 

@@ -9,6 +9,7 @@
 #include "cost/device_traits.hpp"
 #include "graph/operators/conv/scaled_conv.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/value_grids.hpp"
 #include "program/divide.hpp"
 #include "shaders/conv/pack_weights.h"
 #include "vellum/error.hpp"
@@ -237,6 +238,7 @@ void add_range(Lowering& lowering, Dispatch& dispatch) {
   dispatch.bindings.push_back(reads_and_writes("counters", range->tensor));
   dispatch.appended.push_back({"range_counter", static_cast<int32_t>(range->first)});
   define(dispatch, "RANGE");
+  if (is_never_negative(*lowering.node().op)) define(dispatch, "NEVER_NEGATIVE");
   if (device_traits(lowering.caps()).subgroups_to_fill_a_unit == 0) define(dispatch, "DIRECT_ATOMICS");
 }
 

@@ -65,6 +65,13 @@ const Activation* activation_of(const Operator& op) {
   return nullptr;
 }
 
+bool is_never_negative(const Operator& op) {
+  const Activation* activation = activation_of(op);
+  if (activation == nullptr || activation->is_scaled()) return false;
+  return activation->kind == ActivationKind::relu || activation->kind == ActivationKind::sigmoid ||
+         (activation->kind == ActivationKind::clip && activation->alpha >= 0.0f && activation->beta >= 0.0f);
+}
+
 namespace {
 
 // Returns the range of a DequantizeLinear of 8-bit integers with one scale and one zero point.
@@ -153,14 +160,6 @@ std::optional<StepRange> joined_range(const Node& node, const Ranges& ranges) {
                             std::max(joined->most, range->most));
   }
   return joined;
-}
-
-// Returns whether the operator has no negative results. NaN is possible.
-bool is_never_negative(const Operator& op) {
-  const Activation* activation = activation_of(op);
-  if (activation == nullptr || activation->is_scaled()) return false;
-  return activation->kind == ActivationKind::relu || activation->kind == ActivationKind::sigmoid ||
-         (activation->kind == ActivationKind::clip && activation->alpha >= 0.0f && activation->beta >= 0.0f);
 }
 
 // Returns for each value whether it is never negative. DynamicSteps quantises such a value with the zero

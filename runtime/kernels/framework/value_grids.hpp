@@ -17,6 +17,9 @@ bool stores_bytes(const LoweringOptions& options);
 // Returns the activation that an operator applies to its results; null if it has none.
 const Activation* activation_of(const Operator& op);
 
+// Returns whether the operator has no negative results. NaN is possible.
+bool is_never_negative(const Operator& op);
+
 // Returns the grid of each value of the graph, by ValueId. Values that are not rounded, and constants, have
 // none. A value is on the grid that its operator rounds to (Activation::step, DequantizeLinear). If its
 // operator only moves elements, it is on the grid of its input. If its only reader rounds it, and its
