@@ -156,6 +156,12 @@ uvec4 to_bytes(vec4 v, vec2 grid) {
   return uvec4(ivec4(clamp(steps_of_grid(v, grid.x) + grid.y, vec4(0), vec4(255))));
 #endif
 }
+// Returns the bytes of the first `channels` components, and the byte `zero` for the others. On lavapipe a store is a loop over
+// lanes. A selection is the last operation on the word, because LLVM would move conversions and shifts of vectors into that loop.
+uint keep_bytes(uint bytes, int channels, float zero) {
+  uint kept = (1u << (8 * clamp(channels, 0, 3))) - 1u, zeros = uint(zero) * 0x01010101u;
+  return channels >= 4 ? bytes : (bytes & kept) | (zeros & ~kept);
+}
 uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) & 255u; }
 #define GRID_(name) CAT(name, _grid)
 
@@ -193,6 +199,10 @@ uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) &
 #define ROUND_F32(name, v) v
 #define ROUND_F16(name, v) nearest_half4(v)
 #define ROUND_Q8(name, v) to_bytes(v, GRID_(name))
+// KEPT_: PACK_ with zeros in the unused channels of a texel.
+#define KEPT_F32(name, p, v) PACK_F32(name, KEEP_(name, p, v))
+#define KEPT_F16(name, p, v) PACK_F16(name, KEEP_(name, p, v))
+#define KEPT_Q8(name, p, v) keep_bytes(PACK_Q8(name, v), EXTENT_(name).z - 4 * p.z, GRID_(name).y)
 // Push constants are read before main(), as in EXTENT_DECL_.
 #define GRID_DECL_F32(name)
 #define GRID_DECL_F16(name)
@@ -261,7 +271,7 @@ uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) &
   vec4 LOAD_FN_(name)(ivec4 p) { return UNPACKED_(name, DATA_(name)[texel(p, EXTENT_(name))]); }
 #define BUFFER_STORE_(name, texel)                                                          \
   void STORE_FN_(name)(ivec4 p, vec4 v) {                                                   \
-    DATA_(name)[texel(p, EXTENT_(name))] = PACKED_(name, KEEP_(name, p, v));                \
+    DATA_(name)[texel(p, EXTENT_(name))] = OF_ELEMENT_(KEPT_, name)(name, p, v);            \
   }
 
 #define IN_BUFFER(name) QUADS_DECL_(name, readonly) BUFFER_LOAD_(name, buffer_texel)
