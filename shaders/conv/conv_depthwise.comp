@@ -12,6 +12,12 @@
 // With UNIFORM_SLICES all invocations of a workgroup compute the same slice of the same image: slice and image
 // are the workgroup's y and z. If KERNEL_X and STRIDE_X are not 0, they are constants (and the dilation is 1),
 // and the columns of a row are loaded once for all taps.
+//
+// FOUR_PIXELS: rows of x are whole groups of four texels, which are loaded at once. PADDING_X: the columns of padding before a
+// row. The tile of columns begins SKIPPED texels after a multiple of four:
+//
+//   columns of x    0 1 2 3 | 4 5 6 7 | 8 9 10 11 | ...
+//   of the tile           3   4 5 6 7   8 ...          PADDING_X 1, SKIPPED 3
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -31,6 +37,10 @@ HALF_SLICES_OF_TENSOR(x)
 #else
 SLICES_OF_TENSOR(x)
 #define FETCH_X fetch_x
+#endif
+#ifdef FOUR_PIXELS
+FOURS_OF_PIXELS(x)
+const int SKIPPED = (4 - PADDING_X % 4) % 4;
 #endif
 TEXELS_IN(w)
 TENSOR_OUT(y)
@@ -146,6 +156,12 @@ void compute_results() {
     column[i] = clamp(origin.x + i, 0, x_shape.x - 1);
     inside[i] = column[i] == origin.x + i;
   }
+#ifdef FOUR_PIXELS
+  // Four texels are either all in the row or all in the padding.
+  const int GROUPS = (SKIPPED + COLUMNS + 3) / 4;
+  int group[GROUPS];
+  [[unroll]] for (int i = 0; i < GROUPS; ++i) group[i] = clamp(origin.x - SKIPPED + 4 * i, 0, x_shape.x - 4);
+#endif
 #endif
   // The row may be in the padding.
   ADDRESS_TYPE(x) row = address_of_x(ivec4(0, origin.y + FIRST_ROW * dilation.y, slice, n));
@@ -154,7 +170,16 @@ void compute_results() {
     if (iy < 0 || iy >= x_shape.y) continue;
 #if KERNEL_X > 0
     FACTORS x[COLUMNS];
+#ifdef FOUR_PIXELS
+    vec4 texels[4 * GROUPS];
+    [[unroll]] for (int i = 0; i < GROUPS; ++i) {
+      vec4 four[4] = fetch_four_x(add_columns_x(row, group[i]));
+      [[unroll]] for (int j = 0; j < 4; ++j) texels[4 * i + j] = four[j];
+    }
+    [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = inside[i] ? texels[SKIPPED + i] : vec4(0);
+#else
     [[unroll]] for (int i = 0; i < COLUMNS; ++i) x[i] = load_column(column[i], inside[i], row);
+#endif
     [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
       FACTORS w = LOAD_W(ky * KERNEL_X + kx, slice, width);
       [[unroll]] for (int i = 0; i < TILE_P; ++i)

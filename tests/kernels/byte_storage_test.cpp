@@ -330,6 +330,14 @@ TEST(ByteStorage, LoadsFourTexels) {
   EXPECT_EQ(wide_names(odd, caps), "w");
   EXPECT_EQ(wide_names(wide, caps), "w");
   EXPECT_EQ(wide_names(few, caps), "");
+  const auto depthwise = [](Shape x, int64_t stride) {
+    const auto window = attributes({{"group", x[1]}, {"pads", Ints(4, 1)}, {"strides", Ints(2, stride)}});
+    const Shape w{x[1], 1, 3, 3};
+    return ByteCase{"Conv", {std::move(x)}, window, {in_quarters(w, 1)}};
+  };
+  EXPECT_EQ(wide_names(depthwise({1, 16, 9, 32}, 1), caps), "x");
+  EXPECT_EQ(wide_names(depthwise({1, 16, 9, 32}, 2), caps), "x");
+  EXPECT_EQ(wide_names(depthwise({1, 16, 8, 33}, 1), caps), "");
   caps.max_texel_buffer_elements = 8;
   EXPECT_EQ(wide_names(whole, caps), "");
   caps.reads_buffers_as_texels = false;

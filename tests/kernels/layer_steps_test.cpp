@@ -26,6 +26,8 @@ struct Layer {
   Shape x, w, y;
   int64_t group = 1;
   bool has_residual = false;
+  Ints pads = {};  // empty: as many as keep the size
+  int64_t stride = 1;
 };
 
 HostTensor in_steps(const Shape& shape, uint32_t seed, float most, float step) {
@@ -53,9 +55,9 @@ Network network_of(const Layer& layer, float step) {
   round_to_steps("x", "x_r");
   model.initializer("w", in_steps(layer.w, 2, 7, 0.5f));
   model.initializer("b", in_steps({layer.w[0]}, 3, 20, 0.5f * step));
-  const int64_t pad = layer.w[2] / 2;
+  const Ints pads = layer.pads.empty() ? Ints(4, layer.w[2] / 2) : layer.pads;
   model.node("Conv", {"x_r", "w", "b"}, {"sum"},
-             attributes({{"group", layer.group}, {"pads", Ints(4, pad)}}));
+             attributes({{"group", layer.group}, {"pads", pads}, {"strides", Ints(2, layer.stride)}}));
   round_to_steps("sum", "sum_r");
   std::string result = "sum_r";
   if (layer.has_residual) {
@@ -77,6 +79,10 @@ const std::vector<Layer>& layers() {
       {"3x3 with a residual", {1, 6, 7, 5}, {8, 6, 3, 3}, {1, 8, 7, 5}, 1, true},
       {"3x3 of a picture", {1, 3, 9, 9}, {8, 3, 3, 3}, {1, 8, 9, 9}},
       {"3x3 depthwise", {1, 9, 8, 7}, {9, 1, 3, 3}, {1, 9, 8, 7}, 9},
+      {"3x3 depthwise of 32 columns", {2, 10, 9, 32}, {10, 1, 3, 3}, {2, 10, 9, 32}, 10, true},
+      {"3x3 depthwise, stride 2", {1, 10, 9, 32}, {10, 1, 3, 3}, {1, 10, 5, 16}, 10, false, Ints(4, 1), 2},
+      {"3x3 depthwise, padded after", {1, 6, 8, 32}, {6, 1, 3, 3}, {1, 6, 4, 16}, 6, false, {0, 0, 1, 1}, 2},
+      {"5x5 depthwise", {1, 6, 6, 32}, {6, 1, 5, 5}, {1, 6, 6, 32}, 6},
       {"3x3 in groups", {1, 16, 6, 6}, {16, 4, 3, 3}, {1, 16, 6, 6}, 4},
   };
   return list;

@@ -120,10 +120,14 @@ WeightValues filter_values(const Lowering& lowering, const Filters& filters, siz
   return values;
 }
 
+// Returns whether the columns of a row are loaded once for all taps.
+bool has_common_columns(const Window2d& window) {
+  return (window.kernel[0] == 3 || window.kernel[0] == 5) && window.stride[0] <= 2 && window.dilation[0] == 1;
+}
+
 // Common windows have shader variants that load each column of a row once. All other windows share a variant.
 void define_depthwise_window(Dispatch& dispatch, const Window2d& window) {
-  const bool common =
-      (window.kernel[0] == 3 || window.kernel[0] == 5) && window.stride[0] <= 2 && window.dilation[0] == 1;
+  const bool common = has_common_columns(window);
   dispatch.defines.emplace_back("KERNEL_X", common ? std::to_string(window.kernel[0]) : "0");
   dispatch.defines.emplace_back("STRIDE_X", common ? std::to_string(window.stride[0]) : "0");
 }
@@ -209,6 +213,12 @@ void emit_depthwise(Lowering& lowering, const ConvProblem& problem, const Output
                               .padding = window_pair(window.padding)});
   define_tile(dispatch, {tile});
   define_depthwise_window(dispatch, window);
+  if (has_common_columns(window) && window.padding[0] >= 0 && !lowering.tensor(x).desc.rows_first &&
+      loads_four_pixels(lowering, x, tile, window.input[0])) {
+    dispatch.bindings[0] = reads_words4("x", x);
+    define(dispatch, "FOUR_PIXELS");
+    define(dispatch, "PADDING_X", std::to_string(window.padding[0]));
+  }
   if (filters.has_boxes()) define(dispatch, "TAP_BOXES");
   dispatch_depthwise(lowering, problem, filters, tensors, columns, std::move(dispatch));
 }

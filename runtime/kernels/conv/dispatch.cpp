@@ -60,6 +60,12 @@ void add_extras(Dispatch& dispatch, const ConvExtras& extras, int64_t images) {
                                                      {"scale_most", extras.scaling.most}});
 }
 
+bool loads_four_pixels(const Lowering& lowering, TensorId x, const OutputTile& tile, int64_t pixels) {
+  const TensorDesc& desc = lowering.tensor(x).desc;
+  return desc.element == ElementType::q8 && desc.storage == Storage::buffer && tile.pixels % 4 == 0 &&
+         pixels % 4 == 0 && loads_words4(lowering.caps());
+}
+
 TensorId read_residual(Lowering& lowering) {
   const bool scales_sums = dynamic_cast<const ScaledConv*>(lowering.node().op.get()) != nullptr;
   return !scales_sums && lowering.has_input(3) ? lowering.read(3, Layout::channels4) : kNoTensor;

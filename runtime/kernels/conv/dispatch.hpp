@@ -33,6 +33,10 @@ struct ConvExtras {
 // Adds the bindings and macros of residual and scale. `images`: the batch of x.
 void add_extras(Dispatch& dispatch, const ConvExtras& extras, int64_t images);
 
+// Returns whether x is in bytes and read four pixels at a time, because all tiles begin at multiples of four
+// in rows of `pixels` contiguous pixels.
+bool loads_four_pixels(const Lowering& lowering, TensorId x, const OutputTile& tile, int64_t pixels);
+
 // Returns the residual of a Conv (input 3), or kNoTensor.
 TensorId read_residual(Lowering& lowering);
 

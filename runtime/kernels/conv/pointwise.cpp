@@ -79,15 +79,6 @@ bool are_contiguous(const DeviceCaps& caps, const TensorDesc& x, int64_t pixels)
   return x.storage == Storage::buffer && !x.rows_first && n == 1 && h * w >= pixels;
 }
 
-// Returns whether the contiguous pixels of a tile in bytes are loaded four at a time: all tiles begin at
-// multiples of four texels.
-bool loads_four_pixels(const Lowering& lowering, TensorId x, const OutputTile& tile) {
-  const TensorDesc& desc = lowering.tensor(x).desc;
-  const auto [n, c, h, w] = nchw(desc.shape);
-  return desc.element == ElementType::q8 && desc.storage == Storage::buffer && tile.pixels % 4 == 0 &&
-         h * w % 4 == 0 && loads_words4(lowering.caps());
-}
-
 // Returns the invocations along x of a workgroup that computes all pixels. The workgroup is small enough that
 // its invocations can use all registers.
 int64_t row_of_all_pixels(const DeviceCaps& caps, const InvocationTile& tile, int64_t pixel_blocks) {
@@ -145,7 +136,7 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   if (ahead > 1 && !tile.broadcasts()) define(dispatch, "AHEAD", std::to_string(ahead));
   if (traits.recompute_positions) define(dispatch, "RECOMPUTE_POSITIONS");
   if (contiguous) define(dispatch, "CONTIGUOUS");
-  if (contiguous && loads_four_pixels(lowering, x, tile.output)) {
+  if (contiguous && loads_four_pixels(lowering, x, tile.output, h * w)) {
     define(dispatch, "FOUR_PIXELS");
     dispatch.bindings[0] = reads_words4("x", x);
   }
