@@ -100,5 +100,49 @@ TEST(TfliteHybrid, Convolutions) {
                  {-2.23676491f, -4.136765f, -4.01764727f, -5.69558859f, -2.19558835f, -3.99411774f});
 }
 
+enum class Table { looked_up, looked_up_by_row, gathered, dequantised };
+
+// Rows of tables are gathered as integers: one scale for all or for each row, results of floats or of
+// integers.
+TEST(TfliteHybrid, TablesStayIntegers) {
+  constexpr int32_t kRows = 64, kColumns = 20;
+  for (const Table form : {Table::looked_up, Table::looked_up_by_row, Table::gathered, Table::dequantised}) {
+    TfliteModel m;
+    const auto indices = m.tensor("indices", {3}, tfl::TensorType::int32);
+    std::vector<float> scales;
+    for (int32_t row = 0; row < (form == Table::looked_up_by_row ? kRows : 1); ++row)
+      scales.push_back(0.01f + 0.001f * static_cast<float>(row));
+    auto table = add_weights(m, {kRows, kColumns}, scales);
+    const bool gives_integers = form == Table::gathered;
+    if (gives_integers) m.quantise_next(scales, {0}, 0);
+    const auto y =
+        m.tensor("y", {3, kColumns}, gives_integers ? tfl::TensorType::int8 : tfl::TensorType::float32);
+    if (form == Table::dequantised) {
+      const auto floats = m.tensor("floats", {kRows, kColumns});
+      m.op(6, {table}, {floats});
+      table = floats;
+    }
+    if (form == Table::looked_up || form == Table::looked_up_by_row)
+      m.op(7, {indices, table}, {y});
+    else
+      m.op(36, {table, indices}, {y}, Options::GatherOptions,
+           tfl::CreateGatherOptions(m.builder(), 0, 0).Union());
+    const Graph graph = optimise(import_model(as_bytes(m.finish({indices}, {y}))), {});
+    EXPECT_NE(types(graph).find("BlockGather"), std::string::npos) << types(graph);
+    EXPECT_EQ(types(graph).find("FakeQuantize"), std::string::npos) << types(graph);
+    const std::vector<int64_t> rows{63, 0, 17};
+    const HostTensor inputs[] = {HostTensor::from<int64_t>(DType::i32, {3}, rows)};
+    const std::vector<int> values = eighths(kRows * kColumns, 1);
+    std::vector<float> want;
+    for (const int64_t row : rows)
+      for (int64_t column = 0; column < kColumns; ++column) {
+        const auto integer = static_cast<float>(12 * values[static_cast<size_t>(row * kColumns + column)]);
+        const float scale = scales[form == Table::looked_up_by_row ? static_cast<size_t>(row) : 0];
+        want.push_back(gives_integers ? integer : integer * scale);
+      }
+    EXPECT_EQ(evaluate(graph, inputs)[0].to_floats(), want);
+  }
+}
+
 }  // namespace
 }  // namespace vellum::test

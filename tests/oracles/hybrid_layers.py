@@ -112,14 +112,21 @@ class Layer:
         self.op("BATCH_MATMUL", [self.input([b, m, k]), self.weights([k, n], None)], [b, m, n], "BatchMatMulOptions", 4)
 
     def gather(self):
-        rows, columns, count = self.below(2, 40), self.below(1, 40), self.below(1, 6)
+        rows, columns, count = self.below(20, 400), self.below(16, 70), self.below(1, 6)
         self.dequantize = True
         indices = self.random.integers(0, rows, count).astype(np.int32)
         self.op("GATHER", [self.weights([rows, columns], 0), self.input([count], np.int32, indices)], [count, columns],
                 "GatherOptions", 2, axis=0)
 
+    def embedding_lookup(self):
+        rows, columns, count = self.below(20, 400), self.below(16, 70), self.below(1, 6)
+        self.dequantize = False
+        indices = self.random.integers(0, rows, count).astype(np.int32)
+        self.op("EMBEDDING_LOOKUP", [self.input([count], np.int32, indices), self.weights([rows, columns], 0)], [count, columns],
+                "EmbeddingLookupSparseOptions", 3)
 
-KINDS = ["conv", "depthwise_conv", "fully_connected", "batch_matmul", "gather"]
+
+KINDS = ["conv", "depthwise_conv", "fully_connected", "batch_matmul", "gather", "embedding_lookup"]
 
 
 def litert(layer, which):

@@ -319,7 +319,10 @@ void convert_dequantize(const Call& call) {
   const HostTensor* value = call.writer.constant(call.input(0));
   const DType from = call.writer.type(call.input(0)).dtype;
   if (call.writer.quantised(call.input(0))) {
-    convert_quantize(call);
+    if (value != nullptr)
+      call.writer.set_dequantised(call.output(), call.input(0));
+    else
+      convert_quantize(call);
     return;
   }
   if (from != DType::f16) refuse_unsupported("its input is neither quantised nor float16");

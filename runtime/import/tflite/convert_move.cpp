@@ -263,6 +263,12 @@ void gather_batches(const Call& call, size_t axis, size_t batch) {
   call.emit(std::move(back), {gathered}, false);
 }
 
+// Returns the table of which `indices` choose rows.
+ValueId rows_of(const Call& call, int32_t table, int32_t indices) {
+  const bool is_computed = call.writer.constant(indices) == nullptr;
+  return is_computed ? call.writer.table_of_rows(table) : call.writer.in_file_order(table);
+}
+
 }  // namespace
 
 // Inputs row numbers, table.
@@ -270,7 +276,7 @@ void convert_embedding_lookup(const Call& call) {
   if (call.writer.rank(call.input(0)) != 1 || call.writer.rank(call.input(1)) < 2)
     refuse_model("it takes a list of rows and a table");
   call.emit(std::make_shared<Gather>(),
-            {call.writer.in_file_order(call.input(1)), call.writer.in_file_order(call.input(0))}, false);
+            {rows_of(call, call.input(1), call.input(0)), call.writer.in_file_order(call.input(0))}, false);
 }
 
 void convert_gather(const Call& call) {
@@ -286,8 +292,10 @@ void convert_gather(const Call& call) {
   }
   auto op = std::make_shared<Gather>();
   op->axis = options.axis();
-  call.emit(std::move(op),
-            {call.writer.in_file_order(call.input(0)), call.writer.in_file_order(call.input(1))}, false);
+  const bool gathers_rows = options.axis() == 0;
+  const ValueId table =
+      gathers_rows ? rows_of(call, call.input(0), call.input(1)) : call.writer.in_file_order(call.input(0));
+  call.emit(std::move(op), {table, call.writer.in_file_order(call.input(1))}, false);
 }
 
 }  // namespace vellum::tflite

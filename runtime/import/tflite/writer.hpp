@@ -54,6 +54,8 @@ class Writer {
   std::optional<float> byte_scale(int32_t tensor) const;
   std::optional<float> grid_scale(int32_t tensor) const;
   void set_constant(int32_t tensor, HostTensor value);
+  // Makes the tensor the constant that a DEQUANTIZE makes of the constant `from`.
+  void set_dequantised(int32_t tensor, int32_t from);
   // Returns whether the file gives no shape for a computed tensor: an empty one, which a scalar has, too.
   bool lacks_rank(int32_t tensor) const { return at(tensor).lacks_rank; }
   // Sets the shape of such a tensor.
@@ -68,6 +70,9 @@ class Writer {
   ValueId complex_parts(int32_t tensor);
   bool is_complex(int32_t tensor) const { return at(tensor).is_complex; }
   ValueId in_file_order(int32_t tensor);
+  // Returns a tensor from which an operator gathers computed rows: of a constant matrix in bytes the real
+  // numbers of its integers as a DequantizeLinear, so that fuse_packed_weights() keeps the integers.
+  ValueId table_of_rows(int32_t tensor);
   ValueId as_image(int32_t tensor);  // four dimensions only
   ValueId in_order(int32_t tensor, bool image) { return image ? as_image(tensor) : in_file_order(tensor); }
 
@@ -112,6 +117,7 @@ class Writer {
     std::optional<HostTensor> constant;
     std::optional<HostTensor> bias;  // the integers of 32 bits of which `constant` has the real numbers
     std::optional<Quantisation> quantisation;
+    std::optional<Quantisation> integers;  // of which a DEQUANTIZE makes `constant`
     ValueId file = kNoValue, image = kNoValue;
     uint32_t readers = 0;       // operators that are not converted yet, and graph outputs
     bool is_constant = false;   // stays true after `constant` was freed
@@ -158,6 +164,7 @@ class Writer {
   std::vector<Tensor> tensors_;
   bool is_quantised_ = false;                      // whether a computed tensor is quantised
   std::unordered_map<ValueId, StoredGrid> grids_;  // of values that are known to be on a grid
+  std::unordered_map<int32_t, ValueId> tables_;    // by the tensor that table_of_rows() took
   std::map<std::string, int32_t> variables_;       // the tensor with the current value, from its first use on
   std::map<std::string, std::string> variable_inputs_;  // names of the inputs of variables
   std::vector<std::string> assigned_;                   // in the order of their first assignment

@@ -101,6 +101,33 @@ HostTensor Writer::to_real(const HostTensor& stored, const Quantisation& quantis
   return dequantise.evaluate(inputs)[0];
 }
 
+void Writer::set_dequantised(int32_t tensor, int32_t from) {
+  set_constant(tensor, *at(from).constant);
+  at(tensor).integers = at(from).quantisation;
+}
+
+ValueId Writer::table_of_rows(int32_t tensor) {
+  const Tensor& entry = at(tensor);
+  const auto& quantisation = entry.integers ? entry.integers : entry.quantisation;
+  const bool is_table = quantisation && is_byte(quantisation->stored) && entry.type.shape.size() == 2;
+  if (!is_table || (!entry.constant && !tables_.contains(tensor))) return in_file_order(tensor);
+  if (const auto known = tables_.find(tensor); known != tables_.end()) return known->second;
+  QuantizeLinear quantise;
+  quantise.axis = quantisation->axis;
+  const HostTensor* inputs[] = {&*entry.constant, &quantisation->scale, &quantisation->zero_point};
+  auto dequantise = std::make_shared<DequantizeLinear>();
+  dequantise->axis = quantisation->axis;
+  const ValueId real = add_value(unique(entry.name + "_real"));
+  add_node(std::move(dequantise),
+           {add_constant(entry.name + "_integers", quantise.evaluate(inputs)[0]),
+            add_constant(entry.name + "_scale", quantisation->scale),
+            add_constant(entry.name + "_zero_point", quantisation->zero_point)},
+           {real});
+  if (quantisation->scale.elements() == 1) grids_[real] = grid_of(*quantisation);
+  tables_[tensor] = real;
+  return real;
+}
+
 ValueId Writer::quantised_value(ValueId real, const Tensor& tensor, const std::string& name) {
   if (!is_stored_grid(tensor.quantisation->stored)) {
     refuse_unsupported("graph output " + quoted_name(tensor.name) + " is quantised to more than 16 bits");
