@@ -1,5 +1,5 @@
 // Converts linear tensors of real numbers to 8-bit integers, or with DEQUANTIZE back: real = (integer - zero
-// point) * scale. Element i uses scale and zero point (i / inner) modulo `period`, their number.
+// point) * scale. Element i uses scale and zero point (i / inner) modulo `period`, their number. ONE_SCALE: the period is 1.
 // https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html, onnx__DequantizeLinear.html
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -18,29 +18,31 @@ LINEAR_IN(zero)
 int load_zero(int i) { return 0; }
 #endif
 
-int parameter(int i) { return period == 1 ? 0 : divide(divide(i, inner).x, period).y; }
-
 #ifdef DEQUANTIZE
-#define VECTOR vec4
-float convert(int v, int k) { return float(v - load_zero(k)) * load_scale(k); }
+vec4 convert(ivec4 v, vec4 scale, ivec4 zero) { return vec4(v - zero) * scale; }
 #else
-#define VECTOR ivec4
-int convert(float v, int k) {
-  int zero = load_zero(k);
-  float q = roundEven(exact_halves(v, load_scale(k)));
-  if (is_nan(q)) return zero;
+ivec4 convert(vec4 v, vec4 scale, ivec4 zero) {
+  vec4 q = roundEven(exact_halves(v, scale));
   // The first clamp keeps the conversion to int defined.
-  return clamp(int(clamp(q, -65536.0, 65536.0)) + zero, low, high);
+  ivec4 integers = clamp(ivec4(clamp(q, vec4(-65536), vec4(65536))) + zero, ivec4(low), ivec4(high));
+  return mix(integers, zero, is_nan(q));
 }
 #endif
 
 void main() {
   int i4 = flat_index();
   if (4 * i4 >= count) return;
-  VECTOR v;
+#ifdef ONE_SCALE
+  vec4 scale = vec4(load_scale(0));
+  ivec4 zero = ivec4(load_zero(0));
+#else
+  vec4 scale;
+  ivec4 zero;
   for (int j = 0; j < 4; ++j) {
-    int i = min(4 * i4 + j, count - 1);
-    v[j] = convert(load_x(i), parameter(i));
+    int i = min(4 * i4 + j, count - 1), k = divide(divide(i, inner).x, period).y;
+    scale[j] = load_scale(k);
+    zero[j] = load_zero(k);
   }
-  store_y(i4, v);
+#endif
+  store_y(i4, convert(load4_x(i4), scale, zero));
 }

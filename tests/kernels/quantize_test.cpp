@@ -1,6 +1,7 @@
 // 8-bit integers: to and from real numbers, products and convolutions.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -71,6 +72,20 @@ TEST(Quantize, AndBack) {
   }
   check_operator(
       {.type = "DequantizeLinear", .inputs = {cast(bytes(DType::i8, {9}, 4), DType::i32), scalar(0.5f)}});
+}
+
+// Each invocation reads a scale that all elements share once.
+TEST(Quantize, ReadsOneScaleOnce) {
+  const auto reads_one = [](const OperatorCase& test) {
+    const Program program = lower(single_node_graph(test), test_context()->caps(), {});
+    return std::ranges::any_of(program.tasks, [](const Task& task) {
+      return std::ranges::any_of(task.dispatch->defines,
+                                 [](const auto& d) { return d.first == "ONE_SCALE"; });
+    });
+  };
+  const HostTensor x = bytes(DType::i8, {3, 5}, 1);
+  EXPECT_TRUE(reads_one({.type = "DequantizeLinear", .inputs = {x, scalar(0.25f)}}));
+  EXPECT_FALSE(reads_one({.type = "DequantizeLinear", .inputs = {x, random_tensor({5}, 2, 0.01f, 0.1f)}}));
 }
 
 TEST(Quantize, ToARangeThatIsFoundAtRunTime) {

@@ -26,6 +26,7 @@ Dispatch between(Lowering& lowering, TensorId x, int64_t axis, int64_t low, int6
       {reads("x", x), reads("scale", scale), writes("y", y)},
       QuantizeParameters{
           .count = element_count(shape), .inner = inner, .period = period, .low = low, .high = high});
+  if (period == 1) define(dispatch, "ONE_SCALE");
   if (lowering.has_input(2)) {
     dispatch.bindings.push_back(reads("zero", lowering.read(2, Layout::linear)));
     define(dispatch, "ZERO_POINT");
