@@ -16,7 +16,8 @@ the files INPUT.npy beside a model.onnx. Columns:
   its compiled form (left out with --steps compare).
 
 Times are CPU time of the process with all its threads, which is all of the time on lavapipe and little of it on a GPU. --results
-keeps what was measured, so that a run does the steps that are missing; --write replaces the table between the marks of a page.
+keeps what was measured, so that a run does the steps that are missing; --write puts it into the table between the marks of a
+page, whose other rows and cells stay.
 """
 
 import argparse
@@ -180,21 +181,33 @@ def missing_steps(results, arguments):
 
 def row(result):
     number = lambda name, digits: f"{result[name]:.{digits}f}" if result.get(name) is not None else ""
-    claimed = f"{result['claimed']} of {result['nodes']}" if "nodes" in result else "failed"
+    claimed = f"{result['claimed']} of {result['nodes']}" if "nodes" in result else ""
+    if "compare" in result.get("failures", {}):
+        claimed = "failed"
     error = f"{result['error']:.1e}" if "error" in result else ""
     return [result["name"], claimed, str(result.get("parts", "")), error, number("provider", 1), number("vellum", 1),
             number("cpu", 1), number("provider_mib", 1), number("vellum_mib", 1), number("cold", 0), number("context", 0)]
 
 
-def table(results):
-    lines = [TITLES, ["---"] + ["---:"] * (len(TITLES) - 1)] + [row(result) for result in results]
+def table(rows):
+    lines = [TITLES, ["---"] + ["---:"] * (len(TITLES) - 1), *rows]
     return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
 
 
-def write_between_marks(page, text):
+def merged(rows, measured):
+    """`rows` with the cells of `measured` that are not empty, by name; rows of new names follow."""
+    known = {cells[0]: cells for cells in rows}
+    for cells in measured:
+        known[cells[0]] = [new or old for new, old in zip(cells, known.get(cells[0], cells))]
+    return list(known.values())
+
+
+def write_between_marks(page, measured):
     begin, end = "<!-- models begin -->\n", "<!-- models end -->\n"
     before, rest = page.read_text().split(begin)
-    page.write_text(before + begin + text + end + rest.split(end)[1])
+    lines, after = rest.split(end)
+    rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in lines.splitlines()[2:]]
+    page.write_text(before + begin + table(merged(rows, measured)) + end + after)
 
 
 def main():
@@ -222,7 +235,7 @@ def main():
             if arguments.results:
                 arguments.results.write_text(json.dumps(known, indent=1) + "\n")
     if arguments.write:
-        write_between_marks(arguments.write, table(known.values()))
+        write_between_marks(arguments.write, [row(result) for result in known.values()])
 
 
 if __name__ == "__main__":
