@@ -281,14 +281,19 @@ void add_reductions(std::vector<SmallOperator>& list) {
       small_operator("CumSum", "CumSum", {computed({5, 13}), {HostTensor::i64({}, Ints{1}), true}}));
 }
 
-// Two batches of six steps, in both directions.
+// Batches of six steps, in both directions. Drivers that run on the CPU process some of seven together.
 void add_recurrent_layers(std::vector<SmallOperator>& list) {
   constexpr int64_t kInputs = 10, kUnits = 13;
-  for (const auto& [type, gates] :
-       {std::pair{"LSTM", int64_t{4}}, std::pair{"GRU", int64_t{3}}, std::pair{"RNN", int64_t{1}}})
+  struct Layer {
+    const char *name, *type;
+    int64_t gates, batches;
+  };
+  for (const auto& [name, type, gates, batches] :
+       {Layer{"LSTM", "LSTM", 4, 2}, Layer{"GRU", "GRU", 3, 2}, Layer{"RNN", "RNN", 1, 2},
+        Layer{"LSTM of seven batches", "LSTM", 4, 7}})
     list.push_back(
-        small_operator(type, type,
-                       {computed({6, 2, kInputs}), weights({2, gates * kUnits, kInputs}),
+        small_operator(name, type,
+                       {computed({6, batches, kInputs}), weights({2, gates * kUnits, kInputs}),
                         weights({2, gates * kUnits, kUnits}, 3), weights({2, 2 * gates * kUnits}, 4)},
                        {{"hidden_size", kUnits}, {"direction", std::string("bidirectional")}}));
 }

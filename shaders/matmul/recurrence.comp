@@ -2,11 +2,12 @@
 // (runtime/graph/operators/matmul/recurrence.hpp). https://onnx.ai/onnx/operators/onnx__LSTM.html,
 // onnx__GRU.html, onnx__RNN.html
 //
-// A workgroup processes the sequence of one batch in one direction. It keeps the state in shared memory of
-// UNITS floats: the hidden units, padded with zeros to a multiple of four. An invocation computes every
-// WORKGROUP_X-th unit, UNITS_AT_ONCE of them together, which multiply the same elements of the state. A dispatch computes the steps from first_step to end_step, and begins with the last
-// state of the previous dispatch. CELL_RNN, CELL_GRU or CELL_LSTM; F, G and H are the names of the
-// activations.
+// A workgroup processes SEQUENCES sequences together, those of consecutive batches in one direction. It keeps
+// the state of each in shared memory of UNITS floats: the hidden units, padded with zeros to a multiple of four.
+// An invocation computes every WORKGROUP_X-th unit, UNITS_AT_ONCE of them together, which multiply the same
+// elements of the states. All sequences multiply the weights that are loaded once. A dispatch computes the steps
+// from first_step to end_step, and begins with the last state of the previous dispatch. CELL_RNN, CELL_GRU or
+// CELL_LSTM; F, G and H are the names of the activations. With LENGTHS, SEQUENCES is 1.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -18,6 +19,9 @@
 
 #ifndef UNITS_AT_ONCE
 #define UNITS_AT_ONCE 1
+#endif
+#ifndef SEQUENCES
+#define SEQUENCES 1
 #endif
 #if defined(CELL_LSTM)
 #define GATES 4
@@ -58,19 +62,25 @@ SCALARS_OUT(y_h)
 SCALARS_OUT(y_c)
 #endif
 
-shared float state[UNITS];
-shared float next_state[UNITS];
+// Element s * UNITS + j belongs to unit j of sequence s.
+shared float state[SEQUENCES * UNITS];
+shared float next_state[SEQUENCES * UNITS];
 #ifdef CELL_LSTM
-shared float cell[UNITS];
+shared float cell[SEQUENCES * UNITS];
 #endif
 #ifdef CELL_GRU
-shared float update_gate[UNITS];
-shared float gated[UNITS];  // state times gate r
+shared float update_gate[SEQUENCES * UNITS];
+shared float gated[SEQUENCES * UNITS];  // state times gate r
 #endif
 
 int lane = int(gl_LocalInvocationID.x);
-int row_of_x;  // the first element of x at this step
+int direction, first_batch;
+int current_step;  // of x and y
 int first_row;  // the first row of texels of this direction
+
+// Sequences beyond the last batch compute and store what the last one does.
+int batch_of(int s) { return min(first_batch + s, batches - 1); }
+int sequence_of(int s) { return direction * batches + batch_of(s); }
 
 vec4 bounded(vec4 v) {
 #ifdef CLIP
@@ -84,22 +94,39 @@ vec4 call_f(vec4 v) { return CAT(activation_, F)(bounded(v)); }
 float call_g(float v) { return CAT(activation_, G)(bounded(vec4(v))).x; }
 #endif
 
-vec4 four_of_state(int k) { return vec4(state[4 * k], state[4 * k + 1], state[4 * k + 2], state[4 * k + 3]); }
-
-float weights(int gate, int unit, int k, vec4 four) {
-  return dot(load_r(gate * hidden + unit, first_row + k, GATES * hidden), four);
+vec4 four_of_state(int s, int k) {
+  int first = s * UNITS + 4 * k;
+  return vec4(state[first], state[first + 1], state[first + 2], state[first + 3]);
 }
 
-// The products of the gates' weights and the state, for up to four gates of each unit.
-vec4 sums[UNITS_AT_ONCE];
+vec4 weights(int gate, int unit, int k) { return load_r(gate * hidden + unit, first_row + k, GATES * hidden); }
+
+// The products of the gates' weights and the state, for up to four gates of each unit of each sequence.
+vec4 sums[SEQUENCES * UNITS_AT_ONCE];
+vec4 chosen[UNITS_AT_ONCE];  // the sums of one sequence
+int place_of(int s, int u) { return s * UNITS_AT_ONCE + u; }
+
+#if SEQUENCES > 1
+#define FOR_SEQUENCES(s) for (int s = 0; s < SEQUENCES; ++s)
+#else
+#define FOR_SEQUENCES(s) const int s = 0;
+#endif
 
 // Unit u of those that begin with `first`. Those beyond the last unit compute what the last one does.
 int unit_of(int first, int u) { return min(first + u * WORKGROUP_X, hidden - 1); }
 
-// Returns sums[u], where u is the counter of a loop that is not unrolled.
+// Chooses the sums of sequence s, the counter of a loop that is not unrolled.
+void choose_sums(int s) {
+  [[unroll]] for (int u = 0; u < UNITS_AT_ONCE; ++u) {
+    chosen[u] = sums[u];
+    [[unroll]] for (int t = 1; t < SEQUENCES; ++t) chosen[u] = s == t ? sums[place_of(t, u)] : chosen[u];
+  }
+}
+
+// Returns chosen[u], where u is the counter of a loop that is not unrolled.
 vec4 bare_sums_of(int u) {
-  vec4 found = sums[0];
-  [[unroll]] for (int t = 1; t < UNITS_AT_ONCE; ++t) found = u == t ? sums[t] : found;
+  vec4 found = chosen[0];
+  [[unroll]] for (int t = 1; t < UNITS_AT_ONCE; ++t) found = u == t ? chosen[t] : found;
   return found;
 }
 
@@ -120,45 +147,64 @@ vec4 sums_of(int u, int unit) { return bare_sums_of(u); }
 float sum_of(int u, int gate, int unit) { return bare_sums_of(u).x; }
 #endif
 
+void clear_sums() {
+  [[unroll]] for (int t = 0; t < SEQUENCES * UNITS_AT_ONCE; ++t) sums[t] = vec4(0);
+}
+
+// Adds to one component of the sums the products of the weights of a gate and fours[s].
+#define ADD_PRODUCTS(component, gate) \
+  { \
+    vec4 four_weights = weights(gate, unit, k); \
+    [[unroll]] for (int s = 0; s < SEQUENCES; ++s) sums[place_of(s, u)].component += dot(four_weights, fours[s]); \
+  }
+
 void multiply_state(int first) {
-  [[unroll]] for (int u = 0; u < UNITS_AT_ONCE; ++u) sums[u] = vec4(0);
+  clear_sums();
   for (int k = 0; k < UNITS / 4; ++k) {
-    vec4 four = four_of_state(k);
+    vec4 fours[SEQUENCES];
+    [[unroll]] for (int s = 0; s < SEQUENCES; ++s) fours[s] = four_of_state(s, k);
     [[unroll]] for (int u = 0; u < UNITS_AT_ONCE; ++u) {
       int unit = unit_of(first, u);
-      sums[u].x += weights(0, unit, k, four);
+      ADD_PRODUCTS(x, 0)
 #ifndef CELL_RNN
-      sums[u].y += weights(1, unit, k, four);
+      ADD_PRODUCTS(y, 1)
 #endif
 #if defined(CELL_LSTM) || defined(LINEAR_BEFORE_RESET)
-      sums[u].z += weights(2, unit, k, four);
+      ADD_PRODUCTS(z, 2)
 #endif
 #ifdef CELL_LSTM
-      sums[u].w += weights(3, unit, k, four);
+      ADD_PRODUCTS(w, 3)
 #endif
     }
   }
 }
 
-// Loops over the first of units that an invocation computes together, and over the units of one step of it.
+// Loops over the first of units that an invocation computes together, and over these: unit j is the u-th.
 #define FOR_UNITS_TOGETHER(first) for (int first = lane; first < hidden; first += UNITS_AT_ONCE * WORKGROUP_X)
 #define FOR_UNITS_FROM(first, u, j) \
   for (int u = 0, j = first; u < UNITS_AT_ONCE && j < hidden; ++u, j += WORKGROUP_X)
 
-float of_x(int gate, int unit) { return load_x(row_of_x + gate * hidden + unit); }
+float of_x(int s, int gate, int unit) {
+  int row = (current_step * batches + batch_of(s)) * directions + direction;
+  return load_x((row * GATES + gate) * hidden + unit);
+}
 
 #if defined(CELL_RNN)
 
-void take_step(int direction) {
+void take_step() {
   FOR_UNITS_TOGETHER(first) {
     multiply_state(first);
-    FOR_UNITS_FROM(first, u, j) next_state[j] = call_f(vec4(of_x(0, j) + sums_of(u, j).x)).x;
+    FOR_SEQUENCES(s) {
+      choose_sums(s);
+      FOR_UNITS_FROM(first, u, j)
+        next_state[s * UNITS + j] = call_f(vec4(of_x(s, 0, j) + sums_of(u, j).x)).x;
+    }
   }
 }
 
 #elif defined(CELL_GRU)
 
-float bias_of_candidate(int direction, int unit) {
+float bias_of_candidate(int unit) {
 #ifdef CANDIDATE_BIAS
   return load_candidate_bias(direction * hidden + unit);
 #else
@@ -169,36 +215,53 @@ float bias_of_candidate(int direction, int unit) {
 #ifndef LINEAR_BEFORE_RESET
 // The products of the candidate's weights and the gated state become the x of sums.
 void multiply_gated(int first) {
-  [[unroll]] for (int u = 0; u < UNITS_AT_ONCE; ++u) sums[u] = vec4(0);
+  clear_sums();
   for (int k = 0; k < UNITS / 4; ++k) {
-    vec4 four = vec4(gated[4 * k], gated[4 * k + 1], gated[4 * k + 2], gated[4 * k + 3]);
-    [[unroll]] for (int u = 0; u < UNITS_AT_ONCE; ++u) sums[u].x += weights(2, unit_of(first, u), k, four);
+    vec4 fours[SEQUENCES];
+    [[unroll]] for (int s = 0; s < SEQUENCES; ++s) {
+      int at = s * UNITS + 4 * k;
+      fours[s] = vec4(gated[at], gated[at + 1], gated[at + 2], gated[at + 3]);
+    }
+    [[unroll]] for (int u = 0; u < UNITS_AT_ONCE; ++u) {
+      int unit = unit_of(first, u);
+      ADD_PRODUCTS(x, 2)
+    }
   }
 }
 #endif
 
-void take_step(int direction) {
+// Computes the gates of unit j and, where the reset gate follows the product, its next state.
+void open_gates(int s, int j, vec4 sums) {
+  int at = s * UNITS + j;
+  vec2 gates = call_f(vec4(of_x(s, 0, j) + sums.x, of_x(s, 1, j) + sums.y, 0, 0)).xy;
+#ifdef LINEAR_BEFORE_RESET
+  float candidate = call_g(of_x(s, 2, j) + gates.y * (sums.z + bias_of_candidate(j)));
+  next_state[at] = (1.0 - gates.x) * candidate + gates.x * state[at];
+#else
+  update_gate[at] = gates.x;
+  gated[at] = gates.y * state[at];
+#endif
+}
+
+void take_step() {
   FOR_UNITS_TOGETHER(first) {
     multiply_state(first);
-    FOR_UNITS_FROM(first, u, j) {
-      vec4 sums = sums_of(u, j);
-      vec2 gates = call_f(vec4(of_x(0, j) + sums.x, of_x(1, j) + sums.y, 0, 0)).xy;
-#ifdef LINEAR_BEFORE_RESET
-      float candidate = call_g(of_x(2, j) + gates.y * (sums.z + bias_of_candidate(direction, j)));
-      next_state[j] = (1.0 - gates.x) * candidate + gates.x * state[j];
-#else
-      update_gate[j] = gates.x;
-      gated[j] = gates.y * state[j];
-#endif
+    FOR_SEQUENCES(s) {
+      choose_sums(s);
+      FOR_UNITS_FROM(first, u, j) open_gates(s, j, sums_of(u, j));
     }
   }
 #ifndef LINEAR_BEFORE_RESET
   barrier();
   FOR_UNITS_TOGETHER(first) {
     multiply_gated(first);
-    FOR_UNITS_FROM(first, u, j) {
-      float z = update_gate[j], sum = bias_of_candidate(direction, j) + sum_of(u, 2, j);
-      next_state[j] = (1.0 - z) * call_g(of_x(2, j) + sum) + z * state[j];
+    FOR_SEQUENCES(s) {
+      choose_sums(s);
+      FOR_UNITS_FROM(first, u, j) {
+        int at = s * UNITS + j;
+        float z = update_gate[at], sum = bias_of_candidate(j) + sum_of(u, 2, j);
+        next_state[at] = (1.0 - z) * call_g(of_x(s, 2, j) + sum) + z * state[at];
+      }
     }
   }
 #endif
@@ -206,7 +269,7 @@ void take_step(int direction) {
 
 #else
 
-float peephole(int direction, int gate, int unit) {
+float peephole(int gate, int unit) {
 #ifdef PEEPHOLES
   return load_peepholes((3 * direction + gate) * hidden + unit);
 #else
@@ -214,10 +277,11 @@ float peephole(int direction, int gate, int unit) {
 #endif
 }
 
-void finish_unit(int direction, int j, vec4 sums) {
-  vec4 gates = sums + vec4(of_x(0, j), of_x(1, j), of_x(2, j), of_x(3, j));  // i, o, f, c
-  float before = cell[j];
-  vec2 keep = call_f(vec4(gates.x + peephole(direction, 0, j) * before, gates.z + peephole(direction, 2, j) * before, 0, 0)).xy;
+void finish_unit(int s, int j, vec4 sums) {
+  int at = s * UNITS + j;
+  vec4 gates = sums + vec4(of_x(s, 0, j), of_x(s, 1, j), of_x(s, 2, j), of_x(s, 3, j));  // i, o, f, c
+  float before = cell[at];
+  vec2 keep = call_f(vec4(gates.x + peephole(0, j) * before, gates.z + peephole(2, j) * before, 0, 0)).xy;
 #ifdef INPUT_FORGET
   keep.y = 1.0 - keep.x;
 #endif
@@ -225,71 +289,95 @@ void finish_unit(int direction, int j, vec4 sums) {
 #ifdef CELL_CLIP
   now = clamp(now, -cell_clip, cell_clip);
 #endif
-  cell[j] = now;
+  cell[at] = now;
   float shown = CAT(activation_, H)(vec4(now)).x;
-  next_state[j] = call_f(vec4(gates.y + peephole(direction, 1, j) * now)).x * shown;
+  next_state[at] = call_f(vec4(gates.y + peephole(1, j) * now)).x * shown;
 }
 
-void take_step(int direction) {
+void take_step() {
   FOR_UNITS_TOGETHER(first) {
     multiply_state(first);
-    FOR_UNITS_FROM(first, u, j) finish_unit(direction, j, sums_of(u, j));
+    FOR_SEQUENCES(s) {
+      choose_sums(s);
+      FOR_UNITS_FROM(first, u, j) finish_unit(s, j, sums_of(u, j));
+    }
   }
 }
 
 #endif
 
-// Returns the state before the first step, from element `first` of the initial values.
-void begin(int first) {
-  for (int j = lane; j < UNITS; j += WORKGROUP_X) {
-    bool is_unit = j < hidden;
-    state[j] = 0.0;
+// Fills the states before the first step.
+void begin() {
+  FOR_SEQUENCES(s) {
+    int first = sequence_of(s) * hidden;  // of the initial values
+    for (int j = lane; j < UNITS; j += WORKGROUP_X) {
+      bool is_unit = j < hidden;
+      int at = s * UNITS + j;
+      state[at] = 0.0;
 #ifdef INITIAL_H
-    if (is_unit) state[j] = load_initial_h(first + j);
+      if (is_unit) state[at] = load_initial_h(first + j);
 #endif
 #ifdef CELL_GRU
-    gated[j] = 0.0;
+      gated[at] = 0.0;
 #endif
 #ifdef CELL_LSTM
-    cell[j] = 0.0;
+      cell[at] = 0.0;
 #ifdef INITIAL_C
-    if (is_unit) cell[j] = load_initial_c(first + j);
+      if (is_unit) cell[at] = load_initial_c(first + j);
 #endif
 #endif
+    }
   }
   barrier();
 }
 
+// The states after a step become those before the next one, and results of the step.
+void complete_step() {
+  FOR_SEQUENCES(s) {
+    int first = (current_step * directions * batches + sequence_of(s)) * hidden;
+    for (int j = lane; j < hidden; j += WORKGROUP_X) {
+      state[s * UNITS + j] = next_state[s * UNITS + j];
+      set_y(first + j, next_state[s * UNITS + j]);
+    }
+  }
+}
+
+// Zeros follow the last step of a sequence that is shorter than the others; then the last states are stored.
+void finish(int length) {
+  FOR_SEQUENCES(s) {
+    int sequence = sequence_of(s);
+    for (int j = lane; j < hidden; j += WORKGROUP_X) {
+      for (int n = max(length, first_step); n < end_step; ++n)
+        set_y((n * directions * batches + sequence) * hidden + j, 0.0);
+#ifdef STATE
+      set_y_h(sequence * hidden + j, state[s * UNITS + j]);
+#endif
+#ifdef CELL
+      set_y_c(sequence * hidden + j, cell[s * UNITS + j]);
+#endif
+    }
+  }
+}
+
 void main() {
-  int sequence = int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x);
-  if (sequence >= directions * batches) return;
-  int direction = sequence / batches, batch = sequence - direction * batches;
+  int group = int(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x);
+  int groups_of_direction = (batches + SEQUENCES - 1) / SEQUENCES;
+  if (group >= directions * groups_of_direction) return;
+  direction = group / groups_of_direction;
+  first_batch = (group - direction * groups_of_direction) * SEQUENCES;
   bool backwards = direction == 1 || first_reversed != 0;
   int length = steps;
 #ifdef LENGTHS
-  length = clamp(load_lengths(batch), 0, steps);
+  length = clamp(load_lengths(first_batch), 0, steps);
 #endif
   first_row = direction * ROWS_OF_DIRECTION;
-  begin(sequence * hidden);
+  begin();
   for (int n = first_step; n < min(length, end_step); ++n) {
-    int step = backwards ? length - 1 - n : n;
-    row_of_x = ((step * batches + batch) * directions + direction) * GATES * hidden;
-    take_step(direction);
+    current_step = backwards ? length - 1 - n : n;
+    take_step();
     barrier();
-    for (int j = lane; j < hidden; j += WORKGROUP_X) {
-      state[j] = next_state[j];
-      set_y((step * directions * batches + sequence) * hidden + j, next_state[j]);
-    }
+    complete_step();
     barrier();
   }
-  for (int j = lane; j < hidden; j += WORKGROUP_X) {
-    for (int step = max(length, first_step); step < end_step; ++step)
-      set_y((step * directions * batches + sequence) * hidden + j, 0.0);
-#ifdef STATE
-    set_y_h(sequence * hidden + j, state[j]);
-#endif
-#ifdef CELL
-    set_y_c(sequence * hidden + j, cell[j]);
-#endif
-  }
+  finish(length);
 }

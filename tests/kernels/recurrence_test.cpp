@@ -99,6 +99,52 @@ TEST(Recurrence, SequencesOfDifferentLengths) {
   }
 }
 
+// On a processor a workgroup takes up to four of the batches, and the last one fewer than the others.
+TEST(Recurrence, BatchesThatShareAWorkgroup) {
+  for (const auto& [type, linear] : {std::pair{"RNN", int64_t{0}}, {"GRU", 0}, {"GRU", 1}, {"LSTM", 0}})
+    for (const int64_t batches : {9, 13, 17}) {
+      const Layer layer{type, 3, batches, 2, batches == 13 ? 48 : 10, "bidirectional"};
+      OperatorCase test = recurrent(layer);
+      if (linear) test.attributes.set("linear_before_reset", linear);
+      give_bias(test);
+      give_state(test, layer);
+      check_operator(test);
+    }
+}
+
+// A subgroup of a processor that is not full computes units that nobody reads.
+TEST(Recurrence, DivisionAmongInvocationsOfAProcessor) {
+  DeviceCaps caps = test_context()->caps();
+  caps.type = DeviceType::cpu;
+  caps.subgroup_size = 8;
+  const auto text = [&](int64_t batches, int64_t hidden, const char* direction) {
+    OnnxModel model;
+    const int64_t directions = direction == std::string("forward") ? 1 : 2;
+    model.input("x", {5, batches, 3}).initializer("w", random_tensor({directions, 4 * hidden, 3}, 2));
+    model.initializer("r", random_tensor({directions, 4 * hidden, hidden}, 3));
+    model.node("LSTM", {"x", "w", "r"}, {"y"},
+               attributes({{"hidden_size", hidden}, {"direction", std::string(direction)}}));
+    const Program program = lower(optimise(model.output("y").graph(), {}), caps, {});
+    const auto task = std::ranges::find_if(program.tasks, [](const Task& task) {
+      return task.dispatch && task.dispatch->shader == "recurrence";
+    });
+    if (task == program.tasks.end()) return std::string("no kernel");
+    const Dispatch& dispatch = *task->dispatch;
+    const auto macro = [&](const char* name) {
+      for (const auto& [defined, value] : dispatch.defines)
+        if (defined == name) return value;
+      return std::string("1");
+    };
+    return std::to_string(dispatch.workgroup_count[0]) + " workgroups of " +
+           std::to_string(dispatch.workgroup_size[0]) + ", " + macro("UNITS_AT_ONCE") + " units, " +
+           macro("SEQUENCES") + " sequences";
+  };
+  EXPECT_EQ(text(22, 48, "bidirectional"), "12 workgroups of 8, 6 units, 4 sequences");
+  EXPECT_EQ(text(11, 96, "bidirectional"), "8 workgroups of 16, 6 units, 3 sequences");
+  EXPECT_EQ(text(1, 256, "bidirectional"), "2 workgroups of 32, 8 units, 1 sequences");
+  EXPECT_EQ(text(16, 19, "forward"), "8 workgroups of 8, 3 units, 2 sequences");
+}
+
 // As exporters write it: zeros before the first step, and nobody reads the last state. On every device.
 TEST(Recurrence, FourBuffersSuffice) {
   for (const char* type : {"RNN", "GRU", "LSTM"}) {
@@ -169,10 +215,10 @@ TEST(Recurrence, FormsWithoutKernel) {
 }
 
 // A layer whose weights R a DequantizeLinear makes of bytes.
-Graph of_bytes(const char* type, int64_t hidden, int64_t linear_before_reset) {
+Graph of_bytes(const char* type, int64_t batches, int64_t hidden, int64_t linear_before_reset) {
   const int64_t rows = hidden * (std::string(type) == "LSTM" ? 4 : std::string(type) == "GRU" ? 3 : 1);
   OnnxModel model;
-  model.input("x", {5, 2, 3}).initializer("w", random_tensor({2, rows, 3}, 2, -0.5f, 0.5f));
+  model.input("x", {5, batches, 3}).initializer("w", random_tensor({2, rows, 3}, 2, -0.5f, 0.5f));
   model.initializer("q", cast(random_tensor({2, rows, hidden}, 3, -128.0f, 127.0f), DType::i8));
   model.initializer("scale", random_tensor({rows}, 4, 0.001f, 0.004f));
   model.node("DequantizeLinear", {"q", "scale"}, {"r"}, attributes({{"axis", int64_t{1}}}));
@@ -186,8 +232,9 @@ TEST(Recurrence, WeightsOfBytesStayBytes) {
   for (const auto& [type, linear] : {std::pair{"RNN", int64_t{0}}, {"GRU", 0}, {"GRU", 1}, {"LSTM", 0}})
     for (const int64_t hidden : {8, 13, 150})
       for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer}) {
-        const Graph graph = of_bytes(type, hidden, linear);
-        const std::vector<HostTensor> inputs{random_tensor({5, 2, 3}, 1)};
+        const int64_t batches = hidden == 13 ? 9 : 2;
+        const Graph graph = of_bytes(type, batches, hidden, linear);
+        const std::vector<HostTensor> inputs{random_tensor({5, batches, 3}, 1)};
         Program program = lower(graph, test_context()->caps(), {.storage = storage});
         EXPECT_TRUE(std::ranges::any_of(program.tensors, [](const VirtualTensor& tensor) {
           return tensor.name.ends_with("/R") && tensor.desc.element == ElementType::q8;

@@ -2,11 +2,13 @@
 #include "graph/operators/matmul/recurrence.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
 #include "caps/driver_quirks.hpp"
 #include "cost/device_traits.hpp"
+#include "cost/subgroups.hpp"
 #include "kernels/conv/byte_weights.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
@@ -20,7 +22,7 @@ namespace {
 
 // Returns the hidden units, padded to whole texels of R.
 int64_t padded(int64_t hidden) { return 4 * slices(hidden); }
-constexpr int64_t kArrays = 4;  // arrays of hidden units in shared memory
+constexpr int64_t kArrays = 4;  // arrays of hidden units in shared memory, for each sequence of a workgroup
 
 // Returns whether an activation has parameters. The shader has only activations without parameters.
 bool has_parameters(const Activation& activation) {
@@ -147,28 +149,73 @@ Result result_of(Lowering& lowering, size_t i) {
   return {lowering.workspace(lowering.node().name + "/floats " + std::to_string(i), desc), y};
 }
 
-// Returns the units that an invocation computes together. Each loads the state from shared memory once for
-// them. Where it takes many subgroups to keep the device busy, there is an invocation for each unit.
-int64_t units_at_once(const DeviceCaps& caps) {
-  return device_traits(caps).subgroups_to_fill_a_unit == 0 ? 4 : 1;
+// How the sequences of a layer are divided among workgroups, and its units among the invocations of one.
+struct Division {
+  int64_t sequences = 1;  // consecutive batches that a workgroup processes together
+  int64_t workgroups = 1;
+  int64_t units = 1;        // hidden units that an invocation computes together
+  int64_t invocations = 1;  // of a workgroup
+};
+
+// On devices that any number of subgroups keeps busy, an invocation loads the state from shared memory once
+// for several units, and the weights once for several sequences. Returns the number of units with which whole
+// subgroups compute the fewest units beyond the last one, the greatest of several, and the greatest number of
+// sequences that leaves a workgroup for each of kThreads threads of a processor.
+Division divide_among_few(const DeviceCaps& caps, int64_t directions, int64_t batches, int64_t hidden,
+                          int64_t most_sequences) {
+  constexpr int64_t kMostUnits = 8, kMostSequences = 4, kThreads = 8;
+  const int64_t lanes = subgroup_size(caps);
+  Division division;
+  int64_t least_computed = std::numeric_limits<int64_t>::max();
+  for (int64_t units = 1; units <= kMostUnits; ++units) {
+    const int64_t invocations = lanes * divide_up(divide_up(hidden, units), lanes);
+    if (units * invocations > least_computed) continue;
+    least_computed = units * invocations;
+    division.units = units;
+    division.invocations = invocations;
+  }
+  for (int64_t sequences = 2; sequences <= std::min(most_sequences, kMostSequences); ++sequences)
+    if (directions * divide_up(batches, sequences) >= kThreads) division.sequences = sequences;
+  return division;
 }
 
-Grid workgroup_per_sequence(const DeviceCaps& caps, int64_t sequences, int64_t hidden) {
-  Grid grid = workgroups_in_a_row(caps, sequences);
+Division divide_layer(const Lowering& lowering) {
+  const DeviceCaps& caps = lowering.caps();
+  const int64_t directions = lowering.op<Recurrence>().directions();
+  const int64_t batches = lowering.input_type(0).shape[1], hidden = lowering.input_type(1).shape[2];
+  const int64_t fit =
+      int64_t{caps.max_shared_memory_bytes} / (kArrays * padded(std::max<int64_t>(hidden, 1)) * 4);
+  const bool has_lengths = is_given(lowering, 3);  // the shader computes such sequences one by one
+  // Where it takes many subgroups to keep the device busy, there is an invocation for each unit.
+  Division division = device_traits(caps).subgroups_to_fill_a_unit == 0
+                          ? divide_among_few(caps, directions, batches, hidden, has_lengths ? 1 : fit)
+                          : Division{.invocations = 32 * divide_up(hidden, 32)};
   const auto most = std::min({256u, caps.max_workgroup_invocations, caps.max_workgroup_size[0]});
-  const int64_t invocations = divide_up(hidden, units_at_once(caps));
-  const auto wanted = static_cast<uint32_t>(std::min<int64_t>((invocations + 31) / 32 * 32, 256));
-  grid.workgroup_size = {std::min(most, std::max(wanted, least_workgroup_with_barriers(caps))), 1, 1};
+  division.invocations = std::clamp<int64_t>(division.invocations, least_workgroup_with_barriers(caps), most);
+  division.workgroups = directions * divide_up(batches, division.sequences);
+  return division;
+}
+
+Grid grid_of(const DeviceCaps& caps, const Division& division) {
+  Grid grid = workgroups_in_a_row(caps, division.workgroups);
+  grid.workgroup_size = {static_cast<uint32_t>(division.invocations), 1, 1};
   return grid;
+}
+
+// Returns the iterations of a loop over the sequences of a workgroup. A loop of one round is none.
+uint64_t in_each_sequence(const Division& division, uint64_t iterations) {
+  return division.sequences > 1 ? loop_iterations(division.sequences, iterations) : iterations;
 }
 
 // Returns the iterations of an invocation in one step: the products for its units, some at a time, and the
 // copy of its state.
-uint64_t iterations_of_step(const DeviceCaps& caps, RecurrentCell cell, int64_t hidden, int64_t workgroup) {
-  const int64_t at_once = units_at_once(caps), times = divide_up(hidden, workgroup * at_once);
-  const uint64_t products =
-      loop_iterations(times, loop_iterations(slices(hidden)) + loop_iterations(at_once));
-  return 1 + (cell == RecurrentCell::gru ? 2 : 1) * products + loop_iterations(divide_up(hidden, workgroup));
+uint64_t iterations_of_step(const Division& division, RecurrentCell cell, int64_t hidden) {
+  const int64_t times = divide_up(hidden, division.invocations * division.units);
+  const uint64_t finished = in_each_sequence(division, loop_iterations(division.units));
+  const uint64_t products = loop_iterations(times, loop_iterations(slices(hidden)) + finished);
+  const uint64_t copies =
+      in_each_sequence(division, loop_iterations(divide_up(hidden, division.invocations)));
+  return 1 + (cell == RecurrentCell::gru ? 2 : 1) * products + copies;
 }
 
 // Returns the steps of a dispatch: all of them, or if the device would end the loops, as many as take half of
@@ -252,7 +299,8 @@ void dispatch_part(Lowering& lowering, const Part& part, const PackedR& r, const
   bindings.insert(bindings.end(), bound.read.begin(), bound.read.end());
   bindings.push_back(writes("y", results[0].written));
   bindings.insert(bindings.end(), bound.written.begin(), bound.written.end());
-  const Grid grid = workgroup_per_sequence(lowering.caps(), op.directions() * products[1], hidden);
+  const Division division = divide_layer(lowering);
+  const Grid grid = grid_of(lowering.caps(), division);
   Dispatch dispatch = make_dispatch("recurrence", grid, std::move(bindings),
                                     RecurrenceParameters{.activation_params = activation_params({}),
                                                          .steps = products[0],
@@ -268,18 +316,20 @@ void dispatch_part(Lowering& lowering, const Part& part, const PackedR& r, const
   dispatch.macs = products[0] == 0
                       ? 0
                       : lowering.macs() * static_cast<uint64_t>(steps) / static_cast<uint64_t>(products[0]);
-  const uint64_t of_step = iterations_of_step(lowering.caps(), op.cell, hidden, grid.workgroup_size[0]);
-  const int64_t units = divide_up(hidden, grid.workgroup_size[0]);
-  dispatch.iterations =
-      static_cast<uint64_t>(steps) * of_step + 1 + loop_iterations(units + 1) +
+  const uint64_t of_step = iterations_of_step(division, op.cell, hidden);
+  const int64_t units = divide_up(hidden, division.invocations);
+  const uint64_t begin_and_finish =
+      loop_iterations(units + 1) +
       (is_given(lowering, 3) ? loop_iterations(units, loop_iterations(steps)) : 2 * loop_iterations(units));
+  dispatch.iterations =
+      static_cast<uint64_t>(steps) * of_step + 1 + in_each_sequence(division, begin_and_finish);
   constexpr const char* kCells[] = {"CELL_RNN", "CELL_GRU", "CELL_LSTM"};
   define(dispatch, kCells[static_cast<size_t>(op.cell)]);
   constexpr const char* kFunctions[] = {"F", "G", "H"};
   for (size_t i = 0; i < std::size(kFunctions); ++i)
     define(dispatch, kFunctions[i], std::string(name(op.activations[0][i].kind)));
-  if (const int64_t at_once = units_at_once(lowering.caps()); at_once > 1)
-    define(dispatch, "UNITS_AT_ONCE", std::to_string(at_once));
+  if (division.units > 1) define(dispatch, "UNITS_AT_ONCE", std::to_string(division.units));
+  if (division.sequences > 1) define(dispatch, "SEQUENCES", std::to_string(division.sequences));
   if (r.has_bytes) define(dispatch, "BYTE_WEIGHTS");
   define(dispatch, "UNITS", std::to_string(padded(hidden)));
   for (const std::string& macro : bound.macros) define(dispatch, macro);
@@ -297,10 +347,9 @@ void lower_recurrence(Lowering& lowering) {
   const auto& op = lowering.op<Recurrence>();
   const Shape& products = lowering.input_type(0).shape;
   const int64_t hidden = lowering.input_type(1).shape[2], sequences = op.directions() * products[1];
-  const Grid grid = workgroup_per_sequence(lowering.caps(), sequences, hidden);
+  const Division division = divide_layer(lowering);
   const int64_t length =
-      steps_of_dispatch(lowering.caps(), products[0],
-                        iterations_of_step(lowering.caps(), op.cell, hidden, grid.workgroup_size[0]));
+      steps_of_dispatch(lowering.caps(), products[0], iterations_of_step(division, op.cell, hidden));
   if (length < products[0] && buffers_of_part(lowering) > lowering.caps().max_storage_buffers_per_stage)
     return lowering.run_on_host("a recurrent layer of " + std::to_string(products[0]) +
                                 " steps has more tensors than the device's buffers");
