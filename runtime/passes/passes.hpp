@@ -78,7 +78,7 @@ void fuse_packed_weights(Graph& graph);  // products and tables read constant in
 void fuse_quantization(Graph& graph);    // QuantizeLinear and DequantizeLinear become FakeQuantize of floats
 void fuse_dynamic_quantization(Graph& graph);  // layers whose input is quantised at run time
 void fuse_pad(Graph& graph);                   // Pad of zeros into the Conv after it
-void fuse_transposes(Graph& graph);            // Transpose of matrices into the MatMul before or after it
+void fuse_transposes(Graph& graph);        // Transpose into the MatMul beside it or the Recurrence before it
 void scale_products(Graph& graph);         // factors of MatMuls of computed matrices become a part of them
 void fold_batch_norm(Graph& graph);        // BatchNormalization into weights and bias of a Conv or Gemm
 void fold_scale(Graph& graph);             // Mul or Div by constants per channel into weights and bias

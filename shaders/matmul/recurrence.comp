@@ -81,6 +81,10 @@ int first_row;  // the first row of texels of this direction
 // Sequences beyond the last batch compute and store what the last one does.
 int batch_of(int s) { return min(first_batch + s, batches - 1); }
 int sequence_of(int s) { return direction * batches + batch_of(s); }
+// The first element of y of a step.
+int row_of_y(int s, int of_step) {
+  return (of_step * y_step + direction * y_direction + batch_of(s) * y_batch) * hidden;
+}
 
 vec4 bounded(vec4 v) {
 #ifdef CLIP
@@ -334,7 +338,7 @@ void begin() {
 // The states after a step become those before the next one, and results of the step.
 void complete_step() {
   FOR_SEQUENCES(s) {
-    int first = (current_step * directions * batches + sequence_of(s)) * hidden;
+    int first = row_of_y(s, current_step);
     for (int j = lane; j < hidden; j += WORKGROUP_X) {
       state[s * UNITS + j] = next_state[s * UNITS + j];
       set_y(first + j, next_state[s * UNITS + j]);
@@ -348,7 +352,7 @@ void finish(int length) {
     int sequence = sequence_of(s);
     for (int j = lane; j < hidden; j += WORKGROUP_X) {
       for (int n = max(length, first_step); n < end_step; ++n)
-        set_y((n * directions * batches + sequence) * hidden + j, 0.0);
+        set_y(row_of_y(s, n) + j, 0.0);
 #ifdef STATE
       set_y_h(sequence * hidden + j, state[s * UNITS + j]);
 #endif

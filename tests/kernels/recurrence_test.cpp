@@ -214,6 +214,48 @@ TEST(Recurrence, FormsWithoutKernel) {
   check_operator(lstm, small);
 }
 
+// Layers of torch, whose Transposes become the order in which the kernel writes its rows.
+TEST(Recurrence, RowsInAnotherOrder) {
+  for (const char* type : {"RNN", "GRU", "LSTM"})
+    for (const int64_t batches : {3, 9})
+      for (const bool batch_first : {false, true}) {
+        const int64_t rows = 6 * (type == std::string("LSTM") ? 4 : type == std::string("GRU") ? 3 : 1);
+        OnnxModel model;
+        model.input("x", {7, batches, 3}).initializer("w", random_tensor({2, rows, 3}, 2, -0.5f, 0.5f));
+        model.initializer("r", random_tensor({2, rows, 6}, 3, -0.5f, 0.5f));
+        std::vector<int32_t> lengths(static_cast<size_t>(batches), 7);
+        lengths[1] = 2;  // zeros follow
+        if (batches == 3) model.initializer("l", HostTensor::from<int32_t>(DType::i32, {batches}, lengths));
+        model.node(type, {"x", "w", "r", "", batches == 3 ? "l" : ""}, {"y"},
+                   attributes({{"hidden_size", int64_t{6}}, {"direction", std::string("bidirectional")}}));
+        model.node("Transpose", {"y"}, {"t"}, attributes({{"perm", Attributes::Ints{0, 2, 1, 3}}}));
+        model.initializer("s",
+                          HostTensor::from<int64_t>(DType::i64, {3}, std::vector<int64_t>{7, batches, 12}));
+        model.node("Reshape", {"t", "s"}, {"j"});
+        if (batch_first)
+          model.node("Transpose", {"j"}, {"f"}, attributes({{"perm", Attributes::Ints{1, 0, 2}}}));
+        model.output(batch_first ? "f" : "j");
+        const std::vector<HostTensor> inputs{random_tensor({7, batches, 3}, 1)};
+        const std::vector<float> want = evaluate(model.graph(), inputs)[0].to_floats();
+        for (const Precision precision : {Precision::fp32, Precision::fp16}) {
+          DeviceCaps caps = test_context()->caps();
+          caps.max_loop_iterations = 300;  // several dispatches
+          Program program = lower(optimise(model.graph(), {}), caps, {.precision = precision});
+          EXPECT_TRUE(std::ranges::none_of(program.tasks, [](const Task& task) {
+            return operator_type(task) == "Transpose" || operator_type(task) == "AsStrided";
+          })) << to_text(program);
+          Executor executor(test_context(), compile_program(test_context(), std::move(program)));
+          executor.set_input(0, inputs[0]);
+          executor.run();
+          const std::vector<float> got = executor.output(0).to_floats();
+          ASSERT_EQ(got.size(), want.size());
+          for (size_t i = 0; i < got.size(); ++i)
+            EXPECT_NEAR(got[i], want[i], precision == Precision::fp32 ? 1e-5 : 1e-2)
+                << type << " of " << batches << " batches, element " << i;
+        }
+      }
+}
+
 // A layer whose weights R a DequantizeLinear makes of bytes.
 Graph of_bytes(const char* type, int64_t batches, int64_t hidden, int64_t linear_before_reset) {
   const int64_t rows = hidden * (std::string(type) == "LSTM" ? 4 : std::string(type) == "GRU" ? 3 : 1);

@@ -301,6 +301,7 @@ void dispatch_part(Lowering& lowering, const Part& part, const PackedR& r, const
   bindings.insert(bindings.end(), bound.written.begin(), bound.written.end());
   const Division division = divide_layer(lowering);
   const Grid grid = grid_of(lowering.caps(), division);
+  const auto [y_step, y_direction, y_batch] = op.y_strides(products[0], products[1]);
   Dispatch dispatch = make_dispatch("recurrence", grid, std::move(bindings),
                                     RecurrenceParameters{.activation_params = activation_params({}),
                                                          .steps = products[0],
@@ -309,6 +310,9 @@ void dispatch_part(Lowering& lowering, const Part& part, const PackedR& r, const
                                                          .batches = products[1],
                                                          .directions = op.directions(),
                                                          .hidden = hidden,
+                                                         .y_step = y_step,
+                                                         .y_direction = y_direction,
+                                                         .y_batch = y_batch,
                                                          .first_reversed = op.first_reversed,
                                                          .clip = op.clip,
                                                          .cell_clip = op.cell_clip});

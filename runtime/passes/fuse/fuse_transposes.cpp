@@ -1,11 +1,17 @@
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "graph/operators/matmul/matmul.hpp"
+#include "graph/operators/matmul/recurrence.hpp"
+#include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/movement/transpose.hpp"
 #include "passes/passes.hpp"
+#include "passes/rewrite/build.hpp"
 #include "passes/rewrite/match.hpp"
 
 namespace vellum {
@@ -63,11 +69,81 @@ void fuse_result(GraphEditor& editor, size_t index) {
   editor.set_outputs(index, {output});
 }
 
+// Y has shape `y`; Reshapes gave it shape `joined`, in which its last two dimensions may be one and others of
+// size 1 are missing or added; a Transpose exchanges dimensions of that. Returns the order of the dimensions
+// of Y in which a Reshape alone gives the result of the Transpose; nothing if H does not stay last or others
+// are joined.
+std::optional<std::vector<size_t>> order_of_y(const Shape& y, const Shape& joined,
+                                              const std::vector<size_t>& permutation) {
+  std::vector<size_t> wide, of_joined, order;
+  for (size_t i = 0; i + 1 < y.size(); ++i) (y[i] == 1 ? order : wide).push_back(i);
+  for (size_t k = 0; k + 1 < joined.size(); ++k)
+    if (joined[k] != 1) of_joined.push_back(k);
+  const bool joins = of_joined.size() + 1 == wide.size();
+  if (permutation.back() + 1 != joined.size()) return std::nullopt;
+  if (!joins && of_joined.size() != wide.size()) return std::nullopt;
+  if (joined.back() != (joins ? y[wide.back()] : 1) * y.back()) return std::nullopt;
+  for (size_t n = 0; n < of_joined.size(); ++n)
+    if (joined[of_joined[n]] != y[wide[n]]) return std::nullopt;
+  for (const size_t k : permutation)
+    if (const auto found = std::ranges::find(of_joined, k); found != of_joined.end())
+      order.push_back(wide[static_cast<size_t>(found - of_joined.begin())]);
+  if (joins) order.push_back(wide.back());
+  order.push_back(y.size() - 1);
+  return order;
+}
+
+// Moves a Transpose of Y, with Reshapes between or without, into the order of Y. Layers of torch
+// end in one to TxBxDxH, and then in one to BxTx(DH) if batches go first.
+bool fuse_order(GraphEditor& editor, size_t index) {
+  const ValueId y = editor.node(index).outputs[0];
+  std::vector<size_t> reshapes;
+  std::optional<size_t> reader = editor.only_reader(y);
+  for (; reader && match_node<Reshape>(editor, *reader);
+       reader = editor.only_reader(editor.node(*reader).outputs[0]))
+    reshapes.push_back(*reader);
+  if (!reader) return false;
+  const auto transpose = match_node<Transpose>(editor, *reader);
+  if (!transpose) return false;
+  const Shape before = editor.type(y).shape, joined = editor.type(transpose.input()).shape;
+  if (before.size() != 4 || joined.empty()) return false;
+  const auto order = order_of_y(before, joined, transpose->permutation(joined.size()));
+  if (!order) return false;
+
+  auto op = std::make_shared<Recurrence>(*match_node<Recurrence>(editor, index).op);
+  Shape shape;
+  for (size_t i = 0; i < order->size(); ++i) shape.push_back(before[(*order)[i]]);
+  const std::array<size_t, 4> plain = op->y_order;
+  for (size_t i = 0; i < order->size(); ++i) op->y_order[i] = plain[(*order)[i]];
+  std::vector<ValueId> outputs = editor.node(index).outputs;
+  const ValueId result = transpose.node->outputs[0];
+  const Shape of_result = editor.type(result).shape;
+  editor.remove(*reader);
+  for (const size_t reshape : reshapes) editor.remove(reshape);
+  if (shape == of_result) {
+    outputs[0] = result;
+  } else {
+    outputs[0] = editor.add_value(editor.node(index).name + "/reordered", {editor.type(y).dtype, shape});
+    editor.insert_after(index, {.name = editor.node(index).name + "/joined",
+                                .op = reshape_to(of_result),
+                                .inputs = {outputs[0]},
+                                .outputs = {result}});
+  }
+  editor.set_operator(index, std::move(op));
+  editor.set_outputs(index, std::move(outputs));
+  return true;
+}
+
 }  // namespace
 
 void fuse_transposes(Graph& graph) {
   GraphEditor editor(graph);
   for (const size_t index : editor.nodes()) {
+    if (match_node<Recurrence>(editor, index)) {
+      while (fuse_order(editor, index)) {
+      }
+      continue;
+    }
     if (!multiplies_computed_matrices(editor, index)) continue;
     fuse_operands(editor, index);
     fuse_result(editor, index);

@@ -119,6 +119,21 @@ const float* part(const std::vector<float>& values, int64_t offset) {
 
 }  // namespace
 
+Shape Recurrence::y_shape(int64_t steps, int64_t batches, int64_t hidden) const {
+  const Shape plain{steps, directions(), batches, hidden};
+  Shape shape;
+  for (const size_t dimension : y_order) shape.push_back(plain[dimension]);
+  return shape;
+}
+
+std::array<int64_t, 3> Recurrence::y_strides(int64_t steps, int64_t batches) const {
+  const Shape shape = y_shape(steps, batches, 1);
+  std::array<int64_t, 3> strides{};
+  int64_t stride = 1;
+  for (size_t i = strides.size(); i-- > 0; stride *= shape[i]) strides[y_order[i]] = stride;
+  return strides;
+}
+
 std::vector<TensorType> Recurrence::infer(Inputs inputs) const {
   const TensorType& products = float_input_type(inputs, at(In::products), "X");
   const auto [steps, batches, directions, hidden, gates] =
@@ -129,7 +144,7 @@ std::vector<TensorType> Recurrence::infer(Inputs inputs) const {
   require_shape(inputs, at(In::initial_c), "initial_c", {directions, batches, hidden});
   require_shape(inputs, at(In::peepholes), "P", {directions, checked_multiply(3, hidden)});
   const TensorType state{products.dtype, {directions, batches, hidden}};
-  std::vector<TensorType> types{{products.dtype, {steps, directions, batches, hidden}}, state};
+  std::vector<TensorType> types{{products.dtype, y_shape(steps, batches, hidden)}, state};
   if (cell == RecurrentCell::lstm) types.push_back(state);
   return types;
 }
@@ -148,6 +163,7 @@ std::vector<HostTensor> Recurrence::evaluate(HostInputs inputs) const {
     lengths = inputs[at(In::lengths)]->to_ints();
 
   std::vector<float> y(static_cast<size_t>(element_count(types[0].shape))), y_h, y_c;
+  const auto [y_step, y_direction, y_batch] = y_strides(steps, batches);
   for (int64_t d = 0; d < directions; ++d) {
     for (int64_t b = 0; b < batches; ++b) {
       const int64_t length = lengths[static_cast<size_t>(b)];
@@ -167,7 +183,7 @@ std::vector<HostTensor> Recurrence::evaluate(HostInputs inputs) const {
       for (int64_t step = 0; step < length; ++step) {
         const int64_t t = reversed(static_cast<size_t>(d)) ? length - 1 - step : step;
         walk.step(values[at(In::products)].data() + ((t * batches + b) * directions + d) * sizes.row());
-        std::ranges::copy(walk.h, y.begin() + ((t * directions + d) * batches + b) * hidden);
+        std::ranges::copy(walk.h, y.begin() + (t * y_step + d * y_direction + b * y_batch) * hidden);
       }
       y_h.insert(y_h.end(), walk.h.begin(), walk.h.end());
       y_c.insert(y_c.end(), walk.c.begin(), walk.c.end());
@@ -196,6 +212,7 @@ Attributes Recurrence::attributes() const {
   if (cell_clip > 0) result.set("cell_clip", cell_clip);
   if (input_forget) result.set("input_forget", int64_t{1});
   if (linear_before_reset) result.set("linear_before_reset", int64_t{1});
+  if (!std::ranges::is_sorted(y_order)) result.set("y_order", Ints(y_order.begin(), y_order.end()));
   return result;
 }
 
