@@ -185,6 +185,19 @@ TEST_F(OnDevice, OutputsWhoseShapesOnlyARunTellsAreWrittenAsTheyCome) {
   }
 }
 
+TEST_F(OnDevice, FilesMayHaveEveryType) {
+  for (const DType type : {DType::f16, DType::f64, DType::i64, DType::i32, DType::i16, DType::i8, DType::u64,
+                           DType::u32, DType::u16, DType::u8, DType::boolean}) {
+    SCOPED_TRACE(name(type));
+    OnnxModel model;
+    model.input("x", {2}, type).node("Cast", {"x"}, {"y"}, attributes({{"to", int64_t{1}}})).output("y");
+    const HostTensor values = HostTensor::f32({2}, std::array{1.0f, 0.0f});
+    write_npy(folder / "x.npy", cast(values, type));
+    ASSERT_EQ(run_tool(with({"run", save(model), "-i", "x=" + path("x.npy"), "-o", path("cast")})).status, 0);
+    EXPECT_TRUE(close(read_npy(folder / "cast/y.npy"), values, 0));
+  }
+}
+
 TEST_F(OnDevice, RunNamesTheInputThatIsWrong) {
   const std::string model = save(small_model());
   write_npy(folder / "short.npy", HostTensor(DType::f32, {1, 3, 9, 10}));

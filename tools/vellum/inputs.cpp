@@ -12,7 +12,7 @@ namespace {
 
 DType dtype_from_name(const std::string& text, const io::FileName& file) {
   for (DType type : {DType::f32, DType::f16, DType::f64, DType::i64, DType::i32, DType::i16, DType::i8,
-                     DType::u8, DType::boolean})
+                     DType::u64, DType::u32, DType::u16, DType::u8, DType::boolean})
     if (name(type) == text) return type;
   throw Error(ErrorCode::unsupported, file.text() + ": elements of type " + text + " are not supported");
 }
