@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "graph/narrow_types.hpp"
 #include "graph/node_spec.hpp"
 #include "graph/operators/control/branch.hpp"
 #include "graph/operators/control/loop.hpp"
 #include "import/onnx/attributes.hpp"
 #include "import/onnx/functions.hpp"
 #include "import/onnx/names.hpp"
+#include "import/onnx/narrow_values.hpp"
 #include "import/onnx/order.hpp"
 #include "import/onnx/scan.hpp"
 #include "import/onnx/tensors.hpp"
@@ -45,7 +45,12 @@ class GraphReader {
  public:
   // `outer` reads the graph of which this one is a branch; null for the model's graph.
   GraphReader(schema::GraphProto& proto, ExternalFiles& files, int opset, GraphReader* outer)
-      : proto_(proto), files_(files), graph_opset_(opset), opset_(opset), outer_(outer) {}
+      : proto_(proto),
+        files_(files),
+        graph_opset_(opset),
+        opset_(opset),
+        outer_(outer),
+        narrow_types_(proto, outer ? &outer->narrow_types_ : nullptr) {}
 
   Graph read() {
     graph_.name = proto_.name();
@@ -53,7 +58,6 @@ class GraphReader {
       throw Error(ErrorCode::unsupported,
                   "sparse initializers are not supported; export the weights as dense tensors");
     }
-    note_types();
     read_initialisers();
     read_inputs();
     for (const size_t i : execution_order(proto_)) read_node(*proto_.mutable_node(static_cast<int>(i)));
@@ -192,38 +196,16 @@ class GraphReader {
     return node;
   }
 
-  // Returns ONNX's number of a value's type if it is narrow, else 0.
-  int64_t narrow_type(const std::string& name) const {
-    if (const auto found = narrow_types_.find(name); found != narrow_types_.end()) return found->second;
-    return outer_ != nullptr ? outer_->narrow_type(name) : 0;
-  }
-
-  void note_type(const std::string& name, int64_t number) {
-    if (find_narrow_type(number)) narrow_types_[name] = number;
-  }
-
-  void note_types() {
-    for (const auto* list : {&proto_.input(), &proto_.value_info(), &proto_.output()})
-      for (const auto& value : *list) note_type(value.name(), value.type().tensor_type().elem_type());
-    for (const auto& tensor : proto_.initializer()) note_type(tensor.name(), tensor.data_type());
-    for (const auto& node : proto_.node())
-      for (const auto& attribute : node.attribute()) {
-        if (node.output_size() == 0) continue;
-        if (node.op_type() == "Cast" && attribute.name() == "to") note_type(node.output(0), attribute.i());
-        if (node.op_type() == "Constant" && attribute.has_t())
-          note_type(node.output(0), attribute.t().data_type());
-      }
-  }
-
   // An input that only names a narrow type becomes an attribute: values have the type they are stored in.
   std::string with_named_types(const schema::NodeProto& proto, Node& node, Attributes& attributes) const {
-    if (proto.op_type() == "CastLike" && proto.input_size() == 2 && narrow_type(proto.input(1)) != 0) {
-      attributes.set("to", narrow_type(proto.input(1)));
+    if (proto.op_type() == "CastLike" && proto.input_size() == 2 && narrow_types_.find(proto.input(1)) != 0) {
+      attributes.set("to", narrow_types_.find(proto.input(1)));
       node.inputs.resize(1);
       return "Cast";
     }
-    if (proto.op_type() == "QuantizeLinear" && proto.input_size() == 3 && narrow_type(proto.input(2)) != 0)
-      attributes.set("output_dtype", narrow_type(proto.input(2)));
+    if (proto.op_type() == "QuantizeLinear" && proto.input_size() == 3 &&
+        narrow_types_.find(proto.input(2)) != 0)
+      attributes.set("output_dtype", narrow_types_.find(proto.input(2)));
     return operator_type(proto);
   }
 
@@ -388,7 +370,7 @@ class GraphReader {
   GraphRecord record_;
   std::unordered_map<std::string, ValueId> ids_;
   std::vector<std::string> captured_;
-  std::unordered_map<std::string, int64_t> narrow_types_;
+  const NarrowTypes narrow_types_;
 };
 
 }  // namespace
