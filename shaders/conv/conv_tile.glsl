@@ -22,23 +22,10 @@
 // channels. They are in the order of the rows of the grid, with BLOCKS_OF_SLICES of the output slices, and
 // follow the biases, which are not divided by a scale. NARROW_ROWS: rows are not whole groups of four texels.
 //
-// With SUM_SCALE, factors are integers, so that sums are exact, and the bias is not divided by the scale. The
-// result is sum * (scale * S) + bias, each operation rounded; the tensor `sum_scale` holds the bits of S. With
-// BIAS_IN_STEPS it is (sum + floor(bias / (scale * S))) * (scale * S). With INTEGER_SUMS sums may have more bits
-// than a float: partial sums over INTEGER_SUMS input slices, or over one slice and the taps of a row, are
-// accumulated as integers.
+// With INTEGER_SUMS sums may have more bits than a float: partial sums over INTEGER_SUMS input slices, or over
+// one slice and the taps of a row, are accumulated as integers.
 //
-// With X_IN_STEPS, x is read as numbers of steps, integers, and bias and scale are in units of the product of
-// both steps. With SUMS_IN_STEPS, scaled sums are numbers of the steps to which they are rounded next, by
-// with_residual() or activate().
-//
-// With FIXED_POINT, x and weights are integers. (sum + bias) is multiplied by a fixed-point number and rounded
-// as in LiteRT's reference kernels (MultiplyByQuantizedMultiplier() in
-// tensorflow/lite/kernels/internal/common.cc), with ROUNDS_ONCE once. The words after the weights are integers: four of bias for each output
-// slice, then four of multiplier for each, then four of shift for each.
-//
-// With BROADCAST, the lanes of a subgroup compute the same output channels of different pixels: each lane loads some of the
-// weights and broadcasts them to the others. All lanes must reach the broadcast.
+// scaled_sums.glsl explains SUM_SCALE, X_IN_STEPS and FIXED_POINT, and tile_broadcast.glsl BROADCAST.
 
 // CHANNELS: the channels of an input slice; fewer than four if the only slice has fewer.
 #ifndef CHANNELS
@@ -53,79 +40,7 @@ vec4 sum[TILE_S][TILE_P];
 ivec4 integer_sum[TILE_S][TILE_P];
 #endif
 
-#ifdef FIXED_POINT
-WORDS_OF_TEXELS(w)
-ivec4 channel_bias[TILE_S], channel_multiplier[TILE_S], channel_shift[TILE_S];
-
-vec4 scaled(int s, ivec4 v) {
-  ivec4 bias = channel_bias[0], multiplier = channel_multiplier[0], shift = channel_shift[0];
-  [[unroll]] for (int t = 1; t < TILE_S; ++t) {
-    bias = s == t ? channel_bias[t] : bias;
-    multiplier = s == t ? channel_multiplier[t] : multiplier;
-    shift = s == t ? channel_shift[t] : shift;
-  }
-#ifdef ROUNDS_ONCE
-  return vec4(fixed_product_once(v + bias, multiplier, shift));
-#else
-  return vec4(fixed_product(v + bias, multiplier, shift));
-#endif
-}
-vec4 scaled(int s, vec4 v) { return scaled(s, ivec4(v)); }
-#elif defined(BYTE_WEIGHTS)
-WORDS_OF_TEXELS(w)
-#ifndef WEIGHT_BLOCK
-vec4 channel_scale[TILE_S];
-#endif
-#ifdef SUM_SCALE
-LINEAR_IN(sum_scale)
-vec4 channel_bias[TILE_S];
-float scale_of_sums() { return intBitsToFloat(load_sum_scale(0)); }
-#endif
-#ifdef WEIGHT_BLOCK
-// Where the words after the weights are: as the parameters of start_with_bias().
-int words_row, words_slices, words_width;
-
-vec4 scaled(int s, vec4 v) { return v; }  // the weights were
-#else
-// The scale and the bias of output slice s, the counter of a loop that is not unrolled.
-vec4 scale_of_slice(int s) {
-  vec4 scale = channel_scale[0];
-  [[unroll]] for (int t = 1; t < TILE_S; ++t) scale = s == t ? channel_scale[t] : scale;
-  return scale;
-}
-#ifdef SUM_SCALE
-vec4 bias_of_slice(int s) {
-  vec4 bias = channel_bias[0];
-  [[unroll]] for (int t = 1; t < TILE_S; ++t) bias = s == t ? channel_bias[t] : bias;
-  return bias;
-}
-// Returns v times the scales of output slice s, and its bias with SUM_SCALE.
-#ifdef BIAS_IN_STEPS
-vec4 scaled(int s, vec4 v) { return scale_of_slice(s) * (v + bias_of_slice(s)); }
-// The same for sums of more bits than a float has.
-vec4 scaled(int s, ivec4 v) { return scale_of_slice(s) * vec4(v + ivec4(bias_of_slice(s))); }
-#else
-vec4 scaled(int s, vec4 v) {
-  precise vec4 product = scale_of_slice(s) * v, result = product + bias_of_slice(s);
-  return result;
-}
-#endif
-#else
-vec4 scaled(int s, vec4 v) { return scale_of_slice(s) * v; }
-#endif
-#ifdef SUM_SCALE
-// Completes the scale of output slice s, and rounds its bias down to steps of it with BIAS_IN_STEPS.
-void complete_scale(const int s) {
-  channel_scale[s] *= scale_of_sums();
-#ifdef BIAS_IN_STEPS
-  channel_bias[s] = floor(exact_halves(channel_bias[s], channel_scale[s]));
-#endif
-}
-#endif
-#endif
-#else
-vec4 scaled(int s, vec4 v) { return v; }
-#endif
+#include "scaled_sums.glsl"
 
 // Returns sum[s][i], scaled, where s is the counter of a loop that is not unrolled. Storing results is half of
 // the code; compiling it once for all slices saves a fifth of LLVM's compile time.
@@ -416,60 +331,5 @@ ivec2 block_of_invocation(int blocks_p) {
 }
 
 #ifdef BROADCAST
-// SLICE_WEIGHTS: weight texels of an input slice. STEP: input slices whose weights a subgroup loads at once.
-// LOADS: weight texels of a step that each lane loads.
-#define SLICE_WEIGHTS (4 * TILE_S)
-#if SUBGROUP > SLICE_WEIGHTS
-#define STEP (SUBGROUP / SLICE_WEIGHTS)
-#else
-#define STEP 1
-#endif
-#define LOADS (STEP * SLICE_WEIGHTS / SUBGROUP)
-
-vec4 lane_weights[LOADS];
-
-// Loads this lane's share of the weights of input slices k ... k + STEP - 1; rows as in add_products().
-void load_shared_weights(int k, int row, int row_step, int grid_width) {
-  [[unroll]] for (int j = 0; j < LOADS; ++j) {
-    int texel = j * SUBGROUP + int(gl_SubgroupInvocationID);
-    int column = 4 * (k + texel / SLICE_WEIGHTS) + (texel & 3);
-    lane_weights[j] = load_w(min(column, grid_width - 1), row + (texel % SLICE_WEIGHTS >> 2) * row_step, grid_width);
-  }
-}
-
-void add_texel(vec4 x[TILE_P], const int s, const int c, vec4 w) {
-  [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] += x[i][c] * w;
-}
-
-// subgroupBroadcast() needs a constant lane, which a loop counter is not, so the preprocessor unrolls the
-// loops over the slices of a step, the output slices and the channels.
-#define ADD_TEXEL_(x, k, s, c)                                                                     \
-  add_texel(x, s, c, subgroupBroadcast(lane_weights[((k) * SLICE_WEIGHTS + 4 * s + c) / SUBGROUP], \
-                                       ((k) * SLICE_WEIGHTS + 4 * s + c) % SUBGROUP));
-#define ADD_SLICE_(x, k, s) ADD_TEXEL_(x, k, s, 0) ADD_TEXEL_(x, k, s, 1) ADD_TEXEL_(x, k, s, 2) ADD_TEXEL_(x, k, s, 3)
-// Adds the products of x[TILE_P], the texels of input slice k of the step.
-#if TILE_S == 1
-#define ADD_SHARED_PRODUCTS(x, k) ADD_SLICE_(x, k, 0)
-#elif TILE_S == 2
-#define ADD_SHARED_PRODUCTS(x, k) ADD_SLICE_(x, k, 0) ADD_SLICE_(x, k, 1)
-#else
-#define ADD_SHARED_PRODUCTS(x, k) \
-  ADD_SLICE_(x, k, 0) ADD_SLICE_(x, k, 1) ADD_SLICE_(x, k, 2) ADD_SLICE_(x, k, 3)
-#endif
-
-// body(k) for each slice of a step.
-#define SLICES_2_(body, k) body(k) body(k + 1)
-#define SLICES_4_(body, k) SLICES_2_(body, k) SLICES_2_(body, k + 2)
-#define SLICES_8_(body, k) SLICES_4_(body, k) SLICES_4_(body, k + 4)
-#if STEP == 1
-#define FOR_SLICES_OF_STEP(body) body(0)
-#elif STEP == 2
-#define FOR_SLICES_OF_STEP(body) SLICES_2_(body, 0)
-#elif STEP == 4
-#define FOR_SLICES_OF_STEP(body) SLICES_4_(body, 0)
-#elif STEP == 8
-#define FOR_SLICES_OF_STEP(body) SLICES_8_(body, 0)
-#else
-#define FOR_SLICES_OF_STEP(body) SLICES_8_(body, 0) SLICES_8_(body, 8)
-#endif
+#include "tile_broadcast.glsl"
 #endif

@@ -1,5 +1,6 @@
 // Subgroup broadcast: the invocations of a subgroup compute the same output channels of different pixels.
-// Each loads a part of the weights and broadcasts it to the others (SUBGROUP in shaders/conv/conv_tile.glsl).
+// Each loads a part of the weights and broadcasts it to the others (SUBGROUP in
+// shaders/conv/tile_broadcast.glsl).
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,89 @@
+// The results of the sums of conv_tile.glsl: scaled() multiplies a sum by the scale of its output channel. It also
+// adds the bias, with SUM_SCALE and FIXED_POINT; other sums begin with the bias.
+//
+// With SUM_SCALE, factors are integers, so that sums are exact, and the bias is not divided by the scale. The
+// result is sum * (scale * S) + bias, each operation rounded; the tensor `sum_scale` holds the bits of S. With
+// BIAS_IN_STEPS it is (sum + floor(bias / (scale * S))) * (scale * S).
+//
+// With X_IN_STEPS, x is read as numbers of steps, integers, and bias and scale are in units of the product of
+// both steps. With SUMS_IN_STEPS, scaled sums are numbers of the steps to which they are rounded next, by
+// with_residual() or activate().
+//
+// With FIXED_POINT, x and weights are integers. (sum + bias) is multiplied by a fixed-point number and rounded
+// as in LiteRT's reference kernels (MultiplyByQuantizedMultiplier() in
+// tensorflow/lite/kernels/internal/common.cc), with ROUNDS_ONCE once. The words after the weights are integers:
+// four of bias for each output slice, then four of multiplier for each, then four of shift for each.
+
+#ifdef FIXED_POINT
+WORDS_OF_TEXELS(w)
+ivec4 channel_bias[TILE_S], channel_multiplier[TILE_S], channel_shift[TILE_S];
+
+vec4 scaled(int s, ivec4 v) {
+  ivec4 bias = channel_bias[0], multiplier = channel_multiplier[0], shift = channel_shift[0];
+  [[unroll]] for (int t = 1; t < TILE_S; ++t) {
+    bias = s == t ? channel_bias[t] : bias;
+    multiplier = s == t ? channel_multiplier[t] : multiplier;
+    shift = s == t ? channel_shift[t] : shift;
+  }
+#ifdef ROUNDS_ONCE
+  return vec4(fixed_product_once(v + bias, multiplier, shift));
+#else
+  return vec4(fixed_product(v + bias, multiplier, shift));
+#endif
+}
+vec4 scaled(int s, vec4 v) { return scaled(s, ivec4(v)); }
+#elif defined(BYTE_WEIGHTS)
+WORDS_OF_TEXELS(w)
+#ifndef WEIGHT_BLOCK
+vec4 channel_scale[TILE_S];
+#endif
+#ifdef SUM_SCALE
+LINEAR_IN(sum_scale)
+vec4 channel_bias[TILE_S];
+float scale_of_sums() { return intBitsToFloat(load_sum_scale(0)); }
+#endif
+#ifdef WEIGHT_BLOCK
+// Where the words after the weights are: as the parameters of start_with_bias().
+int words_row, words_slices, words_width;
+
+vec4 scaled(int s, vec4 v) { return v; }  // the weights were
+#else
+// The scale and the bias of output slice s, the counter of a loop that is not unrolled.
+vec4 scale_of_slice(int s) {
+  vec4 scale = channel_scale[0];
+  [[unroll]] for (int t = 1; t < TILE_S; ++t) scale = s == t ? channel_scale[t] : scale;
+  return scale;
+}
+#ifdef SUM_SCALE
+vec4 bias_of_slice(int s) {
+  vec4 bias = channel_bias[0];
+  [[unroll]] for (int t = 1; t < TILE_S; ++t) bias = s == t ? channel_bias[t] : bias;
+  return bias;
+}
+// Returns v times the scales of output slice s, and its bias with SUM_SCALE.
+#ifdef BIAS_IN_STEPS
+vec4 scaled(int s, vec4 v) { return scale_of_slice(s) * (v + bias_of_slice(s)); }
+// The same for sums of more bits than a float has.
+vec4 scaled(int s, ivec4 v) { return scale_of_slice(s) * vec4(v + ivec4(bias_of_slice(s))); }
+#else
+vec4 scaled(int s, vec4 v) {
+  precise vec4 product = scale_of_slice(s) * v, result = product + bias_of_slice(s);
+  return result;
+}
+#endif
+#else
+vec4 scaled(int s, vec4 v) { return scale_of_slice(s) * v; }
+#endif
+#ifdef SUM_SCALE
+// Completes the scale of output slice s, and rounds its bias down to steps of it with BIAS_IN_STEPS.
+void complete_scale(const int s) {
+  channel_scale[s] *= scale_of_sums();
+#ifdef BIAS_IN_STEPS
+  channel_bias[s] = floor(exact_halves(channel_bias[s], channel_scale[s]));
+#endif
+}
+#endif
+#endif
+#else
+vec4 scaled(int s, vec4 v) { return v; }
+#endif
