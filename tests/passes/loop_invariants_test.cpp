@@ -29,13 +29,8 @@ void make_last_first(OnnxModel& model) {
 Graph looped(OnnxModel body, const std::vector<std::string>& states,
              const std::vector<std::string>& outputs) {
   OnnxModel model;
-  model.input("x", {65}).input("step", {65}).initializer("true", flag(true));
-  model.initializer("weights", random_tensor({65, 65}, 3));
-  std::vector<std::string> inputs{"", "true"};
-  inputs.insert(inputs.end(), states.begin(), states.end());
-  add_body_node(model, "Loop", inputs, outputs, std::move(body));
-  for (const std::string& output : outputs) model.output(output);
-  return model.graph();
+  model.input("x", {65}).input("step", {65}).initializer("weights", random_tensor({65, 65}, 3));
+  return graph_with_loop(std::move(model), std::move(body), states, outputs);
 }
 
 const LoopOperator& only_loop(const Graph& tail) {

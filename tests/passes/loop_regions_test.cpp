@@ -30,13 +30,9 @@ OnnxModel layered_body() {
 Graph layered(OnnxModel body, const std::vector<std::string>& states,
               const std::vector<std::string>& outputs) {
   OnnxModel model;
-  model.input("x", {1, kStateWidth}).initializer("true", flag(true));
-  model.initializer("weights", random_tensor({kStateWidth, kStateWidth}, 3, -0.1f, 0.1f));
-  std::vector<std::string> inputs{"", "true"};
-  inputs.insert(inputs.end(), states.begin(), states.end());
-  add_body_node(model, "Loop", inputs, outputs, std::move(body));
-  for (const std::string& output : outputs) model.output(output);
-  return model.graph();
+  model.input("x", {1, kStateWidth})
+      .initializer("weights", random_tensor({kStateWidth, kStateWidth}, 3, -0.1f, 0.1f));
+  return graph_with_loop(std::move(model), std::move(body), states, outputs);
 }
 
 const Graph& body_of(const Graph& graph) {

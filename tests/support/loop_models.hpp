@@ -38,4 +38,16 @@ inline void add_body_node(OnnxModel& model, const std::string& type, const std::
   add_graph(*graph.mutable_node(graph.node_size() - 1), "body", body);
 }
 
+// Adds a Loop that goes on until its body ends it, and returns the graph of the model, which has all outputs
+// of the Loop. `states`: the names of their initial values.
+inline Graph graph_with_loop(OnnxModel model, OnnxModel body, const std::vector<std::string>& states,
+                             const std::vector<std::string>& outputs) {
+  model.initializer("true", flag(true));
+  std::vector<std::string> inputs{"", "true"};
+  inputs.insert(inputs.end(), states.begin(), states.end());
+  add_body_node(model, "Loop", inputs, outputs, std::move(body));
+  for (const std::string& output : outputs) model.output(output);
+  return model.graph();
+}
+
 }  // namespace vellum::test
