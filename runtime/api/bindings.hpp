@@ -9,8 +9,8 @@
 
 namespace vellum {
 
-// Returns how the buffer of a port must be made. Throws Error(unsupported) for a port without a buffer. kind:
-// "input" or "output".
+// Returns the layout that the application's buffer for a port must have. Throws Error(unsupported), which
+// begins with `kind` ("input" or "output"), for a port that no buffer can be bound to.
 BufferLayout layout_of(const Executor& executor, const Port& port, const char* kind);
 
 // Checks bindings and returns them by port. inputs, outputs: infos of the session, in the order of the

@@ -52,7 +52,7 @@ struct BoundPorts {
 // Returns the frame format of an input that takes frames, or null for other inputs.
 const FrameInput* frame_input(const Executor& executor, const Port& port);
 
-// Describes how the buffer for a port must be made.
+// The size, alignment and usage that the application's buffer for a port must have.
 struct PortBuffer {
   uint64_t bytes = 0, alignment = 1;
   VkBufferUsageFlags usage = 0;
@@ -69,8 +69,9 @@ class RecordedNetwork {
   // Requires a network that check_recordable() accepts. Ports that are not listed keep the executor's memory.
   RecordedNetwork(Executor& executor, const BoundPorts& ports);
 
-  // Returns whether the recording uses the executor's inputs and outputs, except those that it replaces().
+  // Returns whether the inputs and outputs that are not bound are those of `executor`.
   bool is_of(const Executor& executor) const { return tensors_.shares_in_out_with(executor.tensors()); }
+  // Returns whether this input or output is bound.
   bool replaces(TensorId root) const { return replaced_.contains(root); }
   // NetworkBindings::rest_on_host: unbound inputs and outputs are the session's.
   bool rest_on_host() const { return rest_on_host_; }

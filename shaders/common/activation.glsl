@@ -101,8 +101,8 @@ ROUNDED_FN_(erf)
 ROUNDED_FN_(gelu)
 ROUNDED_FN_(gelu_tanh)
 
-// LOOK_UP_FN(name, load, first) defines vec4 name(vec4 v), which looks rounded results of an activation function up in a table of
-// 256 elements, which load() returns from `first` on. The number of steps of a result, from the least one on, is its index.
+// LOOK_UP_FN(name, load, first) defines vec4 name(vec4 v), which looks up rounded results of an activation function in a
+// table of 256 elements: load(first) to load(first + 255). A result of n steps has the index n - `least`.
 ivec4 index_of_steps(vec4 v) {
 #ifdef RESULTS_IN_STEPS
   return ivec4(v - activation_constants.y);

@@ -15,8 +15,8 @@
 // grid is (tiles of an image, blocks of slices, images), so that all invocations of a workgroup use the same
 // weights.
 //
-// With MIDDLE_TABLE the first 256 elements of `tables` are a function of the rounded results of step 1, with LAST_TABLE the next
-// 256 one of those of step 2.
+// With MIDDLE_TABLE the rounded results of step 1 are looked up in the first 256 elements of `tables`. With LAST_TABLE the
+// rounded results of step 2 are looked up in the next 256.
 //
 // With MEANS a workgroup also stores the sum of its results, as conv_depthwise_tile.comp does. With GATES the
 // last workgroup computes the gates of squeeze-and-excitation from these sums (last_gates.glsl).

@@ -18,7 +18,7 @@
 //
 // FOUR_PIXELS: with CONTIGUOUS, tiles begin at multiples of four texels of x, and four are loaded at once.
 //
-// MEAN: there is one image, a single workgroup computes all pixels of its slices, and stores their means
+// MEAN: x is one image. A workgroup computes all pixels of its slices, and stores the mean of each channel
 // instead of the pixels.
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -241,7 +241,8 @@ void compute_results() {
   }
 #else
 #ifdef RECOMPUTE_POSITIONS
-  // The sum has the same value, which compilers cannot recognise.
+  // W is positive, so that this is first_pixel. Compilers cannot know that, and so do not keep the positions
+  // from before the loop.
   int again = first_pixel + min(W, 0);
   [[unroll]] for (int i = 0; i < TILE_P; ++i) pixel[i] = position_of_pixel(again + i);
 #endif

@@ -1,9 +1,9 @@
-// The filters of a depthwise convolution of TAPS taps: a grid of texels, row = slice, column = tap. After the taps there is the
-// bias. With 8-bit weights four words of bias, divided by the scale, and four words of scale follow instead.
+// The filters of a depthwise convolution of TAPS taps: a grid of texels, row = slice, column = tap. The bias
+// follows the taps. 8-bit weights are followed by four words of bias, divided by the scale, and four words of scale.
 //
 // After TEXELS_IN(name), FILTERS_OF(name) or BYTE_FILTERS_OF(name) defines
 //   vec4 tap_of_<name>(int tap, int slice)       a tap of the four channels
-//   vec4 bias_of_<name>(int slice)               what the sums begin with
+//   vec4 bias_of_<name>(int slice)               the initial value of the sums
 //   vec4 finished_<name>(vec4 sum, int slice)    the sum of bias and products, scaled
 #define FILTERS_OF(name)                                                                                                 \
   vec4 CAT(tap_of_, name)(int tap, int slice) { return CAT(load_, name)(tap, slice, TAPS + 1); }                         \

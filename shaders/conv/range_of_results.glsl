@@ -1,6 +1,7 @@
 // With RANGE a kernel also finds the range of the results that it stores, for a layer that is quantised at run time. Include
-// this file after TENSOR_OUT(y), and range_main.glsl at the end. The kernel defines compute_results() in place of main():
-// invocations that return from it early must merge their ranges, too. The range is in the counters from `range_counter` on.
+// this file after TENSOR_OUT(y), and range_main.glsl at the end. The kernel defines compute_results() instead of
+// main(). The main() of range_main.glsl then merges the ranges of all invocations, also of those that returned early. The
+// range is in the counters from `range_counter` on.
 #ifdef RANGE
 #include "range.glsl"
 

@@ -1,5 +1,5 @@
-// The second of three steps of a Winograd convolution (winograd.glsl): at each element of the transformed tiles, the product of
-// the transformed input v and the transformed weights w, summed over input channels.
+// The second of three steps of a Winograd convolution (winograd.glsl): for each element of the transformed tiles, the sum
+// over the input channels of the transformed input v times the transformed weights w.
 //
 // An invocation computes one element of TILE_P tiles. Weights are as in conv_tile.glsl, with the elements as taps. With AHEAD
 // the texels of v of AHEAD slices are loaded together, before they are multiplied.

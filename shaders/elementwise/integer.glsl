@@ -1,5 +1,5 @@
 // Functions with an integer result, named after their ONNX operators: comparisons of floats and of integers, logic
-// (a bool is 0 or 1), and arithmetic of integers, which wraps around. With UNSIGNED integers are unsigned.
+// (a bool is 0 or 1), and arithmetic of integers, which wraps around. UNSIGNED: the integers are unsigned.
 
 #include "inf_nan.glsl"
 
@@ -33,7 +33,8 @@ ivec4 And(ivec4 a, ivec4 b) { return a & b; }
 ivec4 Or(ivec4 a, ivec4 b) { return a | b; }
 ivec4 Xor(ivec4 a, ivec4 b) { return a ^ b; }
 
-// Unsigned, because compilers behind GLSL's may assume that signed integers do not overflow (Metal's).
+// Computed with unsigned integers, because compilers of drivers may assume that signed ones do not overflow
+// (Metal's).
 ivec4 Add(ivec4 a, ivec4 b) { return ivec4(uvec4(a) + uvec4(b)); }
 ivec4 Sub(ivec4 a, ivec4 b) { return ivec4(uvec4(a) - uvec4(b)); }
 ivec4 Mul(ivec4 a, ivec4 b) { return ivec4(uvec4(a) * uvec4(b)); }

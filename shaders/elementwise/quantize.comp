@@ -1,5 +1,6 @@
 // Converts linear tensors of real numbers to 8-bit integers, or with DEQUANTIZE back: real = (integer - zero
-// point) * scale. Element i uses scale and zero point (i / inner) modulo `period`, their number. ONE_SCALE: the period is 1.
+// point) * scale. There are `period` scales and zero points; element i uses those at (i / inner) modulo `period`.
+// ONE_SCALE: `period` is 1.
 // https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html, onnx__DequantizeLinear.html
 #version 450
 #extension GL_GOOGLE_include_directive : require

@@ -10,8 +10,8 @@ vec4 Floor(vec4 x) { return floor(x); }
 vec4 Round(vec4 x) { return roundEven(x); }
 vec4 Sign(vec4 x) { return sign(x); }
 vec4 Sqrt(vec4 x) { return nan_where(not(greaterThanEqual(x, vec4(0))), nearest_root(x)); }
-vec4 Exp(vec4 x) { return nan_where(is_nan(x), exp(x)); }  // SwiftShader's is infinite
-// GLSL leaves the logarithm of zero undefined, too: SwiftShader's is -88.
+vec4 Exp(vec4 x) { return nan_where(is_nan(x), exp(x)); }  // of NaN, SwiftShader's is infinite
+// GLSL leaves the logarithm of zero undefined; SwiftShader returns -88.
 vec4 Log(vec4 x) {
   vec4 y = mix(log(x), vec4(uintBitsToFloat(0xff800000u)), equal(x, vec4(0)));
   return nan_where(not(greaterThanEqual(x, vec4(0))), y);
@@ -24,10 +24,11 @@ vec4 Shrink(vec4 x) {  // params: lambda, bias
 vec4 Atan(vec4 x) { return atan(x); }
 
 // GLSL promises only an absolute error of 2^-11 for sin and cos (Vulkan spec, "Precision and Operation of
-// SPIR-V Instructions"). Here x = k * pi/2 + r. pi/2 is the sum of three numbers of few bits, and k that of a
-// multiple of 4096 and the rest, so that their products and differences are exact (Cody and Waite) up to
-// |x| = 2^22, the phases of minutes of audio. Beyond, where floats are 0.5 or more apart, the built-in function
-// has to do. Taylor's series gives the functions of r, |r| < 1.2. Returns (sine, cosine) of x.
+// SPIR-V Instructions"). This function reduces x to r = x - k * pi/2 as Cody and Waite do: pi/2 is a sum of
+// three numbers of few bits, and k is a multiple of 4096 plus the rest, so that all products and differences
+// are exact. That holds up to |x| = 2^22, the phases of minutes of audio. Above it, where floats are 0.5 or
+// more apart, the built-in functions are used. Taylor's series gives sine and cosine of r, |r| < 1.2.
+// Returns (sine, cosine) of x.
 vec2 sine_cosine(float x) {
   if (abs(x) > 4194304.0) return vec2(sin(x), cos(x));
   float k = round(x * 0.636619772);

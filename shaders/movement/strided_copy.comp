@@ -1,7 +1,7 @@
 // y[c0, c1, ...] = x[base + c0 * strides[0] + c1 * strides[1] + ...] of linear tensors: Transpose, Slice, Split,
-// Expand, Tile. GROUPS: all parameters are in groups of four elements, whose order is the same in x and y.
-// LONG_ROWS: the innermost dimension is at least three, so that four elements of y are in at most two rows; only the first
-// element of each row has its position decoded.
+// Expand, Tile. GROUPS: copies groups of four contiguous elements; all parameters count groups.
+// LONG_ROWS: the innermost dimension is at least three, so that four elements of y are in at most two rows. Positions are
+// computed from an index only for the first element of each row.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define FINITE_HALVES 1

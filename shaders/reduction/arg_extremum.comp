@@ -1,7 +1,7 @@
 // ArgMax, or with MIN ArgMin, along one axis of a linear tensor: y[o, i] = index k of the extremum of x[o, k, i].
 // https://onnx.ai/onnx/operators/onnx__ArgMax.html
 //
-// SEGMENTED: the results are the extremum of each segment of the axis and its index, one segment after the other.
+// SEGMENTED: stores the extremum of each segment of the axis in `values`, and where it is on the axis in `indices`.
 // arg_parts.comp then combines the segments.
 #version 450
 #extension GL_GOOGLE_include_directive : require

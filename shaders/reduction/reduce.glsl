@@ -1,7 +1,7 @@
 // The reductions, named after their ONNX operators, and Variance; REDUCTION names one of them.
-//   term    function of each element                        join    combines two terms; has a neutral element
-//   finish  function of the total of `count` elements
-// LogSumExp subtracts the maximum first (LOG_SUM_EXP); otherwise its exponentials would overflow.
+//   term     maps an element to a term                  join    combines two terms
+//   neutral  a term that changes no other in join       finish  maps the total of `count` terms to the result
+// LogSumExp subtracts the maximum from the elements first (LOG_SUM_EXP), so that no exponential overflows.
 //
 // A long loop is reduced in two steps: TO_PARTS reduces the elements of each segment to a total, OF_PARTS reduces
 // the totals to results. LogSumExp uses the same functions in both steps.

@@ -15,7 +15,7 @@ inline constexpr uint32_t kRowWorkgroup = 64;
 struct Grid {
   std::array<uint32_t, 3> workgroup_size{1, 1, 1};
   std::array<uint32_t, 3> workgroup_count{1, 1, 1};
-  bool is_box = false;  // each invocation has a place in a box, which workgroups of any shape would cover
+  bool is_box = false;  // the invocations form a box, which workgroups of other shapes may cover as well
 };
 
 // Returns a grid of `count` invocations along x, wrapped over y if x would exceed the device's limit. The

@@ -1,4 +1,5 @@
-// A function of a tensor of a quantised model, as a table of all results: 256 of 8 bits, 65,536 of 16 bits.
+// A function of a tensor of a quantised model, as a table with the result for each value that an element of 8
+// or 16 bits may have.
 #pragma once
 
 #include "graph/operator_support.hpp"

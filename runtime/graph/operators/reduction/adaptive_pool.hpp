@@ -1,4 +1,4 @@
-// Average pools that are given by the size of their result.
+// Average pools whose parameter is the size of the output; the windows follow from it.
 #pragma once
 
 #include "graph/operator_support.hpp"
