@@ -22,12 +22,6 @@
 namespace vellum::test {
 namespace {
 
-DeviceOptions adopt_options() {
-  DeviceOptions options = device_options();
-  options.validation = false;  // the application's instance has it
-  return options;
-}
-
 Tensor run_small_model(const Device& device) {
   Session session(device, load(small_model()));
   return session.run({{"x", random_tensor({1, 3, 9, 11}, 4)}}).at("y");

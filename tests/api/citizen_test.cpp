@@ -31,8 +31,7 @@ class Citizen : public testing::Test {
   Citizen() : app(vulkan.get_instance_proc_addr(), with_timeline_semaphores()), device(adopt()) {}
 
   Device adopt() {
-    DeviceOptions options = device_options();
-    options.validation = false;  // the application's instance has it
+    DeviceOptions options = adopt_options();
     options.debug_labels = true;
     return Device::adopt(app.device(), options);
   }
@@ -301,9 +300,7 @@ TEST_F(Citizen, DebuggersSeeLayersAndTensors) {
   for (const char* tensor : {"x", "y", "conv1/weights"})
     EXPECT_TRUE(has(names, tensor)) << testing::PrintToString(names);
 
-  DeviceOptions plain = device_options();
-  plain.validation = false;
-  Session unlabelled(Device::adopt(app.device(), plain), load(small_model()));
+  Session unlabelled(Device::adopt(app.device(), adopt_options()), load(small_model()));
   EXPECT_EQ(vulkan.labels().size(), labels.size());
   EXPECT_EQ(vulkan.object_names().size(), names.size());
 }

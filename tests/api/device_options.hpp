@@ -23,4 +23,11 @@ inline DeviceOptions device_options() {
   return options;
 }
 
+// For a device of the application, whose instance has the validation layer.
+inline DeviceOptions adopt_options() {
+  DeviceOptions options = device_options();
+  options.validation = false;
+  return options;
+}
+
 }  // namespace vellum::test

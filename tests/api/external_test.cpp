@@ -34,12 +34,6 @@ AppOptions without_extension(std::string_view left_out) {
   }};
 }
 
-DeviceOptions adopt_options() {
-  DeviceOptions options = device_options();
-  options.validation = false;  // the application's instance has it
-  return options;
-}
-
 Tensor input() { return random_tensor({1, 3, 9, 11}, 1); }
 
 Tensor expected(const Device& device) {

@@ -176,9 +176,7 @@ TEST_F(GrowingCaches, RefuseMoreTokensThanTheyHaveRoomFor) {
 TEST_P(Generate, ANewLengthMakesNothing) {
   Interposer vulkan;
   VulkanApp app(vulkan.get_instance_proc_addr());
-  DeviceOptions options = device_options();
-  options.validation = false;  // the application's instance has it
-  const Device device = Device::adopt(app.device(), options);
+  const Device device = Device::adopt(app.device(), adopt_options());
   Session session(device, load(decoder.model()), session_options());
   int64_t token = step(session, kPrompt, 0);
   auto past = static_cast<int64_t>(kPrompt.size());

@@ -12,11 +12,7 @@ namespace {
 
 constexpr vk::ImageSubresourceRange kWholeColor{Aspect::eColor, 0, 1, 0, 1};
 
-Device adopt(const VulkanApp& app) {
-  DeviceOptions options = device_options();
-  options.validation = false;  // the application's instance has it
-  return Device::adopt(app.device(), options);
-}
+Device adopt(const VulkanApp& app) { return Device::adopt(app.device(), adopt_options()); }
 
 }  // namespace
 

@@ -46,9 +46,7 @@ class LargePictures : public testing::Test {
  protected:
   void open() {
     app = std::make_unique<VulkanApp>(vulkan.get_instance_proc_addr());
-    DeviceOptions options = device_options();
-    options.validation = false;  // the application's instance has it
-    device.emplace(Device::adopt(app->device(), options));
+    device.emplace(Device::adopt(app->device(), adopt_options()));
   }
 
   static LargePictureOptions options_for(int64_t height, int64_t width, int64_t tile_height = 0,

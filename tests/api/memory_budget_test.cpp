@@ -42,9 +42,7 @@ class MemoryBudgetTest : public testing::Test {
  protected:
   void open() {
     app = std::make_unique<VulkanApp>(vulkan.get_instance_proc_addr());
-    DeviceOptions options = device_options();
-    options.validation = false;  // the application's instance has it
-    device.emplace(Device::adopt(app->device(), options));
+    device.emplace(Device::adopt(app->device(), adopt_options()));
   }
 
   static Tensors random_inputs(const Session& session) {

@@ -21,13 +21,8 @@ struct Call {
 
 class Misuse : public testing::Test {
  protected:
-  Misuse() : app(vulkan.get_instance_proc_addr()), device(Device::adopt(app.device(), options())) {}
+  Misuse() : app(vulkan.get_instance_proc_addr()), device(Device::adopt(app.device(), adopt_options())) {}
 
-  static DeviceOptions options() {
-    DeviceOptions options = device_options();
-    options.validation = false;  // the application's instance has it
-    return options;
-  }
   static Tensor input() { return random_tensor({1, 3, 9, 11}, 1); }
 
   Interposer vulkan;

@@ -201,7 +201,7 @@ TEST_F(Misuse, TwoThreadsInOneSession) {
     if (auto call = std::exchange(meanwhile, {})) call();
   };
   mine.compute.unlock = [] {};
-  Session session(Device::adopt(mine, options()), model, {.in_flight = 3, .profile = true});
+  Session session(Device::adopt(mine, adopt_options()), model, {.in_flight = 3, .profile = true});
   const Tensor x = input();
   const InputValues in{"x", {x.data(), x.byte_size()}};
   const Tensor want = session.run({{"x", x}}).at("y");

@@ -42,11 +42,7 @@ class Record : public testing::Test {
  protected:
   Record() : app(vulkan.get_instance_proc_addr()), device(adopt()) {}
 
-  Device adopt() {
-    DeviceOptions options = device_options();
-    options.validation = false;  // the application's instance has it
-    return Device::adopt(app.device(), options);
-  }
+  Device adopt() { return Device::adopt(app.device(), adopt_options()); }
   AppBuffer buffer_for(const BufferLayout& layout, uint64_t offset = 0) {
     AppBuffer buffer =
         app.make_buffer(offset + layout.bytes, vk::BufferUsageFlags(layout.usage | kTransfers));

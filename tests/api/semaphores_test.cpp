@@ -19,11 +19,7 @@ class Semaphores : public testing::Test {
  protected:
   Semaphores() : app(vulkan.get_instance_proc_addr(), with_timeline_semaphores()), device(adopt()) {}
 
-  Device adopt() {
-    DeviceOptions options = device_options();
-    options.validation = false;  // the application's instance has it
-    return Device::adopt(app.device(), options);
-  }
+  Device adopt() { return Device::adopt(app.device(), adopt_options()); }
   vk::raii::Semaphore timeline() { return app.make_timeline(); }
   vk::raii::Semaphore binary() { return {app.handle(), vk::SemaphoreCreateInfo()}; }
   void wait_on_host(const vk::raii::Semaphore& semaphore, uint64_t value) {

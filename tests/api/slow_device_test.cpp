@@ -33,8 +33,7 @@ class SlowDevices : public testing::Test {
   SlowDevices() : app(vulkan.get_instance_proc_addr(), with_timeline_semaphores()), device(adopt()) {}
 
   Device adopt() {
-    DeviceOptions options = device_options();
-    options.validation = false;  // the application's instance has it
+    DeviceOptions options = adopt_options();
     options.debug_labels = true;
     return Device::adopt(app.device(), options);
   }

@@ -219,9 +219,7 @@ TEST_F(Steps, MisuseIsExplained) {
 TEST_F(Steps, ANewRunMakesNothing) {
   Interposer vulkan;
   VulkanApp app(vulkan.get_instance_proc_addr());
-  DeviceOptions options = device_options();
-  options.validation = false;  // the application's instance has it
-  const Device own = Device::adopt(app.device(), options);
+  const Device own = Device::adopt(app.device(), adopt_options());
   Session session(own, load(counter()), {.state = "auto"});
   const StepLoop loop = session.bind_steps({.steps = 12,
                                             .feedback = {{"next", "token"}},
@@ -240,9 +238,7 @@ TEST_F(Steps, ANewRunMakesNothing) {
 TEST_F(Steps, InACommandBufferOfTheApplication) {
   Interposer vulkan;
   VulkanApp app(vulkan.get_instance_proc_addr());
-  DeviceOptions options = device_options();
-  options.validation = false;
-  const Device own = Device::adopt(app.device(), options);
+  const Device own = Device::adopt(app.device(), adopt_options());
   Session session(own, load(counter()), {.state = "auto"});
   constexpr vk::BufferUsageFlags kTransfers =
       vk::BufferUsageFlagBits::eTransferSrc | vk::BufferUsageFlagBits::eTransferDst;

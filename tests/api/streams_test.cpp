@@ -46,11 +46,7 @@ class Streams : public testing::Test {
 
   Streams() : app(vulkan.get_instance_proc_addr()), device(adopt()) {}
 
-  Device adopt() {
-    DeviceOptions options = device_options();
-    options.validation = false;  // the application's instance has it
-    return Device::adopt(app.device(), options);
-  }
+  Device adopt() { return Device::adopt(app.device(), adopt_options()); }
   Pair pair_for(const BufferLayout& one, const BufferLayout& other) {
     const auto usage = vk::BufferUsageFlags(one.usage | other.usage);
     return {app.make_buffer(std::max(one.bytes, other.bytes), usage),

@@ -71,11 +71,7 @@ class StridedBindings : public testing::Test {
  protected:
   StridedBindings() : app(vulkan.get_instance_proc_addr()), device(adopt()) {}
 
-  Device adopt() {
-    DeviceOptions options = device_options();
-    options.validation = false;  // the application's instance has it
-    return Device::adopt(app.device(), options);
-  }
+  Device adopt() { return Device::adopt(app.device(), adopt_options()); }
   AppBuffer make(uint64_t bytes) {
     AppBuffer buffer = app.make_buffer(
         bytes, vk::BufferUsageFlagBits::eStorageBuffer | vk::BufferUsageFlagBits::eStorageTexelBuffer);
