@@ -31,8 +31,6 @@ constexpr UnsupportedRow kUnsupported[] = {
     {52, "BIDIRECTIONAL_SEQUENCE_LSTM"},
     {68, "SPARSE_TO_DENSE"},
     {103, "UNIQUE"},
-    {113, "MATRIX_DIAG"},
-    {115, "MATRIX_SET_DIAG"},
     {125, "SEGMENT_SUM"},
     {136, "HASHTABLE"},
     {137, "HASHTABLE_FIND"},
