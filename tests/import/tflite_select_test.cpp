@@ -3,6 +3,7 @@
 
 #include "import/import.hpp"
 #include "passes/passes.hpp"
+#include "support/errors.hpp"
 #include "support/onnx_builder.hpp"
 #include "support/tensors.hpp"
 #include "support/tflite_builder.hpp"
@@ -149,6 +150,46 @@ TEST(TfliteSelect, ScatterAddsWhatMeets) {
   m.op(122, {at, x, m.ints("shape", {4})}, {y});
   EXPECT_TRUE(
       close(outputs_of(m.finish({x}, {y}), {filled({3}, {1, 2, 3})})[0], filled({4}, {2, 0, 4, 0}), 0.0));
+}
+
+// Indices may be one, a list or rows of tuples; one value may be for all of them.
+TEST(TfliteSelect, SparseToDense) {
+  struct Case {
+    Dims places;
+    std::vector<int32_t> indices;
+    Dims shape;
+    std::vector<float> values, expected;
+  };
+  const std::vector<Case> cases{{{}, {2}, {4}, {7}, {-1, -1, 7, -1}},
+                                {{3}, {0, 3, 1}, {4}, {5, 6, 7}, {5, 7, -1, 6}},
+                                {{3}, {0, 3, 1}, {4}, {7}, {7, 7, -1, 7}},
+                                {{2, 2}, {0, 1, 1, 0}, {2, 2}, {5, 6}, {-1, 5, 6, -1}}};
+  for (const Case& c : cases)
+    for (const bool known : {false, true}) {
+      TfliteModel m;
+      const auto at = known ? m.constant<int32_t>("at", c.places, c.indices, tfl::TensorType::int32)
+                            : m.tensor("at", c.places, tfl::TensorType::int32);
+      const Dims value_dims = c.values.size() == 1 ? Dims{} : Dims{static_cast<int32_t>(c.values.size())};
+      const auto values = m.tensor("values", value_dims), y = m.tensor("y", c.shape);
+      m.op(68, {at, m.ints("shape", c.shape), values, m.floats("elsewhere", {}, {-1})}, {y});
+      std::vector<HostTensor> inputs{filled(Shape(value_dims.begin(), value_dims.end()), c.values)};
+      if (!known)
+        inputs.push_back(numbers(DType::i32, Shape(c.places.begin(), c.places.end()),
+                                 {c.indices.begin(), c.indices.end()}));
+      const std::string file = known ? m.finish({values}, {y}) : m.finish({values, at}, {y});
+      EXPECT_TRUE(
+          close(outputs_of(file, inputs)[0], filled(Shape(c.shape.begin(), c.shape.end()), c.expected), 0.0));
+    }
+}
+
+// Devices keep any of the values.
+TEST(TfliteSelect, SparseToDenseOfRepeatedIndicesIsRefused) {
+  TfliteModel m;
+  const auto at = m.constant<int32_t>("at", {3, 2}, {0, 1, 1, 1, 0, 1}, tfl::TensorType::int32);
+  const auto values = m.tensor("values", {3}), y = m.tensor("y", {2, 2});
+  m.op(68, {at, m.ints("shape", {2, 2}), values, m.floats("elsewhere", {}, {0})}, {y});
+  EXPECT_VELLUM_ERROR(import_model(as_bytes(m.finish({values}, {y}))), ErrorCode::unsupported,
+                      "SPARSE_TO_DENSE", "repeated");
 }
 
 // Where the update does not fit it moves.

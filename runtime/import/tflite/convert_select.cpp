@@ -1,8 +1,11 @@
 // Converters of operators that sort, count, scatter and sum along an axis. All work in the file's order.
 #include <array>
+#include <set>
 
 #include "graph/operators/elementwise/cast.hpp"
 #include "graph/operators/elementwise/select.hpp"
+#include "graph/operators/movement/gather.hpp"
+#include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/movement/scatter.hpp"
 #include "graph/operators/movement/select_values.hpp"
 #include "graph/operators/movement/transpose.hpp"
@@ -73,6 +76,38 @@ void convert_scatter_nd(const Call& call) {
   call.emit(std::move(op),
             {zeros, call.writer.in_file_order(call.input(0)), call.writer.in_file_order(call.input(1))},
             false);
+}
+
+// Inputs indices (one, a list, or index tuples in rows), the shape of the result, the values at the indices
+// (or one for all), the value elsewhere.
+void convert_sparse_to_dense(const Call& call) {
+  if (call.writer.quantised(call.input(2)) || call.writer.quantised(call.output()))
+    refuse_unsupported("quantised values");
+  const Shape places = call.writer.type(call.input(0)).shape;
+  const Shape& values = call.writer.type(call.input(2)).shape;
+  if (places.size() > 2 || values.size() > 1)
+    refuse_model("indices of " + to_string(places) + " and values of " + to_string(values));
+  if (!is_known(places)) refuse_unsupported("an open number of indices");
+  const int64_t count = places.empty() ? 1 : places[0];
+  // LiteRT keeps the last of several values at one index; ScatterND on a device keeps any of them.
+  if (call.writer.constant(call.input(0)) != nullptr && places.size() > 0 && count > 0) {
+    const Ints all = call.writer.constant_ints(call.input(0), "the indices");
+    const auto size = static_cast<std::ptrdiff_t>(all.size() / static_cast<size_t>(count));
+    call.writer.file().count(static_cast<uint64_t>(count), sizeof(Ints));
+    std::set<Ints> seen;
+    for (auto tuple = all.begin(); tuple != all.end() && size > 0; tuple += size)
+      if (!seen.emplace(tuple, tuple + size).second) refuse_unsupported("an index that is repeated");
+  }
+  auto tuples = std::make_shared<Reshape>();
+  tuples->shape = Ints{count, places.size() == 2 ? places[1] : 1};
+  tuples->allow_zero = true;
+  const ValueId dims = call.computed_ints(1);
+  const ValueId dense =
+      call.emit_inner(std::make_shared<Expand>(), {call.writer.in_file_order(call.input(3)), dims});
+  const ValueId indices = call.emit_inner(std::move(tuples), {call.computed_ints(0)});
+  const ValueId updates = call.emit_inner(
+      std::make_shared<Expand>(), {call.writer.in_file_order(call.input(2)), call.ints({count}, "count")});
+  call.emit(std::make_shared<ScatterND>(), {dense, indices, updates}, false);
 }
 
 void convert_cumsum(const Call& call) {
