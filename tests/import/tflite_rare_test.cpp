@@ -219,5 +219,17 @@ TEST(TfliteRare, WeightsOf4BitsThatDoNotFit) {
   EXPECT_VELLUM_ERROR(import_model(as_bytes(file)), ErrorCode::corrupt_model, "4 bits");
 }
 
+// Distances below 0 are 0, and those beyond the type shift all but the sign out.
+TEST(TfliteRare, RightShiftCopiesTheSign) {
+  TfliteModel m;
+  const auto x = m.tensor("x", {6}, tfl::TensorType::int8), by = m.tensor("by", {6}, tfl::TensorType::int8),
+             y = m.tensor("y", {6}, tfl::TensorType::int8);
+  m.op(161, {x, by}, {y});
+  const auto bytes = [](const Ints& values) { return HostTensor::from<int64_t>(DType::i8, {6}, values); };
+  EXPECT_EQ(
+      run_rare(m, {x, by}, y, {bytes({-128, -5, 127, 100, -1, -128}), bytes({3, 1, 6, -3, 40, 8})}).to_ints(),
+      Ints({-16, -3, 1, 100, -1, -1}));
+}
+
 }  // namespace
 }  // namespace vellum::test

@@ -299,6 +299,23 @@ void convert_cast(const Call& call) {
   call.emit(std::move(op), {call.broadcast_input(0, image)}, image);
 }
 
+// Copies the sign bit. RightShift() of tflite/kernels/right_shift.cc limits the distance to the bits of the
+// type.
+void convert_right_shift(const Call& call) {
+  const DType dtype = call.writer.type(call.input(0)).dtype;
+  if (is_float(dtype) || dtype == DType::boolean) refuse_unsupported("elements that are not integers");
+  const bool image = call.prefers_image();
+  const auto constant = [&](const char* what, int64_t value) {
+    return call.writer.add_constant(call.writer.name_of(call.output()) + what,
+                                    HostTensor::from<int64_t>(dtype, {}, Ints{value}));
+  };
+  ValueId distance = call.broadcast_input(1, image);
+  const auto most = static_cast<int64_t>(8 * size_of(dtype)) - 1;
+  distance = call.emit_inner(make_binary(BinaryKind::min), {distance, constant("_most", most)});
+  distance = call.emit_inner(make_binary(BinaryKind::max), {distance, constant("_least", 0)});
+  call.emit(make_binary(BinaryKind::shift_right), {call.broadcast_input(0, image), distance}, image);
+}
+
 // Quantised tensors are held as real numbers, so that conversions between them and floats change nothing. A
 // conversion to integers of another scale rounds.
 void convert_quantize(const Call& call) {

@@ -44,7 +44,6 @@ constexpr UnsupportedRow kUnsupported[] = {
     {155, "UNSORTED_SEGMENT_SUM"},
     {157, "UNSORTED_SEGMENT_MIN"},
     {159, "BITCAST"},
-    {161, "RIGHT_SHIFT"},
     {203, "DILATE"},
 };
 
