@@ -192,6 +192,19 @@ TEST(TfliteSelect, SparseToDenseOfRepeatedIndicesIsRefused) {
                       "SPARSE_TO_DENSE", "repeated");
 }
 
+// In the order of their first occurrence.
+TEST(TfliteSelect, Unique) {
+  for (const auto type : {tfl::TensorType::int32, tfl::TensorType::int64}) {
+    TfliteModel m;
+    const auto x = m.tensor("x", {5}), y = m.tensor("y", {0}), at = m.tensor("at", {5}, type);
+    m.op(103, {x}, {y, at});
+    const auto got = outputs_of(m.finish({x}, {y, at}), {filled({5}, {3, 1, 3, 7, 1})});
+    EXPECT_TRUE(close(got[0], filled({3}, {3, 1, 7}), 0.0));
+    EXPECT_EQ(got[1].dtype(), type == tfl::TensorType::int32 ? DType::i32 : DType::i64);
+    EXPECT_EQ(got[1].to_ints(), (std::vector<int64_t>{0, 1, 0, 2, 1}));
+  }
+}
+
 // Where the update does not fit it moves.
 TEST(TfliteSelect, DynamicUpdateSlice) {
   const std::vector<float> in_front{9, 8, 2, 3, 4, 5}, behind{0, 1, 2, 3, 9, 8}, within{0, 9, 8, 3, 4, 5};

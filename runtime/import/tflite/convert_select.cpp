@@ -9,6 +9,7 @@
 #include "graph/operators/movement/scatter.hpp"
 #include "graph/operators/movement/select_values.hpp"
 #include "graph/operators/movement/transpose.hpp"
+#include "graph/operators/movement/unique.hpp"
 #include "graph/operators/reduction/scan.hpp"
 #include "import/tflite/call.hpp"
 
@@ -108,6 +109,18 @@ void convert_sparse_to_dense(const Call& call) {
   const ValueId updates = call.emit_inner(
       std::make_shared<Expand>(), {call.writer.in_file_order(call.input(2)), call.ints({count}, "count")});
   call.emit(std::make_shared<ScatterND>(), {dense, indices, updates}, false);
+}
+
+// Outputs the values in the order of their first occurrence, and for each element the index of its value.
+void convert_unique(const Call& call) {
+  auto unique = std::make_shared<Unique>();
+  unique->sorted = false;
+  if (call.writer.quantised(call.input(0))) refuse_unsupported("quantised elements");
+  const ValueId indices = call.writer.add_value(call.writer.name_of(call.output(1)) + "_inner");
+  call.writer.add_node(std::move(unique), {call.writer.in_file_order(call.input(0))},
+                       {call.writer.define(call.output(0), false), kNoValue, indices});
+  call.writer.add_node(cast_to(call.writer.type(call.output(1)).dtype), {indices},
+                       {call.writer.define(call.output(1), false)});
 }
 
 void convert_cumsum(const Call& call) {
