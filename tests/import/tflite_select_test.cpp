@@ -205,6 +205,21 @@ TEST(TfliteSelect, Unique) {
   }
 }
 
+TEST(TfliteSelect, SegmentSum) {
+  const auto file = [](const std::vector<int32_t>& segments, int32_t sums) {
+    TfliteModel m;
+    const auto x = m.tensor("x", {4, 2}), y = m.tensor("y", {sums, 2});
+    m.op(125, {x, m.ints("segments", segments)}, {y});
+    return m.finish({x}, {y});
+  };
+  EXPECT_TRUE(close(outputs_of(file({0, 0, 1, 2}, 3), {counting({4, 2})})[0],
+                    filled({3, 2}, {2, 4, 4, 5, 6, 7}), 0.0));
+  for (const std::vector<int32_t>& wrong :
+       {Dims{0, 1, 0, 1}, Dims{0, 0, 2, 2}, Dims{1, 1, 1, 1}, Dims{0, 0, 1}})
+    EXPECT_VELLUM_ERROR(import_model(as_bytes(file(wrong, 3))), ErrorCode::corrupt_model, "SEGMENT_SUM",
+                        "segment");
+}
+
 // Where the update does not fit it moves.
 TEST(TfliteSelect, DynamicUpdateSlice) {
   const std::vector<float> in_front{9, 8, 2, 3, 4, 5}, behind{0, 1, 2, 3, 9, 8}, within{0, 9, 8, 3, 4, 5};

@@ -111,6 +111,33 @@ void convert_sparse_to_dense(const Call& call) {
   call.emit(std::make_shared<ScatterND>(), {dense, indices, updates}, false);
 }
 
+// Inputs data, and for each of its slices the number of the sum that it belongs to: 0, then the same or the
+// next.
+void convert_segment_sum(const Call& call) {
+  if (call.writer.quantised(call.input(0))) refuse_unsupported("quantised data");
+  const Ints segments = call.writer.constant_ints(call.input(1), "the segments");
+  Shape shape = call.writer.type(call.input(0)).shape;
+  if (shape.empty() || call.writer.rank(call.input(1)) != 1) refuse_model("data of " + to_string(shape));
+  for (size_t i = 0; i < segments.size(); ++i) {
+    const bool is_same = segments[i] == (i == 0 ? 0 : segments[i - 1]);
+    const bool is_next = i > 0 && segments[i] == segments[i - 1] + 1;
+    if (!is_same && !is_next) refuse_model("segment " + std::to_string(segments[i]));
+  }
+  if (shape[0] != static_cast<int64_t>(segments.size()))
+    refuse_model(std::to_string(segments.size()) + " segments of " + to_string(shape));
+  shape[0] = segments.empty() ? 0 : segments.back() + 1;
+  if (!is_known(shape)) refuse_unsupported("data with open dimensions");
+  const DType dtype = call.writer.type(call.input(0)).dtype;
+  call.writer.file().count(static_cast<uint64_t>(checked_element_count(shape)), size_of(dtype));
+  auto op = std::make_shared<ScatterND>();
+  op->reduction = ScatterReduction::add;
+  const std::string name = call.writer.name_of(call.output());
+  const ValueId zeros = call.writer.add_constant(name + "_zeros", HostTensor(dtype, shape));
+  const ValueId indices = call.writer.add_constant(
+      name + "_segments", HostTensor::i64({static_cast<int64_t>(segments.size()), 1}, segments));
+  call.emit(std::move(op), {zeros, indices, call.writer.in_file_order(call.input(0))}, false);
+}
+
 // Outputs the values in the order of their first occurrence, and for each element the index of its value.
 void convert_unique(const Call& call) {
   auto unique = std::make_shared<Unique>();

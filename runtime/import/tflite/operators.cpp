@@ -29,7 +29,6 @@ constexpr UnsupportedRow kUnsupported[] = {
     {46, "BIDIRECTIONAL_SEQUENCE_RNN"},
     {51, "DELEGATE"},
     {52, "BIDIRECTIONAL_SEQUENCE_LSTM"},
-    {125, "SEGMENT_SUM"},
     {136, "HASHTABLE"},
     {137, "HASHTABLE_FIND"},
     {138, "HASHTABLE_IMPORT"},
