@@ -37,10 +37,6 @@ constexpr UnsupportedRow kUnsupported[] = {
     {147, "BUCKETIZE"},
     {148, "RANDOM_UNIFORM"},
     {149, "MULTINOMIAL"},
-    {153, "UNSORTED_SEGMENT_PROD"},
-    {154, "UNSORTED_SEGMENT_MAX"},
-    {155, "UNSORTED_SEGMENT_SUM"},
-    {157, "UNSORTED_SEGMENT_MIN"},
     {159, "BITCAST"},
     {203, "DILATE"},
 };
