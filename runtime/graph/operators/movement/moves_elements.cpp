@@ -1,6 +1,7 @@
 #include "graph/operators/movement/moves_elements.hpp"
 
 #include "graph/operators/movement/as_strided.hpp"
+#include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/depth_to_space.hpp"
 #include "graph/operators/movement/gather.hpp"
 #include "graph/operators/movement/pad.hpp"
