@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "vellum/export.h"
-#include "vellum/tensor.hpp"
+#include "vellum/model.hpp"
 
 namespace vellum {
 

@@ -5,6 +5,7 @@
 #ifndef VELLUM_QUANTIZE_H
 #define VELLUM_QUANTIZE_H
 
+#include "vellum/vellum_device.h"
 #include "vellum/vellum_model.h"
 
 #ifdef __cplusplus
