@@ -63,7 +63,7 @@ vec4 bias_of_slice(int s) {
 // Returns v times the scales of output slice s, and its bias with SUM_SCALE.
 #ifdef BIAS_IN_STEPS
 vec4 scaled(int s, vec4 v) { return scale_of_slice(s) * (v + bias_of_slice(s)); }
-// The same for sums of more bits than a float has.
+// For integer sums: the bias is added before the conversion, which rounds sums of more than 24 bits.
 vec4 scaled(int s, ivec4 v) { return scale_of_slice(s) * vec4(v + ivec4(bias_of_slice(s))); }
 #else
 vec4 scaled(int s, vec4 v) {

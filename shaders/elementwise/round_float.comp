@@ -29,7 +29,7 @@ float round_float(float v) {
 #elif defined(INFINITE)
   if (magnitude > largest) magnitude = uintBitsToFloat(0x7f800000u);
 #else
-  if (magnitude > largest) magnitude = uintBitsToFloat(0x7fc00000u);
+  if (magnitude > largest) magnitude = QUIET_NAN;
 #endif
   return v < 0.0 ? -magnitude : magnitude;
 }

@@ -11,11 +11,7 @@ vec4 Round(vec4 x) { return roundEven(x); }
 vec4 Sign(vec4 x) { return sign(x); }
 vec4 Sqrt(vec4 x) { return nan_where(not(greaterThanEqual(x, vec4(0))), nearest_root(x)); }
 vec4 Exp(vec4 x) { return nan_where(is_nan(x), exp(x)); }  // of NaN, SwiftShader's is infinite
-// GLSL leaves the logarithm of zero undefined; SwiftShader returns -88.
-vec4 Log(vec4 x) {
-  vec4 y = mix(log(x), vec4(uintBitsToFloat(0xff800000u)), equal(x, vec4(0)));
-  return nan_where(not(greaterThanEqual(x, vec4(0))), y);
-}
+vec4 Log(vec4 x) { return logarithm(x); }
 vec4 Reciprocal(vec4 x) { return nearest_quotient(vec4(1), x); }
 vec4 Shrink(vec4 x) {  // params: lambda, bias
   float lambda = activation_params.x, bias = activation_params.y;
@@ -81,6 +77,6 @@ vec4 Acosh(vec4 x) { return nan_where(not(greaterThanEqual(x, vec4(1))), log(x +
 vec4 Atanh(vec4 x) {
   vec4 x2 = x * x;
   vec4 series = x * (1.0 + x2 * (1.0 / 3.0 + x2 * (1.0 / 5.0)));
-  vec4 y = mix(0.5 * Log((1.0 + x) / (1.0 - x)), series, lessThan(abs(x), vec4(0.1)));
+  vec4 y = mix(0.5 * logarithm((1.0 + x) / (1.0 - x)), series, lessThan(abs(x), vec4(0.1)));
   return nan_where(not(lessThanEqual(abs(x), vec4(1))), y);
 }

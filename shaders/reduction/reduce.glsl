@@ -55,7 +55,5 @@ vec4 finish_ReduceL1(vec4 total, float count) { return total; }
 vec4 finish_ReduceL2(vec4 total, float count) { return sqrt(total); }
 vec4 finish_ReduceSumSquare(vec4 total, float count) { return total; }
 vec4 finish_Variance(vec4 total, float count) { return total / count; }
-vec4 finish_ReduceLogSum(vec4 total, float count) {
-  return nan_where(lessThan(total, vec4(0)), mix(log(total), vec4(-INFINITY), equal(total, vec4(0))));
-}
+vec4 finish_ReduceLogSum(vec4 total, float count) { return logarithm(total); }
 vec4 finish_ReduceLogSumExp(vec4 total, float count) { return log(total); }

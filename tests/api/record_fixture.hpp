@@ -1,4 +1,4 @@
-// What tests of recorded inferences share: an application with its device and buffers, and barriers.
+// An application with its device, its buffers and its barriers, for the tests of recorded inferences.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What cannot be recorded in the application's command buffers, and what is said about it.
+// The errors for inferences that cannot be recorded in the application's command buffers.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -208,7 +208,7 @@ TEST(ScaledConv, FindsTheRangeForTheNextLayer) {
     }
 }
 
-// Of results that are never negative only the largest is found.
+// The kernel searches only the largest result if no result is negative.
 TEST(ScaledConv, FindsTheLargestOfWhatIsNeverNegative) {
   const Shape x{1, 5, 9, 7}, w{6, 5, 1, 1};
   for (const bool relu : {false, true})

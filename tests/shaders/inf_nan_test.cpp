@@ -18,7 +18,7 @@ namespace {
 
 bool depends_on_them(const std::string& file) {
   const std::string_view text = find_shader_source(file).value_or("");  // headers of C++ are not embedded
-  for (const std::string_view word : {"is_nan(", "is_inf(", "INFINITY", "QUIET_NAN", "nan_where("})
+  for (const std::string_view word : {"is_nan(", "is_inf(", "INFINITY", "QUIET_NAN", "nan_where(", "logarithm("})
     if (text.find(word) != text.npos) return true;
   return false;
 }
