@@ -53,7 +53,8 @@ Executor::Executor(std::shared_ptr<gpu::Context> context, std::shared_ptr<const 
   if (options_.timestamps && gpu::timestamps_supported(*context_) && !pipelines_.empty())
     queries_ =
         std::make_unique<gpu::TimestampQueries>(context_, static_cast<uint32_t>(2 * program().tasks.size()));
-  if (context_->options().poison_memory) poison_ = std::make_unique<const Poison>(*model_);
+  if (options_.poison_memory || context_->options().poison_memory)
+    poison_ = std::make_unique<const Poison>(*model_);
   split_into_steps();
   try {
     apply_placement(pool_->turn());

@@ -29,6 +29,7 @@ namespace vellum {
 struct ExecutorOptions {
   SubmitLimits submits = {};
   bool timestamps = false;
+  bool poison_memory = false;    // see poison.hpp; ContextOptions::poison_memory does it, too
   Progress* progress = nullptr;  // counts pipelines during construction, and may cancel it
   // The memory for intermediate tensors. Null: the executor allocates its own.
   std::shared_ptr<ArenaPool> pool = nullptr;
@@ -187,7 +188,7 @@ class Executor final : private ArenaPool::Tenant {
   std::vector<size_t> dispatch_of_task_;  // index into pipelines_ and sets_
   std::unique_ptr<gpu::DescriptorSets> sets_;
   std::unique_ptr<gpu::TimestampQueries> queries_;
-  std::unique_ptr<const Poison> poison_;       // if ContextOptions::poison_memory
+  std::unique_ptr<const Poison> poison_;       // if memory is poisoned
   std::unique_ptr<SubmitTimes> submit_times_;  // where submits have a limit of time
   std::vector<Step> steps_;
   // Outputs with run-time shapes of the last run; empty before it, and if it failed.

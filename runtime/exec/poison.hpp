@@ -1,5 +1,6 @@
 // Fills memory before the first write of each tensor, so that a kernel that reads what nothing wrote computes
-// NaN in place of the values of an earlier tensor or run. For tests (ContextOptions::poison_memory).
+// NaN in place of the values of an earlier tensor or run, and results that no kernel wrote are NaN, too. For
+// tests (ContextOptions::poison_memory) and the check of kernels (ExecutorOptions::poison_memory).
 #pragma once
 
 #include <cstddef>
