@@ -36,6 +36,10 @@ ivec4 fixed_a_part(ivec4 a) { return fixed_times(a << fixed_sum_shift(), fixed_a
 ivec4 fixed_b_part(ivec4 b) { return fixed_times(b << fixed_sum_shift(), fixed_b, 8); }
 ivec4 fixed_Add(ivec4 a, ivec4 b) { return fixed_times(fixed_a_part(a) + fixed_b_part(b), fixed_y, 16); }
 ivec4 fixed_Sub(ivec4 a, ivec4 b) { return fixed_times(fixed_a_part(a) - fixed_b_part(b), fixed_y, 16); }
+ivec4 fixed_SquaredDifference(ivec4 a, ivec4 b) {
+  ivec4 difference = fixed_a_part(a) - fixed_b_part(b);
+  return fixed_times(difference * difference, fixed_y, 16);
+}
 ivec4 fixed_Mul(ivec4 a, ivec4 b) { return fixed_times(a * b, fixed_y, 16); }
 ivec4 fixed_PRelu(ivec4 a, ivec4 slope) {
   return mix(fixed_times(a, fixed_a, 0), fixed_Mul(a, slope), lessThan(a, ivec4(0)));

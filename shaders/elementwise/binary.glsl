@@ -6,6 +6,7 @@
 vec4 Add(vec4 a, vec4 b) { return a + b; }
 vec4 Sub(vec4 a, vec4 b) { return a - b; }
 vec4 Mul(vec4 a, vec4 b) { return a * b; }
+vec4 SquaredDifference(vec4 a, vec4 b) { return (a - b) * (a - b); }
 vec4 Div(vec4 a, vec4 b) { return a / b; }
 // A quotient that is rounded to an integer next.
 vec4 DivToRound(vec4 a, vec4 b) { return exact_halves(a, b); }

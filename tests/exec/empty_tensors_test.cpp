@@ -139,6 +139,7 @@ const std::set<std::string_view> kMadeByPasses = {"AdaptiveAveragePool",
                                                   "ScaledConv",
                                                   "Scatter",
                                                   "Silu",
+                                                  "SquaredDifference",
                                                   "SqueezeExcite",
                                                   "StackFrames"};
 

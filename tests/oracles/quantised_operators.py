@@ -36,7 +36,7 @@ KINDS_OF_16_BITS = ["add", "average_pool", "batch_matmul", "concatenation", "con
                     "extremum", "fully_connected", "leaky_relu", "logistic", "max_pool", "mean", "move", "mul", "pad",
                     "quantize", "relu", "rows_connected", "softmax", "sub", "tanh", "transpose_conv"]
 # Vellum computes them in floats.
-IN_FLOATS = {"batch_matmul", "divide", "log_softmax", "squared_difference"}
+IN_FLOATS = {"batch_matmul", "divide", "log_softmax"}
 IN_FLOATS_OF_16_BITS = {"add", "batch_matmul", "conv", "depthwise_conv", "dilated_conv", "fully_connected", "mean", "mul",
                         "rows_connected", "sub", "transpose_conv"}
 

@@ -103,6 +103,12 @@ FixedPair read_fixed_pair(const Call& call, BinaryKind kind) {
   return fixed_sum(a->scale, b->scale, y->scale, bits);
 }
 
+FixedPair read_fixed_squared_difference(const Call& call) {
+  const auto a = call.writer.byte_scale(call.input(0)), b = call.writer.byte_scale(call.input(1)),
+             y = call.writer.byte_scale(call.output());
+  return a && b && y ? fixed_squared_difference(*a, *b, *y) : FixedPair{};
+}
+
 // PreluPrepare() in tflite/kernels/activations.cc.
 FixedPair read_fixed_prelu(const Call& call) {
   const Writer& writer = call.writer;
@@ -274,8 +280,13 @@ void convert_square(const Call& call) {
 
 void convert_squared_difference(const Call& call) {
   const bool image = call.prefers_image();
-  const ValueId difference = call.emit_inner(
-      make_binary(BinaryKind::sub), {call.broadcast_input(0, image), call.broadcast_input(1, image)});
+  const ValueId x = call.broadcast_input(0, image), subtrahend = call.broadcast_input(1, image);
+  if (const FixedPair pair = read_fixed_squared_difference(call)) {
+    auto op = make_binary(BinaryKind::squared_difference);
+    op->fixed_point = pair;
+    return call.emit(std::move(op), {x, subtrahend}, image);
+  }
+  const ValueId difference = call.emit_inner(make_binary(BinaryKind::sub), {x, subtrahend});
   call.emit(make_binary(BinaryKind::mul), {difference, difference}, image);
 }
 

@@ -18,6 +18,7 @@ constexpr BinaryName kBinaryNames[] = {
     {"Add", BinaryKind::add},
     {"Sub", BinaryKind::sub},
     {"Mul", BinaryKind::mul},
+    {"SquaredDifference", BinaryKind::squared_difference},
     {"Div", BinaryKind::div},
     {"Pow", BinaryKind::pow},
     {"Min", BinaryKind::min},
@@ -48,6 +49,8 @@ T float_arithmetic(BinaryKind kind, T a, T b) {
       return a - b;
     case BinaryKind::mul:
       return a * b;
+    case BinaryKind::squared_difference:
+      return (a - b) * (a - b);
     case BinaryKind::div:
       return a / b;
     case BinaryKind::pow:
@@ -239,9 +242,10 @@ std::vector<TensorType> Binary::infer(Inputs inputs) const {
 HostTensor Binary::combine_integers(const HostTensor& a, const HostTensor& b, const Shape& shape) const {
   const std::vector<float> in_a = a.to_floats(), in_b = b.to_floats();
   std::vector<float> y(static_cast<size_t>(element_count(shape)));
-  const auto combine = kind == BinaryKind::add   ? add_integers
-                       : kind == BinaryKind::sub ? subtract_integers
-                                                 : multiply_integers;
+  const auto combine = kind == BinaryKind::add                  ? add_integers
+                       : kind == BinaryKind::sub                ? subtract_integers
+                       : kind == BinaryKind::squared_difference ? square_integers_difference
+                                                                : multiply_integers;
   for_each_pair(a, b, shape, [&](size_t i, size_t ia, size_t ib) {
     y[i] = static_cast<float>(combine(integer_of(in_a[ia], fixed_point.a_step),
                                       integer_of(in_b[ib], fixed_point.b_step), fixed_point)) *

@@ -11,6 +11,7 @@ enum class BinaryKind : uint8_t {
   add,
   sub,
   mul,
+  squared_difference,  // of a quantised model
   div,
   pow,
   min,
@@ -45,7 +46,8 @@ constexpr bool is_logical(BinaryKind kind) {
 struct Binary : Operator {
   BinaryKind kind = BinaryKind::add;
   Activation activation;
-  // Not empty: the integer arithmetic of a quantised model's addition, subtraction or multiplication.
+  // Not empty: the integer arithmetic of a quantised model's addition, subtraction, multiplication or
+  // squared difference.
   FixedPair fixed_point = {};
   bool combines_integers() const { return fixed_point && activation.bounds_steps_of(fixed_point.y_step); }
 

@@ -4,6 +4,14 @@
 #include <cmath>
 
 namespace vellum {
+namespace {
+
+int32_t scaled_difference(int32_t a, int32_t b, const FixedPair& pair) {
+  const int32_t unit = 1 << pair.sum_shift;
+  return multiply(a * unit, pair.a) - multiply(b * unit, pair.b);
+}
+
+}  // namespace
 
 FixedMultiplier fixed_multiplier(double x) {
   int shift = 0;
@@ -42,6 +50,21 @@ FixedPair fixed_sum(float a_step, float b_step, float y_step, int bits) {
           shift};
 }
 
+FixedPair fixed_squared_difference(float a_step, float b_step, float y_step) {
+  constexpr int kShift = 7;  // the square of 255 * 2^7 is less than 2^31
+  const double twice_most = 2.0 * static_cast<double>(std::max(a_step, b_step));
+  const double y =
+      twice_most * twice_most / static_cast<double>(static_cast<float>(1 << (2 * kShift)) * y_step);
+  if (!(y > 0.0 && y < 1.0)) return {};
+  return {a_step,
+          b_step,
+          y_step,
+          fixed_multiplier(static_cast<double>(a_step) / twice_most),
+          fixed_multiplier(static_cast<double>(b_step) / twice_most),
+          fixed_multiplier(y),
+          kShift};
+}
+
 FixedPair fixed_product(float a_step, float b_step, float y_step, int bits) {
   // Times 255 * 255 or 2^15 * 2^15 that is less than 2^31.
   const double most_shifted = bits == 16 ? 1.0 : 0x1p15;
@@ -56,8 +79,12 @@ int32_t add_integers(int32_t a, int32_t b, const FixedPair& pair) {
 }
 
 int32_t subtract_integers(int32_t a, int32_t b, const FixedPair& pair) {
-  const int32_t unit = 1 << pair.sum_shift;
-  return multiply(multiply(a * unit, pair.a) - multiply(b * unit, pair.b), pair.y);
+  return multiply(scaled_difference(a, b, pair), pair.y);
+}
+
+int32_t square_integers_difference(int32_t a, int32_t b, const FixedPair& pair) {
+  const int32_t difference = scaled_difference(a, b, pair);
+  return multiply(difference * difference, pair.y);
 }
 
 int32_t multiply_integers(int32_t a, int32_t b, const FixedPair& pair) { return multiply(a * b, pair.y); }
