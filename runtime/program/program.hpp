@@ -162,6 +162,8 @@ struct Binding {
   // For a linear tensor of U8 that is only read, by LINEAR_WORDS4_IN, or a buffer of Q8 whose bytes are whole
   // sixteens: it may be a texel buffer of rgba32ui (shaders/common/wide_texels.glsl).
   bool of_words4 = false;
+  // For a tensor of Q8 that is only read: loads return numbers of steps in place of the real numbers.
+  bool in_steps = false;
   // The name of the tensor in the shader, "x" of TENSOR_IN(x).
   std::string name = {};
 };

@@ -12,6 +12,7 @@
 #include "graph/operators/elementwise/dynamic_steps.hpp"
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/matmul/attention.hpp"
+#include "graph/operators/matmul/fixed_matmul.hpp"
 #include "graph/operators/matmul/matmul.hpp"
 #include "graph/operators/movement/cache_update.hpp"
 #include "graph/operators/reduction/fixed_rows.hpp"
@@ -211,6 +212,25 @@ void add_byte_caches(std::vector<SmallOperator>& list) {
   list.push_back(std::move(made));
 }
 
+// A product of two tensors of integers, of which half of the sums are ties.
+void add_fixed_matmul(std::vector<SmallOperator>& list) {
+  constexpr float kStep = 1.0f / 16;
+  auto op = std::make_shared<FixedMatMul>();
+  op->fixed_point = fixed_matmul(kStep, kStep, 2 * kStep * kStep);
+  op->activation = {.step = op->fixed_point.y_step, .least = -128, .most = 127, .ties_away = true};
+  const auto integers = [](const Shape& shape, int64_t seed) {
+    Operand operand = small_integers(shape, seed);
+    operand.tensor = cast(operand.tensor, DType::f32);
+    for (float& value : operand.tensor.mutable_as<float>()) value *= kStep;
+    return operand;
+  };
+  SmallOperator made =
+      small_operator("FixedMatMul", "FixedMatMul", {integers({2, 9, 13}, 1), integers({2, 13, 6}, 2)}, op);
+  round_input(made.graph, 1, kStep);
+  round_input(made.graph, 0, kStep);
+  list.push_back(std::move(made));
+}
+
 }  // namespace
 
 void add_quantised_operators(std::vector<SmallOperator>& list) {
@@ -219,6 +239,7 @@ void add_quantised_operators(std::vector<SmallOperator>& list) {
   add_rounded_scaling(list);
   add_fused_tables(list);
   add_fixed_rows(list);
+  add_fixed_matmul(list);
   add_dynamic_quantization(list);
   add_byte_caches(list);
 }

@@ -3,7 +3,11 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <span>
+#include <utility>
+
+#include "graph/operators/elementwise/unary.hpp"
 
 namespace vellum {
 namespace {
@@ -92,6 +96,17 @@ void append_node(Graph& graph, const std::string& type, std::vector<ValueId> inp
                            .attributes = &attributes,
                            .input_present = std::vector<bool>(inputs.size(), true)});
   graph.nodes.push_back({std::move(name), std::move(op), std::move(inputs), {output}});
+}
+
+void round_input(Graph& graph, size_t i, float step) {
+  auto rounding = std::make_shared<Unary>();
+  rounding->activation = {.step = step, .least = -128, .most = 127};
+  ValueId& input = graph.nodes.back().inputs[i];
+  const ValueId rounded = graph.add_value("rounded_" + std::to_string(i));
+  graph.values[rounded].type = graph.values[input].type;
+  graph.values[rounded].type_known = true;
+  Node round{"FakeQuantize", std::move(rounding), {std::exchange(input, rounded)}, {rounded}};
+  graph.nodes.insert(graph.nodes.end() - 1, std::move(round));
 }
 
 }  // namespace selfcheck

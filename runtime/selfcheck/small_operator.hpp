@@ -59,6 +59,9 @@ Operand as_constant(Operand operand);
 void append_node(Graph& graph, const std::string& type, std::vector<ValueId> inputs,
                  const Attributes& attributes, ValueId output);
 
+// Rounds input i of the last node to bytes, integers from -128 to 127 times `step`.
+void round_input(Graph& graph, size_t i, float step);
+
 }  // namespace selfcheck
 
 using AttributePairs = std::initializer_list<std::pair<const char*, Attributes::Value>>;

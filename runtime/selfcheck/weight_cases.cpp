@@ -8,8 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "graph/operators/elementwise/unary.hpp"
-
 namespace vellum {
 namespace {
 
@@ -30,16 +28,7 @@ SmallOperator with_byte_weights(SmallOperator made) {
 SmallOperator in_bytes(const SmallOperator& operation) {
   SmallOperator made = with_byte_weights(operation);
   made.name = operation.name + ", in bytes";
-  Graph& graph = made.graph;
-  auto rounding = std::make_shared<Unary>();
-  rounding->activation = {.step = kByteStep, .least = -128, .most = 127};
-  Node& node = graph.nodes[0];
-  const ValueId rounded = graph.add_value("rounded");
-  graph.values[rounded].type = graph.values[node.inputs[0]].type;
-  graph.values[rounded].type_known = true;
-  Node round{"FakeQuantize", std::move(rounding), {node.inputs[0]}, {rounded}};
-  node.inputs[0] = rounded;
-  graph.nodes.insert(graph.nodes.begin(), std::move(round));
+  selfcheck::round_input(made.graph, 0, kByteStep);
   return made;
 }
 

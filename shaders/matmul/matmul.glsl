@@ -5,6 +5,9 @@
 #include "tensor.glsl"
 #include "activation.glsl"
 #include "divide.glsl"
+#ifdef FIXED_PAIR
+#include "fixed_point.glsl"
+#endif
 
 #ifdef STRIDED
 LINEAR_IN(a)
@@ -25,6 +28,15 @@ float load_addend(int row, int column) { return beta * load_c(row * c_row_stride
 float load_addend(int row, int column) { return 0.0; }
 #endif
 
+// Returns the results of four sums. With FIXED_PAIR they are sums of products of integers (fixed_point.glsl).
+vec4 finish_sums(vec4 sums, vec4 addend) {
+#ifdef FIXED_PAIR
+  return activate(vec4(fixed_times(ivec4(roundEven(sums)), fixed_y, 16)) * activation_constants.w);
+#else
+  return activate(alpha * sums + addend);
+#endif
+}
+
 // Returns the offsets of A and B of matrix `index` of the batch.
 ivec2 matrix_offsets(int index) {
   ivec2 offsets = ivec2(0);
@@ -41,7 +53,7 @@ ivec2 matrix_offsets(int index) {
 void store_sums(int matrix, int row, int quad, int quads, vec4 v) {
   vec4 addend;
   [[unroll]] for (int j = 0; j < 4; ++j) addend[j] = load_addend(row, min(4 * quad + j, y_columns - 1));
-  v = activate(alpha * v + addend);
+  v = finish_sums(v, addend);
 #ifdef Y_SCALARS
   int first = (matrix * y_rows + row) * y_columns + 4 * quad;
   for (int j = 0; j < 4; ++j)

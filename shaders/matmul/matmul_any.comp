@@ -30,5 +30,5 @@ void main() {
            vec4(load_b(b.x), load_b(b.y), load_b(b.z), load_b(b.w));
   }
   sum = gather_sum(sum);
-  if (FIRST_LANE == 0) store_y(i4, activate(alpha * sum + addend));
+  if (FIRST_LANE == 0) store_y(i4, finish_sums(sum, addend));
 }

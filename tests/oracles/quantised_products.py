@@ -78,7 +78,10 @@ class Products(QuantisedModel):
         self.op("FULLY_CONNECTED", [x, weights] + ([bias] if self.below(0, 2) else []), [y], "FullyConnectedOptions",
                 fusedActivationFunction=self.activation(), keepNumDims=keep)
 
-    def batch_matmul(self):
+    def batch_matmul_by_constant(self):
+        self.batch_matmul(by_constant=True)
+
+    def batch_matmul(self, by_constant=False):
         if self.dtype == np.uint8:
             self.dtype = np.int8  # LiteRT has no uint8
         batch, m, k, n = self.below(1, 4), self.below(1, 9), self.below(1, 70), self.below(1, 20)
@@ -90,7 +93,7 @@ class Products(QuantisedModel):
         if adjoint[1]:
             b_shape[-2:] = b_shape[:-3:-1]
         a = self.input(a_shape)
-        if self.random.random() < 0.4:
+        if by_constant:
             b = self.model.tensor(b_shape, self.dtype, self.bytes(b_shape), self.scale(), self.zero())
         else:
             b = self.input(b_shape)

@@ -6,6 +6,7 @@
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/elementwise/binary.hpp"
 #include "graph/operators/elementwise/cast.hpp"
+#include "graph/operators/matmul/fixed_matmul.hpp"
 #include "graph/operators/matmul/matmul.hpp"
 #include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/movement/transpose.hpp"
@@ -267,6 +268,22 @@ void convert_fully_connected(const Call& call) {
   call.emit(std::move(back), {product}, false);
 }
 
+namespace {
+
+// Returns the operator of a product of two computed tensors of integers; null for others. Kernels for a
+// constant multiply its real numbers.
+std::shared_ptr<const Operator> fixed_matmul_of(const Call& call) {
+  const Writer& writer = call.writer;
+  const auto a = writer.byte_scale(call.input(0)), b = writer.byte_scale(call.input(1)),
+             y = writer.byte_scale(call.output());
+  if (!a || !b || !y || writer.constant(call.input(0)) || writer.constant(call.input(1))) return nullptr;
+  auto op = std::make_shared<FixedMatMul>();
+  op->fixed_point = fixed_matmul(*a, *b, *y);
+  return op->fixed_point ? op : nullptr;
+}
+
+}  // namespace
+
 void convert_batch_matmul(const Call& call) {
   const auto* options = call.options<schema::BatchMatMulOptions>();
   const bool adjoint[] = {options != nullptr && options->adjoint_x(),
@@ -285,7 +302,9 @@ void convert_batch_matmul(const Call& call) {
     }
     values.push_back(value);
   }
-  call.emit(std::make_shared<MatMul>(), std::move(values), false);
+  std::shared_ptr<const Operator> op = fixed_matmul_of(call);
+  if (!op) op = std::make_shared<MatMul>();
+  call.emit(std::move(op), std::move(values), false);
 }
 
 }  // namespace vellum::tflite

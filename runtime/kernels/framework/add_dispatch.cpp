@@ -174,7 +174,7 @@ void ProgramBuilder::add_appended(Dispatch& dispatch) const {
   for (const Binding& binding : dispatch.bindings) {
     const TensorDesc& desc = program_.tensors[binding.tensor].desc;
     if (desc.element != ElementType::q8) continue;
-    grids.emplace_back(binding.name + "_grid_step", desc.grid.step);
+    grids.emplace_back(binding.name + "_grid_step", binding.in_steps ? 1.0f : desc.grid.step);
     grids.emplace_back(binding.name + "_grid_zero", static_cast<float>(desc.grid.zero));
     if (binding.access != Access::read) define_stores(dispatch, desc.grid.rounding);
   }

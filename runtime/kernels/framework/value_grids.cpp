@@ -14,6 +14,7 @@
 #include "graph/operators/elementwise/unary.hpp"
 #include "graph/operators/fused/fused_nodes.hpp"
 #include "graph/operators/matmul/attention.hpp"
+#include "graph/operators/matmul/fixed_matmul.hpp"
 #include "graph/operators/matmul/matmul.hpp"
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/moves_elements.hpp"
@@ -60,7 +61,7 @@ const Activation* activation_of(const Operator& op) {
        {activation_in<Conv>(op), activation_in<ConvTranspose>(op), activation_in<Gemm>(op),
         activation_in<Binary>(op), activation_in<Pool>(op), activation_in<BatchNormalization>(op),
         activation_in<InstanceNormalization>(op), activation_in<GroupNormalization>(op),
-        activation_in<ScaledConv>(op)})
+        activation_in<ScaledConv>(op), activation_in<FixedMatMul>(op)})
     if (found != nullptr) return found;
   return nullptr;
 }

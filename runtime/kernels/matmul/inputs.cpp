@@ -1,6 +1,7 @@
 // Lowers matrix products whose operands are both computed at run time, and products that have no faster
 // kernel.
 #include <algorithm>
+#include <span>
 
 #include "kernels/conv/cooperative_tile.hpp"
 #include "kernels/conv/tile.hpp"
@@ -52,9 +53,9 @@ bool in_texels(const int64_t (&strides)[2], int64_t columns) { return strides[1]
 bool columns_in_texels(const int64_t (&strides)[2], int64_t rows) { return strides[0] == 1 && rows % 4 == 0; }
 
 // Returns input i, matrices of rows x columns, in texels: in place if possible, else copied to a workspace.
-// With `by_columns` columns may be in texels instead of rows.
+// With `by_columns` columns may be in texels instead of rows. `in_steps`: the copy has numbers of steps.
 Factor operand(Lowering& lowering, size_t i, int64_t rows, int64_t columns, const int64_t (&strides)[2],
-               std::vector<int64_t> batch, bool by_columns) {
+               std::vector<int64_t> batch, bool by_columns, bool in_steps) {
   const TensorId x = lowering.read(i, Layout::linear);
   Factor result{x, divide_up(columns, 4), std::move(batch)};
   const bool in_rows = in_texels(strides, columns);
@@ -67,14 +68,16 @@ Factor operand(Lowering& lowering, size_t i, int64_t rows, int64_t columns, cons
   TensorDesc desc = lowering.tensor(x).desc;
   desc.shape = {matrices, rows, 4 * result.width};
   result.tensor = lowering.workspace(lowering.node().name + (i == 0 ? "/a" : "/b"), desc);
-  lowering.dispatch(make_dispatch("matmul_pack", grid_1d(lowering.caps(), matrices * rows * result.width),
-                                  {reads("x", x), writes("y", result.tensor)},
-                                  MatmulPackParameters{.rows = rows,
-                                                       .columns = columns,
-                                                       .matrices = matrices,
-                                                       .row_texels = result.width,
-                                                       .row_stride = strides[0],
-                                                       .column_stride = strides[1]}));
+  Dispatch dispatch = make_dispatch("matmul_pack", grid_1d(lowering.caps(), matrices * rows * result.width),
+                                    {reads("x", x), writes("y", result.tensor)},
+                                    MatmulPackParameters{.rows = rows,
+                                                         .columns = columns,
+                                                         .matrices = matrices,
+                                                         .row_texels = result.width,
+                                                         .row_stride = strides[0],
+                                                         .column_stride = strides[1]});
+  dispatch.bindings[0].in_steps = in_steps;
+  lowering.dispatch(std::move(dispatch));
   return result;
 }
 
@@ -105,6 +108,10 @@ Dispatch product_dispatch(Lowering& lowering, const Product& p, std::string shad
   dispatch.macs = static_cast<uint64_t>(p.m * p.n * p.k * element_count(p.batch));
   define(dispatch, "HAS_C", p.has_c ? "1" : "0");
   define_activation_or_bounds(dispatch, p.activation);
+  if (p.fixed_point) {
+    for (Binding& factor : std::span(dispatch.bindings).first(2)) factor.in_steps = true;
+    append_fixed_pair(dispatch, p.fixed_point);
+  }
   return dispatch;
 }
 
@@ -146,8 +153,9 @@ uint64_t iterations_of_tile(int64_t k) { return kShortLoops + loop_iterations(sl
 
 void emit_tiles(Lowering& lowering, const Product& p, const OutputTile& tile) {
   const int64_t matrices = element_count(p.batch), width = divide_up(p.n, 4);
-  const Factor a = operand(lowering, 0, p.m, p.k, p.a_strides, p.a_batch, false);
-  const Factor b = operand(lowering, 1, p.k, p.n, p.b_strides, p.b_batch, false);
+  const auto in_steps = static_cast<bool>(p.fixed_point);
+  const Factor a = operand(lowering, 0, p.m, p.k, p.a_strides, p.a_batch, false, in_steps);
+  const Factor b = operand(lowering, 1, p.k, p.n, p.b_strides, p.b_batch, false, in_steps);
   const int64_t invocations = divide_up(width, tile.slices) * divide_up(p.m, tile.pixels) * matrices;
   Dispatch dispatch = product_dispatch(lowering, p, "matmul", grid_1d(lowering.caps(), invocations), a, b);
   dispatch.iterations = iterations_of_tile(p.k);
@@ -158,8 +166,9 @@ void emit_tiles(Lowering& lowering, const Product& p, const OutputTile& tile) {
 
 void emit_cooperative(Lowering& lowering, const Product& p, const CooperativeTile& tile) {
   const int64_t blocks = element_count(p.batch) * tile.blocks(p.m, p.n);
-  const Factor a = operand(lowering, 0, p.m, p.k, p.a_strides, p.a_batch, tile.matrix.m % 8 == 0);
-  const Factor b = operand(lowering, 1, p.k, p.n, p.b_strides, p.b_batch, true);
+  const auto in_steps = static_cast<bool>(p.fixed_point);
+  const Factor a = operand(lowering, 0, p.m, p.k, p.a_strides, p.a_batch, tile.matrix.m % 8 == 0, in_steps);
+  const Factor b = operand(lowering, 1, p.k, p.n, p.b_strides, p.b_batch, true, in_steps);
   Dispatch dispatch =
       product_dispatch(lowering, p, "matmul_cooperative", grid_1d(lowering.caps(), blocks), a, b);
   dispatch.iterations = kShortLoops + loop_iterations(divide_up(p.k, tile.step()));

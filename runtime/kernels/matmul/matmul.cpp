@@ -1,9 +1,10 @@
-// MatMul and Gemm.
+// MatMul, FixedMatMul and Gemm.
 #include "graph/operators/matmul/matmul.hpp"
 
 #include <algorithm>
 #include <bit>
 
+#include "graph/operators/matmul/fixed_matmul.hpp"
 #include "kernels/conv/pointwise.hpp"
 #include "kernels/conv/result_table.hpp"
 #include "kernels/conv/subgroup_broadcast.hpp"
@@ -168,6 +169,26 @@ bool is_too_deep(const Lowering& lowering, int64_t k) {
   return kShortLoops + loop_iterations(divide_up(k, 4), 2) > lowering.caps().max_loop_iterations;
 }
 
+MatMul::Extent extent_of(const Lowering& lowering, const MatMul& op) {
+  const OperatorInput inputs[] = {known_type(lowering, 0), known_type(lowering, 1)};
+  return op.extent(inputs);
+}
+
+Product product_of(const MatMul& op, const MatMul::Extent& e) {
+  Product p;
+  p.m = e.m, p.n = e.n, p.k = e.k, p.batch = e.batch;
+  p.alpha = op.alpha;
+  p.a_strides[0] = e.k;
+  p.b_strides[0] = e.n;
+  if (op.transpose_a) p.a_strides[0] = 1, p.a_strides[1] = e.m;
+  if (op.transpose_b) p.b_strides[0] = 1, p.b_strides[1] = e.k;
+  p.a_batch = broadcast_strides(Shape(e.a.begin(), e.a.end() - 2), e.batch);
+  p.b_batch = broadcast_strides(Shape(e.b.begin(), e.b.end() - 2), e.batch);
+  for (int64_t& stride : p.a_batch) stride *= e.m * e.k;
+  for (int64_t& stride : p.b_batch) stride *= e.k * e.n;
+  return p;
+}
+
 // Returns whether C is the same in every row of the result.
 bool same_in_all_rows(const Shape& c) { return c.size() < 2 || c[0] == 1; }
 
@@ -179,16 +200,9 @@ void lower_matmul(Lowering& lowering) {
     return lowering.run_on_host("MatMul of transposed integers has no kernel");
   if (!floating(lowering))
     return multiply_integers(lowering, lowering.read(0, Layout::linear), lowering.read(1, Layout::linear));
-  const OperatorInput inputs[] = {known_type(lowering, 0), known_type(lowering, 1)};
-  const MatMul::Extent e = op.extent(inputs);
+  const MatMul::Extent e = extent_of(lowering, op);
   const Shape &a_shape = lowering.input_type(0).shape, &b_shape = lowering.input_type(1).shape;
-  Product p;
-  p.m = e.m, p.n = e.n, p.k = e.k, p.batch = e.batch;
-  p.alpha = op.alpha;
-  p.a_strides[0] = e.k;
-  p.b_strides[0] = e.n;
-  if (op.transpose_a) p.a_strides[0] = 1, p.a_strides[1] = e.m;
-  if (op.transpose_b) p.b_strides[0] = 1, p.b_strides[1] = e.k;
+  Product p = product_of(op, e);
   const bool one_b = element_count(Shape(e.b.begin(), e.b.end() - 2)) == 1;
   if (lowering.constant(1) && one_b && !op.transpose_a && e.a.size() - 2 == e.batch.size() &&
       !is_too_deep(lowering, e.k)) {
@@ -196,10 +210,18 @@ void lower_matmul(Lowering& lowering) {
     if (channels4) return multiply_channels4(lowering, p, {});
     if (e.n % 4 == 0) return multiply_linear(lowering, p, element_count(e.batch) * e.m);
   }
-  p.a_batch = broadcast_strides(Shape(e.a.begin(), e.a.end() - 2), e.batch);
-  p.b_batch = broadcast_strides(Shape(e.b.begin(), e.b.end() - 2), e.batch);
-  for (int64_t& stride : p.a_batch) stride *= e.m * e.k;
-  for (int64_t& stride : p.b_batch) stride *= e.k * e.n;
+  lower_linear_product(lowering, std::move(p));
+}
+
+void lower_fixed_matmul(Lowering& lowering) {
+  const auto& op = lowering.op<FixedMatMul>();
+  Product p = product_of(op.product, extent_of(lowering, op.product));
+  p.activation = op.activation;
+  const auto has_step = [&](size_t i, float step) {
+    return lowering.is_in_bytes(i) && lowering.desc_of_input(i).grid.step == step;
+  };
+  if (op.multiplies_integers() && has_step(0, op.fixed_point.a_step) && has_step(1, op.fixed_point.b_step))
+    p.fixed_point = op.fixed_point;
   lower_linear_product(lowering, std::move(p));
 }
 

@@ -19,6 +19,9 @@ struct Product {
   float alpha = 1.0f, beta = 0.0f;
   bool has_c = false;
   Activation activation;
+  // Not empty: A and B are stored in bytes with these steps, their integers are multiplied, and the activation
+  // rounds to the result's step.
+  FixedPair fixed_point = {};
 };
 
 // Emits the product of inputs 0 and 1 plus input 2. The inputs are read as linear tensors and may be computed

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/operators/matmul/fixed_matmul.hpp"
 #include "graph/operators/matmul/matmul.hpp"
 #include "graph/operators/matmul/recurrence.hpp"
 #include "graph/operators/movement/reshape.hpp"
@@ -31,22 +32,26 @@ bool transposes_matrices(const GraphEditor& editor, size_t index) {
 
 // Whether the node is a product of two computed matrices. Kernels for a constant matrix read it row by row.
 bool multiplies_computed_matrices(const GraphEditor& editor, size_t index) {
-  const auto product = match_node<MatMul>(editor, index);
-  if (!product) return false;
-  for (const ValueId input : product.node->inputs)
+  if (!match_node<MatMul>(editor, index) && !match_node<FixedMatMul>(editor, index)) return false;
+  const Node& node = editor.node(index);
+  for (const ValueId input : node.inputs)
     if (editor.constant(input) != nullptr || editor.type(input).shape.size() < 2) return false;
-  return is_float_value(editor, product.node->outputs[0]);
+  return is_float_value(editor, node.outputs[0]);
 }
 
+MatMul& product_of(MatMul& op) { return op; }
+MatMul& product_of(FixedMatMul& op) { return op.product; }
+
+template <typename Op>
 void fuse_operands(GraphEditor& editor, size_t index) {
-  auto op = std::make_shared<MatMul>(*match_node<MatMul>(editor, index).op);
+  auto op = std::make_shared<Op>(*match_node<Op>(editor, index).op);
   for (const size_t slot : {size_t{0}, size_t{1}}) {
     std::vector<ValueId> inputs = editor.node(index).inputs;
     const auto source = editor.producer(inputs[slot]);
     if (!source || editor.only_reader(inputs[slot]) != index || !transposes_matrices(editor, *source))
       continue;
     inputs[slot] = editor.node(*source).inputs[0];
-    bool& transposed = slot == 0 ? op->transpose_a : op->transpose_b;
+    bool& transposed = slot == 0 ? product_of(*op).transpose_a : product_of(*op).transpose_b;
     transposed = !transposed;
     editor.remove(*source);
     editor.set_inputs(index, std::move(inputs));
@@ -145,7 +150,11 @@ void fuse_transposes(Graph& graph) {
       continue;
     }
     if (!multiplies_computed_matrices(editor, index)) continue;
-    fuse_operands(editor, index);
+    if (match_node<FixedMatMul>(editor, index)) {
+      fuse_operands<FixedMatMul>(editor, index);
+      continue;
+    }
+    fuse_operands<MatMul>(editor, index);
     fuse_result(editor, index);
   }
   editor.commit();
