@@ -94,9 +94,9 @@ ValueId Call::emit_inner(std::shared_ptr<const Operator> made, std::vector<Value
 }
 
 ValueId Call::emit_transposed(ValueId value, Ints order) const {
-  auto op = std::make_shared<Transpose>();
-  op->perm = std::move(order);
-  return emit_inner(std::move(op), {value});
+  auto transpose = std::make_shared<Transpose>();
+  transpose->perm = std::move(order);
+  return emit_inner(std::move(transpose), {value});
 }
 
 bool Call::prefers_image() const {
