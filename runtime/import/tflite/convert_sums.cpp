@@ -270,16 +270,24 @@ void convert_fully_connected(const Call& call) {
 
 namespace {
 
-// Returns the operator of a product of two computed tensors of integers; null for others. Kernels for a
-// constant multiply its real numbers.
-std::shared_ptr<const Operator> fixed_matmul_of(const Call& call) {
-  const Writer& writer = call.writer;
-  const auto a = writer.byte_scale(call.input(0)), b = writer.byte_scale(call.input(1)),
-             y = writer.byte_scale(call.output());
-  if (!a || !b || !y || writer.constant(call.input(0)) || writer.constant(call.input(1))) return nullptr;
-  auto op = std::make_shared<FixedMatMul>();
-  op->fixed_point = fixed_matmul(*a, *b, *y);
-  return op->fixed_point ? op : nullptr;
+// Returns the operator of a product. That of two computed tensors of 8 bits multiplies integers; kernels for
+// a constant multiply its real numbers.
+std::shared_ptr<const Operator> matmul_of(const Call& call) {
+  const auto a = grid_scale(call, call.input(0)), b = grid_scale(call, call.input(1)),
+             y = grid_scale(call, call.output());
+  auto product = std::make_shared<MatMul>();
+  if (!a || !b || !y || call.writer.constant(call.input(0)) || call.writer.constant(call.input(1)) ||
+      a->has_16_bits() != b->has_16_bits() || a->has_16_bits() != y->has_16_bits())
+    return product;
+  if (a->has_16_bits()) {
+    const double multiplier = static_cast<double>(a->scale * b->scale) / static_cast<double>(y->scale);
+    product->alpha = short_multiplier_ratio(multiplier).value_or(1.0f);
+    return product;
+  }
+  auto fixed = std::make_shared<FixedMatMul>();
+  fixed->fixed_point = fixed_matmul(a->scale, b->scale, y->scale);
+  if (!fixed->fixed_point) return product;
+  return fixed;
 }
 
 }  // namespace
@@ -302,9 +310,7 @@ void convert_batch_matmul(const Call& call) {
     }
     values.push_back(value);
   }
-  std::shared_ptr<const Operator> op = fixed_matmul_of(call);
-  if (!op) op = std::make_shared<MatMul>();
-  call.emit(std::move(op), std::move(values), false);
+  call.emit(matmul_of(call), std::move(values), false);
 }
 
 }  // namespace vellum::tflite

@@ -53,6 +53,14 @@ std::shared_ptr<const FixedPoint> read_fixed_point(const Call& call, int64_t cha
   return fixed->fits_int32(products) ? fixed : nullptr;
 }
 
+std::optional<float> short_multiplier_ratio(double exact) {
+  const FixedMultiplier multiplier = fixed_multiplier(exact);
+  const int32_t bits =
+      multiplier.multiplier < 0x7fff0000 ? (multiplier.multiplier + (1 << 15)) >> 16 : 0x7fff;
+  const auto ratio = static_cast<float>(std::ldexp(static_cast<double>(bits), multiplier.shift - 15) / exact);
+  return ratio > 0.5f && ratio < 2.0f ? std::optional(ratio) : std::nullopt;
+}
+
 std::vector<float> short_multiplier_ratios(const Call& call, int64_t channels, size_t x_index,
                                            size_t bias_index) {
   const Writer& writer = call.writer;
@@ -66,14 +74,11 @@ std::vector<float> short_multiplier_ratios(const Call& call, int64_t channels, s
   const std::vector<float> scales = scales_of(call, weights, static_cast<size_t>(channels));
   std::vector<float> ratios;
   for (const float w : scales) {
-    const double exact = static_cast<double>(writer.scales_of(x)[0]) * static_cast<double>(w) /
-                         static_cast<double>(writer.scales_of(y)[0]);
-    const FixedMultiplier multiplier = fixed_multiplier(exact);
-    const int32_t bits =
-        multiplier.multiplier < 0x7fff0000 ? (multiplier.multiplier + (1 << 15)) >> 16 : 0x7fff;
-    ratios.push_back(
-        static_cast<float>(std::ldexp(static_cast<double>(bits), multiplier.shift - 15) / exact));
-    if (!(ratios.back() > 0.5f && ratios.back() < 2.0f)) return {};
+    const auto ratio =
+        short_multiplier_ratio(static_cast<double>(writer.scales_of(x)[0]) * static_cast<double>(w) /
+                               static_cast<double>(writer.scales_of(y)[0]));
+    if (!ratio) return {};
+    ratios.push_back(*ratio);
   }
   return ratios.size() == static_cast<size_t>(channels) ? ratios : std::vector<float>{};
 }

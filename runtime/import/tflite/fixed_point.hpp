@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "graph/operators/conv/fixed_point.hpp"
@@ -17,9 +18,11 @@ namespace vellum::tflite {
 std::shared_ptr<const FixedPoint> read_fixed_point(const Call& call, int64_t channels, bool multiplies_floats,
                                                    size_t x_index = 0, size_t bias_index = 2);
 
-// Returns for each output channel of a 16-bit convolution the ratio of LiteRT's multiplier, which has 15
-// bits, to the exact one. Returns nothing for other layers. MultiplyByQuantizedMultiplier() of 64-bit sums in
-// tflite/kernels/internal/common.cc.
+// Returns the ratio of the multiplier of 15 bits, by which LiteRT multiplies 64-bit sums, to the exact one.
+// Returns nothing if it is far from 1. MultiplyByQuantizedMultiplier() in tflite/kernels/internal/common.cc.
+std::optional<float> short_multiplier_ratio(double exact);
+
+// Returns that ratio for each output channel of a 16-bit convolution. Returns nothing for other layers.
 std::vector<float> short_multiplier_ratios(const Call& call, int64_t channels, size_t x_index = 0,
                                            size_t bias_index = 2);
 

@@ -11,7 +11,8 @@ struct MatMul : Operator {
   // Exchange the last two dimensions of an input, which must have at least two, before the product. Only the
   // pass fuse_transposes sets these.
   bool transpose_a = false, transpose_b = false;
-  // A factor of the product of floats. Only the pass scale_products sets it.
+  // A factor of the product of floats. The pass scale_products sets it, and the importer of TFLite files for
+  // products of 16-bit tensors.
   float alpha = 1.0f;
 
   // The shapes with vectors as matrices and transposes applied: M x K times K x N for each element of the
