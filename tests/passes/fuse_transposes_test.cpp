@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "graph/operators/matmul/fixed_matmul.hpp"
 #include "graph/operators/matmul/matmul.hpp"
 #include "graph/operators/matmul/recurrence.hpp"
 #include "passes/pass_harness.hpp"
@@ -35,6 +36,19 @@ TEST(FuseTransposes, OfOperandsAndResult) {
         EXPECT_EQ(op.transpose_a, result ? !b : a);
         EXPECT_EQ(op.transpose_b, result ? !a : b);
       }
+}
+
+// A product of integers keeps the Transpose of its results, which are rounded.
+TEST(FuseTransposes, OfOperandsOfIntegers) {
+  OnnxModel model;
+  model.input("a", {2, 3, 4}).input("b", {2, 5, 4}).node("Transpose", {"b"}, {"bt"}, kExchanged);
+  model.node("FixedMatMul", {"a", "bt"}, {"p"}, attributes({{"y_step", 16.0f}}));
+  model.node("Transpose", {"p"}, {"y"}, kExchanged).output("y");
+  const Graph graph = after(fuse_transposes, model);
+  ASSERT_EQ(types(graph), "FixedMatMul Transpose");
+  const auto& op = dynamic_cast<const FixedMatMul&>(*graph.nodes[0].op);
+  EXPECT_FALSE(op.product.transpose_a);
+  EXPECT_TRUE(op.product.transpose_b);
 }
 
 TEST(FuseTransposes, OthersStay) {
