@@ -18,58 +18,7 @@ std::optional<Match<Unary>> match_rounding(const GraphEditor& editor, ValueId va
   return rounds ? std::optional(found) : std::nullopt;
 }
 
-Shape without_leading_ones(const Shape& shape) {
-  return {std::find_if(shape.begin(), shape.end(), [](int64_t dim) { return dim != 1; }), shape.end()};
-}
-
 namespace {
-
-// Swin adds a mask to the scores while the windows have a dimension of their own, apart from the batch.
-// Returns a constant that is added to scores of shape `seen` as one that is added to scores of shape
-// `scores`.
-std::optional<HostTensor> mask_in_shape(const HostTensor& constant, const Shape& seen, const Shape& scores) {
-  if (constant.shape().size() > seen.size()) return std::nullopt;
-  if (without_leading_ones(seen) == without_leading_ones(scores)) {
-    const Shape& own = constant.shape();
-    const auto missing = std::max(std::ssize(own) - std::ssize(scores), std::ptrdiff_t{0});
-    return constant.reshaped({own.begin() + missing, own.end()});
-  }
-  Shape padded(seen.size() - constant.shape().size(), 1);
-  padded.insert(padded.end(), constant.shape().begin(), constant.shape().end());
-  // The last dimensions that both shapes share may stay as the mask has them; those before are split
-  // differently.
-  if (scores.size() < 2 || seen.size() < 2) return std::nullopt;
-  std::ptrdiff_t shared = 0;
-  while (shared < 3 && shared < std::ssize(scores) && shared < std::ssize(seen) &&
-         *(scores.end() - 1 - shared) == *(seen.end() - 1 - shared))
-    ++shared;
-  if (shared < 2) return std::nullopt;
-  Shape whole = seen, result = scores;
-  std::copy(padded.end() - shared, padded.end(), whole.end() - shared);
-  std::copy(padded.end() - shared, padded.end(), result.end() - shared);
-  const HostTensor expanded = gather_strided(constant, whole, broadcast_strides(constant.shape(), whole), 0);
-  return gather_strided(expanded, result, row_major_strides(result), 0);
-}
-
-// The operand of an Add that has the type of the sum; the computed one where both have.
-std::optional<size_t> scores_slot(const GraphEditor& editor, const std::array<ValueId, 2>& operands,
-                                  const TensorType& type) {
-  if (editor.type(operands[0]) == type && editor.constant(operands[0]) == nullptr) return size_t{0};
-  return editor.type(operands[1]) == type ? std::optional(size_t{1}) : std::nullopt;
-}
-
-// Adds `mask` to the scores, which have the shape `seen` where it is added and `shape` at the softmax.
-bool read_mask(const GraphEditor& editor, ValueId mask, const Shape& seen, const Shape& shape,
-               AttentionScores& scores) {
-  if (const HostTensor* constant = editor.constant(mask)) {
-    auto added = mask_in_shape(*constant, seen, shape);
-    if (added) scores.constant_masks.push_back(std::move(*added));
-    return added.has_value();
-  }
-  if (scores.computed_mask || without_leading_ones(seen) != without_leading_ones(shape)) return false;
-  scores.computed_mask = mask;
-  return true;
-}
 
 // value = input times a constant for each head; scores have the shape (batch, head, token, token).
 struct HeadFactors {
@@ -126,12 +75,11 @@ std::optional<AttentionScores> match_scores(const GraphEditor& editor, ValueId v
       if (is_scaled || scores.rounding) return std::nullopt;
       scores.rounding = (*rounding)->activation;
       value = rounding->input();
-    } else if (const auto sum = match_binary(editor, value, BinaryKind::add)) {
-      if (is_scaled || scores.rounding) return std::nullopt;  // the mask would be scaled or rounded too
-      const auto slot = scores_slot(editor, *sum, editor.type(value));
-      if (!slot || !read_mask(editor, (*sum)[1 - *slot], editor.type(value).shape, shape, scores))
-        return std::nullopt;
-      value = (*sum)[*slot];
+    } else if (scores.rounding || scores.head_factors) {
+      break;  // a mask would be rounded or scaled, too
+    } else if (const auto unmasked = match_masked_scores(editor, value, static_cast<float>(scores.scale),
+                                                         shape, scores.masks)) {
+      value = *unmasked;
     } else {
       break;
     }

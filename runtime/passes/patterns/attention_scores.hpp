@@ -2,21 +2,20 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "graph/operators/elementwise/activation.hpp"
+#include "passes/patterns/score_masks.hpp"
 #include "passes/rewrite/match.hpp"
 
 namespace vellum {
 
-// round(scale * Q K^T) + mask, matched backwards from the softmax.
+// round(scale * Q K^T) + masks, matched backwards from the softmax.
 struct AttentionScores {
   ValueId q = kNoValue, k_transposed = kNoValue;
   double scale = 1.0;
   std::optional<HostTensor> head_factors;  // (heads, 1, 1), what the scores of each head are multiplied by
-  std::optional<ValueId> computed_mask;    // of the scores' shape, but for leading ones
-  std::vector<HostTensor> constant_masks;  // each broadcasts to the scores
-  Activation rounding;                     // none where the scores are not rounded
+  ScoreMasks masks;
+  Activation rounding;  // none where the scores are not rounded
 };
 
 // Finds scale, mask, rounding and shapes between the product of Q and K and the softmax, whose input is
@@ -35,7 +34,5 @@ std::optional<MatchedSoftmax> match_softmax_of_rows(const GraphEditor& editor, V
 
 // The rounding that computes the value.
 std::optional<Match<Unary>> match_rounding(const GraphEditor& editor, ValueId value);
-
-Shape without_leading_ones(const Shape& shape);
 
 }  // namespace vellum

@@ -36,25 +36,6 @@ std::optional<ViewedValue> as_heads(const GraphEditor& editor, ValueId value, Sc
   return viewed;
 }
 
-// The sum of all masks as one value, which broadcasts to four dimensions; kNoValue where there are no masks,
-// nothing where they cannot be added up.
-std::optional<ValueId> add_mask(GraphEditor& editor, size_t index, const AttentionScores& scores,
-                                DType dtype) {
-  if (scores.computed_mask) {
-    const TensorType& type = editor.type(*scores.computed_mask);
-    if (!scores.constant_masks.empty() || type.dtype != dtype) return std::nullopt;
-    return type.shape.size() <= 4 ? scores.computed_mask : std::nullopt;
-  }
-  if (scores.constant_masks.empty()) return kNoValue;
-  HostTensor sum = scores.constant_masks[0];
-  Binary add;
-  for (size_t i = 1; i < scores.constant_masks.size(); ++i) {
-    const HostTensor* operands[] = {&sum, &scores.constant_masks[i]};
-    sum = add.evaluate(operands).front();
-  }
-  return editor.add_constant(editor.node(index).name + "/mask", std::move(sum));
-}
-
 // The axes that have more than one index, in the order of `axes`.
 std::vector<size_t> without_ones(const std::vector<size_t>& axes, const Shape& shape) {
   std::vector<size_t> result;
@@ -189,7 +170,8 @@ std::optional<MatchedAttention> match_attention(GraphEditor& editor, size_t inde
                        k = product_operand(editor, scores->k_transposed, rounds);
   const auto heads = match_heads(editor, q, k, values, order, dtype);
   const double scale = heads ? scores->scale * (*heads)[0].scale * (*heads)[1].scale : 0.0;
-  const auto mask = heads && std::isfinite(scale) ? add_mask(editor, index, *scores, dtype) : std::nullopt;
+  const auto mask =
+      heads && std::isfinite(scale) ? add_masks(editor, index, scores->masks, dtype) : std::nullopt;
   if (!mask) return std::nullopt;
   MatchedAttention found{std::make_shared<Attention>(),
                          {(*heads)[0].source, (*heads)[1].source, (*heads)[2].source}};
