@@ -17,8 +17,9 @@ HostTensor list(int64_t value) { return HostTensor::i64({1}, std::vector<int64_t
 
 // One layer of self attention with learned positions from a table, which begin where the cache ends. Keys may
 // be cast to their own type, as GPT-J's are, and positions may be the running sums of a mask of all tokens,
-// as OPT's are.
-enum class LayerForm : uint8_t { plain, cast_keys, positions_of_mask };
+// as OPT's are. With joined_mask the mask of the earlier tokens is concatenated with that of the new ones,
+// and slopes are sliced from the end of a table, as MPT does.
+enum class LayerForm : uint8_t { plain, cast_keys, positions_of_mask, joined_mask, distances };
 class Layer {
  public:
   OnnxModel model;
@@ -59,10 +60,12 @@ class Layer {
         .node("LessOrEqual", {"keys", "rows2"}, {"sees"})
         .node("Where", {"sees", "seen", "unseen"}, {"mask"})
         .initializer("axis1", list(1));
+    if (form == LayerForm::joined_mask) add_joined_mask();
+    if (form == LayerForm::distances) add_distances();
     model.node("Transpose", {"present.key"}, {"t"}, attributes({{"perm", Attributes::Ints{0, 1, 3, 2}}}))
         .node("MatMul", {"q", "t"}, {"products"})
         .node("Mul", {"products", "scores_scale"}, {"scores"})
-        .node("Add", {"scores", "mask"}, {"masked"})
+        .node("Add", {"scores", form >= LayerForm::joined_mask ? "own_mask" : "mask"}, {"masked"})
         .node("Softmax", {"masked"}, {"weights"}, attributes({{"axis", int64_t{-1}}}))
         .node("MatMul", {"weights", "present.value"}, {"y"})
         .output("y")
@@ -78,6 +81,31 @@ class Layer {
         .node("Slice", {"places", "begin", "far", "axis_1"}, {"own_places"})
         .node("Squeeze", {"own_places", "axis0"}, {"rows_of_table"})
         .node("Gather", {"table", "rows_of_table"}, {"positions"});
+  }
+
+  // Zeros for the earlier tokens, a causal mask of the new ones, and slopes that end with the last token.
+  void add_joined_mask() {
+    model.initializer("far", list(INT64_MAX)).initializer("slopes", random_tensor({1, 32}, 8));
+    model.initializer("axis_1", list(1)).initializer("all_slopes", list(32));
+    model.node("Unsqueeze", {"count", "axis0"}, {"rows_count"})
+        .node("Concat", {"rows_count", "begin"}, {"past_size"}, attributes({{"axis", int64_t{0}}}))
+        .node("Expand", {"seen", "past_size"}, {"past_mask"});
+    model.node("Range", {"zero", "count", "one"}, {"new_keys"})
+        .node("Unsqueeze", {"new_keys", "axis_1"}, {"new_rows"})
+        .node("LessOrEqual", {"new_keys", "new_rows"}, {"new_sees"})
+        .node("Where", {"new_sees", "seen", "unseen"}, {"new_mask"})
+        .node("Concat", {"past_mask", "new_mask"}, {"joined"}, attributes({{"axis", int64_t{-1}}}));
+    model.node("Sub", {"all_slopes", "end"}, {"first_slope"})
+        .node("Slice", {"slopes", "first_slope", "far", "axis_1"}, {"own_slopes"})
+        .node("Add", {"joined", "own_slopes"}, {"own_mask"});
+  }
+
+  // Distances from the end, which begin with that of the first token.
+  void add_distances() {
+    model.node("Unsqueeze", {"all", "axis0"}, {"keys_count"})
+        .node("Expand", {"scores_scale", "keys_count"}, {"steps"})
+        .node("CumSum", {"steps", "zero"}, {"distances"}, attributes({{"reverse", int64_t{1}}}))
+        .node("Add", {"distances", "mask"}, {"own_mask"});
   }
 
   // A mask of `count` tokens in all, of which `seen` are ones.
@@ -142,6 +170,16 @@ TEST(GrowingCaches, MayBeCastToTheirOwnType) { expect_results_of_concatenation(L
 
 TEST(GrowingCaches, PositionsMayBeSlicedFromAMaskOfAllTokens) {
   expect_results_of_concatenation(Layer(LayerForm::positions_of_mask));
+}
+
+TEST(GrowingCaches, MasksAndSlopesMayEndWithTheTokens) {
+  expect_results_of_concatenation(Layer(LayerForm::joined_mask));
+}
+
+// What is computed again for the capacity must be what the model computes for shorter caches.
+TEST(GrowingCaches, ValuesThatCountFromTheEndAreRefused) {
+  EXPECT_VELLUM_ERROR(Layer(LayerForm::distances).fixed(3), ErrorCode::unsupported, "Add",
+                      "depends on the length of the cache in a way that is not supported");
 }
 
 // Self attention by one operator, which has the caches as its own inputs and outputs.

@@ -1,11 +1,15 @@
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "graph/operators/elementwise/binary.hpp"
 #include "graph/operators/elementwise/cast.hpp"
+#include "graph/operators/elementwise/select.hpp"
 #include "graph/operators/matmul/growing_attention.hpp"
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/gather.hpp"
@@ -34,6 +38,8 @@ class CapacityFixer {
  public:
   CapacityFixer(Graph& graph, const LengthProbe& probe) : editor_(graph), probe_(probe) {
     length_ = *graph.find_value(kCacheLength);
+    for (size_t k = 0; k < at_probe_[length_].size(); ++k)
+      at_probe_[length_][k] = HostTensor::i64({1}, Ints{probe.lengths()[k]});
   }
 
   void fix(std::span<const GrowingCache> caches) {
@@ -74,9 +80,28 @@ class CapacityFixer {
   ValueId emit(size_t index, const std::string& name, std::shared_ptr<const Operator> op,
                std::vector<ValueId> inputs) {
     const ValueId value = editor_.add_value(name);
-    editor_.insert_before(index,
-                          {editor_.graph().values[value].name, std::move(op), std::move(inputs), {value}});
+    const Node node{editor_.graph().values[value].name, std::move(op), std::move(inputs), {value}};
+    evaluate_at_probe(node);
+    editor_.insert_before(index, node);
     return value;
+  }
+
+  // Evaluates an inserted node for the lengths of the probe, if it reads only the length and constants.
+  void evaluate_at_probe(const Node& node) {
+    std::array<HostTensor, LengthProbe::kLengths> results;
+    for (size_t k = 0; k < results.size(); ++k) {
+      std::vector<const HostTensor*> tensors;
+      for (const ValueId input : node.inputs) {
+        const auto found = at_probe_.find(input);
+        const HostTensor* tensor = found != at_probe_.end()
+                                       ? &found->second[k]
+                                       : (input == kNoValue ? nullptr : editor_.graph().constant(input));
+        if (input != kNoValue && tensor == nullptr) return;
+        tensors.push_back(tensor);
+      }
+      results[k] = std::move(evaluate(node, tensors).front());
+    }
+    at_probe_.emplace(node.outputs[0], std::move(results));
   }
 
   void write_into(const GrowingCache& cache) {
@@ -106,9 +131,67 @@ class CapacityFixer {
 
   void fix_node(size_t index) {
     if (dynamic_cast<const Slice*>(editor_.node(index).op.get()) != nullptr && gathers_slice(index)) return;
-    std::vector<ValueId> inputs = editor_.node(index).inputs;
+    const Node node = editor_.node(index);
+    const auto growth = growth_of_concat(node);
+    std::vector<ValueId> inputs = node.inputs;
     for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = operand(index, i);
-    editor_.set_inputs(index, std::move(inputs));
+    if (!growth) return editor_.set_inputs(index, std::move(inputs));
+    const ValueId joined = emit(index, node.name + "/joined", node.op, std::move(inputs));
+    editor_.replace(index, gather_along(growth->axis), {joined, indices_of(index, node.name, *growth)});
+  }
+
+  // A Concat of an operand that grows and operands after it, which begin where its tokens end.
+  struct ConcatGrowth {
+    size_t axis = 0;
+    int64_t first = 0;  // the end of the operand that grows, without earlier tokens
+    int64_t whole = 0;  // the size of the result for the longest caches
+  };
+
+  // Nothing for other nodes, and where nothing is after what grows.
+  std::optional<ConcatGrowth> growth_of_concat(const Node& node) const {
+    const auto* join = dynamic_cast<const Concat*>(node.op.get());
+    if (join == nullptr || is_inserted(node)) return std::nullopt;
+    const size_t axis = normalize_axis(join->axis, probe_.type(node.outputs[0]).shape.size());
+    std::optional<ConcatGrowth> growth;
+    int64_t end = 0;
+    for (const ValueId input : node.inputs) {
+      const auto [longest, shorter, shortest] = probe_.sizes(input, axis);
+      if (longest != shorter || longest != shortest) {
+        if (growth || longest - shorter != 1 || shorter - shortest != 1) refuse(node, kDepends);
+        growth = ConcatGrowth{axis, end + longest - probe_.past(), 0};
+      }
+      end += longest;
+    }
+    if (!growth || growth->first + probe_.past() == end) return std::nullopt;
+    growth->whole = end;
+    return growth;
+  }
+
+  static std::shared_ptr<const Operator> gather_along(size_t axis) {
+    auto gather = std::make_shared<Gather>();
+    gather->axis = static_cast<int64_t>(axis);
+    return gather;
+  }
+
+  ValueId list_of(const std::string& name, const Ints& values) {
+    return editor_.add_constant(name, HostTensor::i64({std::ssize(values)}, values));
+  }
+
+  // Returns for each element after the operand that grows ends at the length where the Concat of the longest
+  // caches has it. Elements after the last repeat it.
+  ValueId indices_of(size_t index, const std::string& name, const ConcatGrowth& growth) {
+    Ints all(static_cast<size_t>(growth.whole));
+    std::iota(all.begin(), all.end(), int64_t{0});
+    const ValueId places = list_of(name + "/places", all);
+    const ValueId end = emit(index, name + "/end", binary_of(BinaryKind::add),
+                             {length_, list_of(name + "/first", {growth.first})});
+    const ValueId missing = emit(index, name + "/missing", binary_of(BinaryKind::sub),
+                                 {list_of(name + "/longest", {probe_.past()}), length_});
+    const ValueId moved = emit(index, name + "/moved", binary_of(BinaryKind::add), {places, missing});
+    const ValueId within = emit(index, name + "/within", binary_of(BinaryKind::min),
+                                {moved, list_of(name + "/last", {growth.whole - 1})});
+    const ValueId is_before = emit(index, name + "/is_before", binary_of(BinaryKind::less), {places, end});
+    return emit(index, name + "/indices", std::make_shared<Where>(), {is_before, places, within});
   }
 
   [[noreturn]] void refuse(const Node& node, const std::string& why) const {
@@ -129,7 +212,13 @@ class CapacityFixer {
     if (probe_.differs_otherwise(value)) refuse(node, std::string("reads a value that ") + kDepends);
     if (!probe_.is_known(value)) return value;
     if (probe_.is_same(value) || decides_shape(*node.op, slot)) return constant(value, probe_.value(value));
-    return of_run(index, value);
+    const ValueId made = of_run(index, value);
+    // The operators that compute it again have the sizes of the longest caches, which must not change their
+    // results for shorter ones.
+    if (const auto found = at_probe_.find(made);
+        found != at_probe_.end() && !probe_.begins_with_known(value, found->second))
+      refuse(node, std::string("reads a value that ") + kDepends);
+    return made;
   }
 
   // Returns a known value for cache_length earlier tokens, computed before node `index`.
@@ -176,7 +265,11 @@ class CapacityFixer {
         input = of_run(index, input);
       }
     }
-    return emit(index, source.name + "/of_run", source.op, std::move(inputs));
+    const ValueId made = emit(index, source.name + "/of_run", source.op, std::move(inputs));
+    const auto growth = growth_of_concat(source);
+    if (!growth) return made;
+    return emit(index, source.name + "/of_run", gather_along(growth->axis),
+                {made, indices_of(index, source.name, *growth)});
   }
 
   // A Slice that begins where the earlier tokens end gathers its elements. Returns false for other ones.
@@ -210,15 +303,20 @@ class CapacityFixer {
       const auto linear = probe_.linear(indices);
       if (!linear) refuse(node, "slices by the length of the cache in a way that is not supported");
       const bool is_fixed = longest.starts[axis] == shorter.starts[axis];
-      if (!is_fixed &&
-          (longest.output[axis] != shorter.output[axis] || longest.output[axis] != shortest.output[axis]))
+      const int64_t growth = longest.output[axis] - shorter.output[axis];
+      const bool keeps_size = growth == 0 && longest.output[axis] == shortest.output[axis];
+      const bool grows_to_end =
+          growth == 1 && shorter.output[axis] - shortest.output[axis] == 1 && longest.steps[axis] == 1;
+      if (!is_fixed && !keeps_size && !grows_to_end)
         refuse(node, "slices a part of the cache whose size depends on the length");
       const std::string name = node.name + "/" + std::to_string(axis);
-      auto gather = std::make_shared<Gather>();
-      gather->axis = static_cast<int64_t>(axis);
-      value = emit(index, name, std::move(gather),
-                   {value, is_fixed ? editor_.add_constant(name + "/indices", linear->offset)
-                                    : at_length(index, name, *linear)});
+      ValueId places = is_fixed ? editor_.add_constant(name + "/indices", linear->offset)
+                                : at_length(index, name, *linear);
+      // Elements after the last repeat it.
+      if (!is_fixed && !keeps_size)
+        places = emit(index, name + "/within", binary_of(BinaryKind::min),
+                      {places, list_of(name + "/last", {probe_.sizes(data, axis)[0] - 1})});
+      value = emit(index, name, gather_along(axis), {value, places});
     }
     return value;
   }
@@ -227,6 +325,8 @@ class CapacityFixer {
   const LengthProbe& probe_;
   ValueId length_ = kNoValue;
   std::map<ValueId, ValueId> constants_, of_run_;
+  // The length and the inserted values that follow from it, for the lengths of the probe.
+  std::map<ValueId, std::array<HostTensor, LengthProbe::kLengths>> at_probe_;
 };
 
 }  // namespace

@@ -19,6 +19,14 @@ bool are_equal(const HostTensor& a, const HostTensor& b) {
          std::ranges::equal(std::span(a.data(), a.byte_size()), std::span(b.data(), b.byte_size()));
 }
 
+// Whether `part` is what `whole` has at the same indices.
+bool begins_with(const HostTensor& whole, const HostTensor& part) {
+  if (part.dtype() != whole.dtype() || part.shape().size() != whole.shape().size()) return false;
+  for (size_t axis = 0; axis < part.shape().size(); ++axis)
+    if (part.shape()[axis] > whole.shape()[axis]) return false;
+  return are_equal(part, gather_strided(whole, part.shape(), row_major_strides(whole.shape()), 0));
+}
+
 int64_t capacity_of(const Graph& graph, const GrowingCache& cache) {
   return graph.values[cache.cache].type.shape[cache.axis];
 }
@@ -186,13 +194,25 @@ bool LengthProbe::is_prefix(ValueId value) const {
   const HostTensor& longest = *known_[0][value];
   for (size_t k = 1; k < kLengths; ++k) {
     const HostTensor& shorter = *known_[k][value];
-    if (shorter.shape().size() != longest.shape().size() || shorter.shape() == longest.shape()) return false;
-    for (size_t axis = 0; axis < shorter.shape().size(); ++axis)
-      if (shorter.shape()[axis] > longest.shape()[axis]) return false;
-    if (!are_equal(shorter, gather_strided(longest, shorter.shape(), row_major_strides(longest.shape()), 0)))
-      return false;
+    if (shorter.shape() == longest.shape() || !begins_with(longest, shorter)) return false;
   }
   return true;
+}
+
+bool LengthProbe::begins_with_known(ValueId value,
+                                    const std::array<HostTensor, kLengths>& value_of_run) const {
+  for (size_t k = 0; k < kLengths; ++k)
+    if (!begins_with(value_of_run[k], *known_[k][value])) return false;
+  return true;
+}
+
+std::array<int64_t, LengthProbe::kLengths> LengthProbe::sizes(ValueId value, size_t axis) const {
+  std::array<int64_t, kLengths> result{};
+  for (size_t k = 0; k < kLengths; ++k) {
+    const HostTensor* known = find(k, value);
+    result[k] = (known ? known->shape() : graphs_[k].values[value].type.shape).at(axis);
+  }
+  return result;
 }
 
 std::optional<LengthProbe::Linear> LengthProbe::linear(const std::array<HostTensor, kLengths>& values) const {

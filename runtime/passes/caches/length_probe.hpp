@@ -31,6 +31,13 @@ class LengthProbe {
   size_t values() const { return known_[0].size(); }
   // Whether the type of a value depends on the length.
   bool grows(ValueId value) const { return type(value) != graphs_[1].values[value].type; }
+  // The sizes of a value along `axis` for the three lengths.
+  std::array<int64_t, kLengths> sizes(ValueId value, size_t axis) const;
+  // Whether `value_of_run`, computed for these lengths in shapes of the longest caches, begins with the known
+  // value for each of them.
+  bool begins_with_known(ValueId value, const std::array<HostTensor, kLengths>& value_of_run) const;
+  // The earlier tokens of the three lengths.
+  std::array<int64_t, kLengths> lengths() const { return {past_, past_ - 1, past_ - 2}; }
   // Whether a known value is the same for all lengths.
   bool is_same(ValueId value) const;
   // Whether a known value for shorter caches is a prefix of the value for longer ones.
