@@ -148,6 +148,7 @@ void BudgetFitter::add_tiles() {
 
 CompileOptions BudgetFitter::compile_options(const Combination& combination) const {
   CompileOptions options = target_.compile_options(combination.options);
+  options.device_regions = false;
   options.tiling = combination.tiling;
   // The planner's timed search is off: strips have many tensors, and plans would depend on the load of the
   // machine.

@@ -112,9 +112,7 @@ Session::Impl::Executors Session::Impl::make_executors(const std::shared_ptr<con
       throw Error(ErrorCode::unsupported,
                   "layers behind an operator whose shape only a run determines take device memory that no "
                   "budget counts: leave out the budget, or cut the model in two");
-    if (has_budget)
-      context->log(LogLevel::warning, "with a budget the layers in the iterations of Loops run on the host");
-    else
+    if (!has_budget)
       run_region = [runner = std::make_shared<RegionRunner>(device, options)](
                        const DeviceRegion& region, HostInputs values) { return runner->run(region, values); };
   }

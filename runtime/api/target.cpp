@@ -124,6 +124,7 @@ CompileOptions compile_options(const SessionOptions& options) {
           .in_place = options.planning.in_place,
           .views = options.planning.views,
           .reorder = options.planning.reorder,
+          .device_regions = options.memory_budget == 0 && options.weights_budget == 0,
           .host_fallback = options.host_fallback,
           .plan = {.mode = options.memory,
                    .strategy = options.planning.strategy,

@@ -37,6 +37,7 @@ LoweringOptions lowering_options(const Graph& graph, const CompileOptions& optio
                            .tuning = options.tuning.get(),
                            .wrong = options.wrong_kernels.get(),
                            .wrong_nodes = options.wrong_nodes,
+                           .device_regions = options.device_regions,
                            .states = state_pairs(graph, options.state)};
   if (options.tuning && options.storage == StorageChoice::automatic)
     lowering.value_storages = tuned_storages(*options.tuning, graph, options.precision);

@@ -51,6 +51,8 @@ struct CompileOptions {
   // Whether one kernel may compute several layers (fuse()). The order of sums in a fused kernel depends on
   // the sizes of images.
   bool fuse_layers = true;
+  // Whether regions of layers on the host run on the device, in memory that no budget counts.
+  bool device_regions = true;
   bool host_fallback = true;  // false: a program that needs the host is Error(unsupported)
   PlanMemoryOptions plan;
   // The device's requirements for images and buffers. Empty `need`: they are modelled from the caps.

@@ -360,11 +360,19 @@ TEST_F(Tail, LayersInIterationsRunOnTheDevice) {
   const Device with_warnings = Device::open(quiet);
   const OnnxModel model = layers_in_a_loop();
   const Graph graph = model.graph();
-  for (const uint64_t budget : {uint64_t{0}, uint64_t{1} << 30}) {  // with a budget on the host
-    Session session(with_warnings, load(model), {.memory_budget = budget});
-    EXPECT_TRUE(std::ranges::any_of(session.warnings(), [](const std::string& warning) {
-      return warning.find("a group of layers among them runs on the device") != std::string::npos;
-    }));
+  const uint64_t large = uint64_t{1} << 30;
+  SessionOptions memory_budget, weights_budget;
+  memory_budget.memory_budget = weights_budget.weights_budget = large;
+  for (const SessionOptions& options : {SessionOptions(), memory_budget, weights_budget}) {
+    Session session(with_warnings, load(model), options);
+    const bool has_budget = options.memory_budget + options.weights_budget > 0;
+    const std::string place = has_budget ? "with a budget a group of layers among them runs on the host, too"
+                                         : "a group of layers among them runs on the device";
+    const auto says_place = [&](const std::string& warning) {
+      return warning.find(place) != std::string::npos;
+    };
+    EXPECT_TRUE(std::ranges::any_of(session.warnings(), says_place));
+    EXPECT_TRUE(std::ranges::any_of(estimate_memory(load(model), options, device).warnings, says_place));
     for (const uint32_t seed : {1u, 2u}) {
       const std::vector<HostTensor> inputs{random_tensor({1, 4, 12, 16}, seed)};
       const std::vector<HostTensor> expected = evaluate(graph, inputs);

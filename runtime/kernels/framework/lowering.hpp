@@ -45,6 +45,7 @@ struct LoweringOptions {
   // storage or on the host, and the program has a warning for each. Null: none is known.
   const WrongKernels* wrong = nullptr;
   WrongNodes wrong_nodes = WrongNodes::other_kernels;
+  bool device_regions = true;  // whether a DeviceRegion runs on the device; only warnings depend on it
   // The whole layers of a graph with strips. Null: every node is a whole layer.
   const WholeLayers* whole_layers = nullptr;
   // The kernels to use, per node; takes precedence over whole_layers. Null: the best candidates.

@@ -93,15 +93,17 @@ void ProgramBuilder::add_tail_partition(const HostTail& tail, std::vector<Port> 
   const auto own_regions = static_cast<size_t>(std::ranges::count_if(
       nodes, [](const Node& node) { return dynamic_cast<const DeviceRegion*>(node.op.get()) != nullptr; }));
   const size_t others = nodes.size() - 1 - own_regions, regions = count_regions(tail.graph);
+  const std::string of_regions = std::string(regions == 1 ? "a group" : std::to_string(regions) + " groups") +
+                                 " of layers among them " + (regions == 1 ? "runs" : "run");
   program_.warnings.push_back(
       describe(tail.graph.nodes.front()) +
       (others == 0   ? " runs"
        : others == 1 ? " and the operator after it run"
                      : " and " + std::to_string(others) + " operators after it run") +
       " on the host: " + std::string(unknown_before(nodes.front())) + " is known only then" +
-      (regions == 0   ? ""
-       : regions == 1 ? "; a group of layers among them runs on the device"
-                      : "; " + std::to_string(regions) + " groups of layers among them run on the device"));
+      (regions == 0              ? ""
+       : options_.device_regions ? "; " + of_regions + " on the device"
+                                 : "; with a budget " + of_regions + " on the host, too"));
 }
 
 // Returns the linear tensor that the host reads as the output `value`. An existing tensor with this value
