@@ -9,6 +9,7 @@
 
 #include "graph/element.hpp"
 #include "graph/halves.hpp"
+#include "graph/tensor_memory.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -120,11 +121,18 @@ namespace {
 
 // calloc, because the system provides zero pages that cost nothing until they are written.
 std::shared_ptr<std::byte> allocate_zeroed(size_t bytes) {
+  const std::shared_ptr<TensorMemory> limited = limited_tensor_memory();
+  if (limited) limited->take(bytes);
   void* memory = std::calloc(bytes == 0 ? 1 : bytes, 1);
   if (memory == nullptr) {
+    if (limited) limited->used -= bytes;
     throw Error(ErrorCode::out_of_memory, "cannot allocate " + std::to_string(bytes) + " bytes for a tensor");
   }
-  return {static_cast<std::byte*>(memory), [](std::byte* pointer) { std::free(pointer); }};
+  if (!limited) return {static_cast<std::byte*>(memory), [](std::byte* pointer) { std::free(pointer); }};
+  return {static_cast<std::byte*>(memory), [limited, bytes](std::byte* pointer) {
+            std::free(pointer);
+            limited->used -= bytes;
+          }};
 }
 
 size_t bytes_of(const TensorType& type) {

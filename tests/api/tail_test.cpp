@@ -354,6 +354,34 @@ OnnxModel layers_in_a_loop() {
   return std::move(model.output("last").output("iterations"));
 }
 
+// A state that doubles in each iteration, for as long as the largest element is less than 1.
+TEST_F(Tail, StatesThatGrowHaveALimit) {
+  OnnxModel body;
+  body.input("i", {}, DType::i64).input("c", {}, DType::boolean).input("s", {kUnknownDim});
+  body.initializer("one", HostTensor::f32({}, std::vector<float>{1.0f}));
+  body.node("Concat", {"s", "s"}, {"twice"}, attributes({{"axis", int64_t{0}}}))
+      .node("ReduceMax", {"s"}, {"most"}, attributes({{"keepdims", int64_t{0}}}))
+      .node("Less", {"most", "one"}, {"go"});
+  body.output("go").output("twice");
+  OnnxModel model;
+  HostTensor yes(DType::boolean, {});
+  yes.mutable_as<uint8_t>()[0] = 1;
+  model.input("x", {128}).initializer("true", yes);
+  add_body_node(model, "Loop", {"", "true", "x"}, {"last"}, std::move(body));
+  model.output("last");
+  const std::string bytes = model.bytes();
+  LoadLimits limits;
+  limits.folded_bytes = uint64_t{1} << 20;
+  DeviceOptions quiet = options_of_device();
+  quiet.log = {};
+  Session session(Device::open(quiet), Model::load(as_bytes(bytes), limits));
+  EXPECT_VELLUM_ERROR(session.run({{"x", random_tensor({128}, 1)}}), ErrorCode::unsupported, "Loop 'repeat'",
+                      "only a run determines", "folded_bytes");
+  Tensor ends = random_tensor({128}, 1);
+  ends.mutable_as<float>()[5] = 2.0f;
+  EXPECT_EQ(session.run({{"x", ends}}).at("last").shape(), (Shape{256}));
+}
+
 TEST_F(Tail, LayersInIterationsRunOnTheDevice) {
   DeviceOptions quiet = options_of_device();
   quiet.log = {};

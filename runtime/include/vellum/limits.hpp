@@ -16,6 +16,9 @@ struct LoadLimits {
   uint64_t elements = uint64_t{1} << 31;
   // Bytes of constants that are computed while the model is loaded, in addition to eight times the size of
   // the file's own constants. An operator whose constant result would exceed the limit is left to the device.
+  // Also bytes of the tensors whose shapes only a run determines, such as the states of a Loop, at one time
+  // in a run; in addition to eight times the size of what they are computed from. A run beyond it is an
+  // error.
   uint64_t folded_bytes = uint64_t{512} << 20;
   // Elementary operations (about a nanosecond each) on constants, while the model is loaded and on the
   // device, in addition to 64 for each byte of the file's own constants.

@@ -23,7 +23,7 @@ typedef struct vellum_load_limits {
   size_t size;           /* of this struct, as the caller was compiled */
   uint64_t nodes;        /* nodes of all graphs of the file */
   uint64_t elements;     /* elements of one tensor */
-  uint64_t folded_bytes; /* bytes of constants that are computed while loading */
+  uint64_t folded_bytes; /* bytes of constants that are computed while loading, and of tensors in a run */
   uint64_t folded_work;  /* elementary operations on constants */
   uint32_t nesting;      /* of graphs */
   uint32_t trusts_shaders; /* 1: the app knows the bundle's origin, so its SPIR-V is not validated */
