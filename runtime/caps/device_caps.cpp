@@ -44,9 +44,11 @@ constexpr uint64_t DeviceCaps::*kAlignments[] = {
     &DeviceCaps::non_coherent_atom_size, &DeviceCaps::buffer_image_granularity};
 // and what kernels use if it is there.
 constexpr bool DeviceCaps::*kFeatures[] = {
-    &DeviceCaps::fp16_arithmetic,    &DeviceCaps::fp16_buffer_storage,      &DeviceCaps::subgroup_arithmetic,
-    &DeviceCaps::subgroup_broadcast, &DeviceCaps::full_subgroups,           &DeviceCaps::rgba32f_images,
-    &DeviceCaps::rgba16f_images,     &DeviceCaps::declares_inf_nan_preserve, &DeviceCaps::exact_division};
+    &DeviceCaps::fp16_arithmetic,     &DeviceCaps::fp16_buffer_storage,
+    &DeviceCaps::subgroup_arithmetic, &DeviceCaps::subgroup_broadcast,
+    &DeviceCaps::full_subgroups,      &DeviceCaps::rgba32f_images,
+    &DeviceCaps::rgba16f_images,      &DeviceCaps::declares_inf_nan_preserve,
+    &DeviceCaps::exact_division,      &DeviceCaps::integer_dot_products};
 
 }  // namespace
 
@@ -58,6 +60,9 @@ DeviceCaps clamp_to(const DeviceCaps& caps, const DeviceCaps& profile) {
     for (size_t i = 0; i < 3; ++i) lower((clamped.*grid)[i], (profile.*grid)[i]);
   for (const auto alignment : kAlignments) raise(clamped.*alignment, profile.*alignment);
   for (const auto feature : kFeatures) clamped.*feature = clamped.*feature && profile.*feature;
+  for (const auto accelerates :
+       {&DeviceCaps::accelerates_signed_dot_products, &DeviceCaps::accelerates_mixed_dot_products})
+    clamped.*accelerates = clamped.*accelerates && clamped.integer_dot_products;
   clamped.memory_budget = clamped.memory_budget && profile.memory_budget;
   if (profile.cooperative_matrices.empty()) {
     clamped.cooperative_matrices.clear();

@@ -88,6 +88,11 @@ struct DeviceCaps {
   // Quotients of floats in shaders are the nearest floats. Vulkan allows an error of 2.5 units in the last
   // place, and has no property for it (caps/driver_quirks.cpp).
   bool exact_division = false;
+  // Dot products of four bytes with four bytes, packed in words of 32 bits, into 32-bit integers
+  // (VK_KHR_shader_integer_dot_product), and for which of them the device has instructions: of signed bytes
+  // with signed ones, and with unsigned ones.
+  bool integer_dot_products = false;
+  bool accelerates_signed_dot_products = false, accelerates_mixed_dot_products = false;
   // Pipelines can require that every subgroup has exactly subgroup_size invocations
   // (VK_EXT_subgroup_size_control).
   bool full_subgroups = false;

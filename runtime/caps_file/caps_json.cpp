@@ -87,6 +87,9 @@ void visit_later_fields(Caps& caps, Visit visit) {
   visit("max_loop_iterations", caps.max_loop_iterations);
   visit("exact_division", caps.exact_division);
   visit("full_subgroups", caps.full_subgroups);
+  visit("integer_dot_products", caps.integer_dot_products);
+  visit("accelerates_signed_dot_products", caps.accelerates_signed_dot_products);
+  visit("accelerates_mixed_dot_products", caps.accelerates_mixed_dot_products);
   visit("cooperative_matrices", caps.cooperative_matrices);
   visit("declares_inf_nan_preserve", caps.declares_inf_nan_preserve);
   visit("packs_halves", caps.packs_halves);

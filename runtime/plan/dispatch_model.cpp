@@ -131,7 +131,8 @@ Loop loop_of(const Dispatch& dispatch, uint64_t bytes, uint64_t all_invocations,
     return {0.5, kStepsAround + macs / 16};
   const WindowRow row{std::max<int64_t>(1, number(dispatch, "KERNEL_X")), number(dispatch, "STRIDE_X"),
                       has(dispatch, "SCALE") || (dispatch.shader == "conv" && !has(dispatch, "UNPADDED"))};
-  const TileCode code = tile_code(traits, tile, has(dispatch, "UNIFORM_SLICES"), row);
+  const TileCode code =
+      tile_code(traits, tile, has(dispatch, "UNIFORM_SLICES"), row, has(dispatch, "DOT_PRODUCTS"));
   // Some kernels load several slices, or all columns of a window, before they multiply.
   const auto together = static_cast<double>(std::max<int64_t>(row.taps, number(dispatch, "AHEAD")));
   const double around = kStepsAround + (has(dispatch, "PARTS") ? kStepsToReduce : 0);

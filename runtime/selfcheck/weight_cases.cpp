@@ -42,6 +42,17 @@ SmallOperator with_rounded_results(const SmallOperator& operation) {
   return made;
 }
 
+// Returns the operator with its input in bytes, and weights that exceed signed bytes.
+SmallOperator with_unsigned_weights(const SmallOperator& operation) {
+  SmallOperator made = in_bytes(operation);
+  made.name = operation.name + " with unsigned weights, in bytes";
+  for (Value& value : made.graph.values)
+    if (value.constant && value.type.shape.size() > 1)
+      for (float& weight : value.constant->mutable_as<float>())
+        weight = std::clamp(weight + 100 * kByteStep, -27 * kByteStep, 228 * kByteStep);
+  return made;
+}
+
 // Calls set(weight, output channel, input channel) for each weight of the operator, without filters of
 // depthwise convolutions.
 template <typename Set>
@@ -122,6 +133,7 @@ void add_integer_weights(std::vector<SmallOperator>& list) {
                                          "SqueezeExcite"};
   constexpr std::string_view kRounded[] = {"Conv 1x1", "Conv 3x3", "Conv 3x3 in groups",
                                            "Conv 3x3 depthwise"};
+  constexpr std::string_view kUnsigned[] = {"Conv 1x1", "Conv 3x3"};
   constexpr std::string_view kNarrow[] = {"Conv 1x1",
                                           "Conv 3x3",
                                           "Conv 3x3 of a picture",
@@ -147,6 +159,8 @@ void add_integer_weights(std::vector<SmallOperator>& list) {
     added.push_back(in_bytes(made));
     if (std::ranges::count(kRounded, std::string_view(made.name)) > 0)
       added.push_back(with_rounded_results(made));
+    if (std::ranges::count(kUnsigned, std::string_view(made.name)) > 0)
+      added.push_back(with_unsigned_weights(made));
     if (!made.name.starts_with("ConvTable")) added.push_back(with_byte_weights(made));
   }
   std::ranges::move(added, std::back_inserter(list));

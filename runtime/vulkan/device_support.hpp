@@ -45,6 +45,8 @@ inline constexpr Feature kSubgroupSizeControl = VELLUM_CORE_FEATURE(
     PhysicalDeviceSubgroupSizeControlFeatures, subgroupSizeControl, PhysicalDeviceVulkan13Features);
 inline constexpr Feature kFullSubgroups = VELLUM_CORE_FEATURE(
     PhysicalDeviceSubgroupSizeControlFeatures, computeFullSubgroups, PhysicalDeviceVulkan13Features);
+inline constexpr Feature kIntegerDotProduct = VELLUM_CORE_FEATURE(
+    PhysicalDeviceShaderIntegerDotProductFeatures, shaderIntegerDotProduct, PhysicalDeviceVulkan13Features);
 inline constexpr Feature kMaintenance4 =
     VELLUM_CORE_FEATURE(PhysicalDeviceMaintenance4Features, maintenance4, PhysicalDeviceVulkan13Features);
 inline constexpr Feature kSamplerYcbcrConversion = VELLUM_CORE_FEATURE(

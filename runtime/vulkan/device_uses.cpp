@@ -65,6 +65,11 @@ std::vector<Use> device_uses(const PhysicalDevice& device, const DeviceCaps& cap
     if (device.subgroups.by_extension)
       uses.back().extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
   }
+  if (caps.integer_dot_products && device.caps.integer_dot_products) {
+    uses.push_back({"dot products of bytes", false, {}, {kIntegerDotProduct}});
+    if (device.caps.api_version < VK_API_VERSION_1_3)  // core since then
+      uses.back().extensions.push_back(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
+  }
   if (device.ycbcr)
     uses.push_back({"images of several planes, as of cameras", false, {}, {kSamplerYcbcrConversion}});
   if (device.maintenance4)

@@ -119,6 +119,20 @@ void fill_features(DeviceCaps& caps, const vk::raii::PhysicalDevice& device, con
   caps.memory_budget = support.has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
 }
 
+// SPIR-V for Vulkan 1.1 takes the instructions from an extension, which Vulkan has as core since 1.3.
+void fill_dot_products(DeviceCaps& caps, const vk::raii::PhysicalDevice& device,
+                       const DeviceSupport& support) {
+  const bool known =
+      caps.api_version >= VK_API_VERSION_1_3 || support.has(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
+  if (!known || !support.has(kIntegerDotProduct)) return;
+  using Properties = vk::PhysicalDeviceShaderIntegerDotProductProperties;
+  const auto properties =
+      device.getProperties2<vk::PhysicalDeviceProperties2, Properties>().get<Properties>();
+  caps.integer_dot_products = true;
+  caps.accelerates_signed_dot_products = properties.integerDotProduct4x8BitPackedSignedAccelerated;
+  caps.accelerates_mixed_dot_products = properties.integerDotProduct4x8BitPackedMixedSignednessAccelerated;
+}
+
 bool can_preserve_inf_nan(const vk::raii::PhysicalDevice& device, const DeviceSupport& support,
                           uint32_t api_version) {
   if (api_version < VK_API_VERSION_1_2 && !support.has(VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME))
@@ -273,6 +287,7 @@ PhysicalDevice describe_device(vk::raii::PhysicalDevice handle, uint32_t instanc
       caps.api_version >= VK_API_VERSION_1_2 || support.offers(VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
   caps.driver = driver_name(handle, has_driver_properties, properties.driverVersion);
   fill_features(caps, handle, support);
+  fill_dot_products(caps, handle, support);
   device.subgroups = subgroup_control(handle, caps, support);
   caps.full_subgroups = device.subgroups.full;
   if (device.timestamp_bits > 0) caps.timestamp_period_ns = properties.limits.timestampPeriod;

@@ -22,6 +22,9 @@
 #ifdef HALF_PRODUCTS
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #endif
+#ifdef DOT_PRODUCTS
+#extension GL_EXT_spirv_intrinsics : require
+#endif
 
 #include "conv_window.glsl"
 
@@ -43,11 +46,10 @@ bool in_range(int k) {
 // Adds the products of a row of taps with row `iy` of x. `row`: the row of the first tap in the grid of weights.
 #if defined(BROADCAST)
 void add_row(int iy, int origin_x, int row) {
-  bool row_inside = iy >= 0 && iy < x_shape.y;
+  row_inside = iy >= 0 && iy < x_shape.y;
   iy = clamp(iy, 0, x_shape.y - 1);
   for (int kx = 0; kx < kernel_size.x; ++kx) {
     locate_columns(origin_x + kx * dilation.x, stride.x);
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) inside[i] = inside[i] && row_inside;
     ADDRESS_TYPE(x) address = address_of_x(ivec4(0, iy, first_input + range.x, image));
     for (int k = range.x; k < range.y; k += STEP) {
       load_shared_weights(k, row + kx, taps, grid_width);
@@ -208,7 +210,10 @@ void compute_results() {
 #endif
   for (int ky = 0; ky < kernel_size.y; ++ky) {
     int iy = origin.y + ky * dilation.y;
-#ifndef BROADCAST
+#if defined(DOT_PRODUCTS) && !defined(UNPADDED)
+    row_inside = iy >= 0 && iy < x_shape.y;
+    iy = clamp(iy, 0, x_shape.y - 1);
+#elif !defined(BROADCAST)
     if (iy < 0 || iy >= x_shape.y) continue;
 #endif
 #if defined(POINTWISE_SLICES) && KERNEL_X == 0
@@ -216,6 +221,7 @@ void compute_results() {
 #endif
     add_row(iy, origin.x, first.z * taps + ky * kernel_size.x);
   }
+  complete_sums();
 #ifdef RECOMPUTE_POSITIONS
   // The argument is zero, which compilers cannot recognise.
   first = first_texel(min(x_shape.x, 0));

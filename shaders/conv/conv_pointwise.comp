@@ -31,6 +31,9 @@
 #ifdef HALF_PRODUCTS
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #endif
+#ifdef DOT_PRODUCTS
+#extension GL_EXT_spirv_intrinsics : require
+#endif
 
 #include "conv_pointwise.h"
 #include "tensor.glsl"
@@ -43,10 +46,24 @@ HALF_SLICES_OF_TENSOR(x)
 #define FETCH_X fetch_half_x
 #else
 SLICES_OF_TENSOR(x)
+#ifdef DOT_PRODUCTS
+#include "dot_products.glsl"
+WORDS_OF_SLICES(x)
+#define FETCH_X fetch_word_x
+#else
 #define FETCH_X fetch_x
 #endif
+#endif
 #ifdef FOUR_PIXELS
+#ifdef DOT_PRODUCTS
+WORDS_OF_PIXELS(x)
+#define FETCH_FOUR_X fetch_words_x
+#define FOUR_FACTORS uvec4
+#else
 FOURS_OF_PIXELS(x)
+#define FETCH_FOUR_X fetch_four_x
+#define FOUR_FACTORS vec4[4]
+#endif
 #endif
 TEXELS_IN(w)
 TENSOR_OUT(y)
@@ -67,7 +84,7 @@ FACTORS[TILE_P] slice_of_pixels(inout ADDRESS_TYPE(x) address[TILE_P], inout ADD
   ADDRESS_TYPE(x) first = address[0] + running_offset;
 #ifdef FOUR_PIXELS
   [[unroll]] for (int i = 0; i < TILE_P; i += 4) {
-    vec4 four[4] = fetch_four_x(first + i);
+    FOUR_FACTORS four = FETCH_FOUR_X(first + i);
     [[unroll]] for (int j = 0; j < 4; ++j) x[i + j] = four[j];
   }
 #else
@@ -209,6 +226,7 @@ void compute_results() {
     }
   END_EACH_RUN
 #endif
+  complete_sums();
 
 #ifdef MEAN
   vec4 stored[TILE_S];

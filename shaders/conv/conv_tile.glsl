@@ -25,6 +25,11 @@
 // With INTEGER_SUMS sums may have more bits than a float: partial sums over INTEGER_SUMS input slices, or over
 // one slice and the taps of a row, are accumulated as integers.
 //
+// With DOT_PRODUCTS (dot_products.glsl) x and weights are words of four bytes, and sums are integers. A word of the grid holds the
+// weights of four input channels for one output channel, as signed bytes: the four words of an input slice are those of the four
+// output channels. The last words after the weights are the sums of the weights of each output channel. With OFFSET_WEIGHTS the
+// bytes are weights less a number, because the weights exceed signed bytes.
+//
 // scaled_sums.glsl explains SUM_SCALE, X_IN_STEPS and FIXED_POINT, and tile_broadcast.glsl BROADCAST.
 
 // CHANNELS: the channels of an input slice; fewer than four if the only slice has fewer.
@@ -35,7 +40,12 @@
 #include "fixed_point.glsl"
 #include "residual.glsl"
 
-vec4 sum[TILE_S][TILE_P];
+#ifdef DOT_PRODUCTS
+#define SUMS ivec4
+#else
+#define SUMS vec4
+#endif
+SUMS sum[TILE_S][TILE_P];
 #ifdef INTEGER_SUMS
 ivec4 integer_sum[TILE_S][TILE_P];
 #endif
@@ -49,10 +59,10 @@ vec4 bare_sum_of(int s, int i) {
   ivec4 v = integer_sum[0][i];
   [[unroll]] for (int t = 1; t < TILE_S; ++t) v = s == t ? integer_sum[t][i] : v;
 #else
-  vec4 v = sum[0][i];
+  SUMS v = sum[0][i];
   [[unroll]] for (int t = 1; t < TILE_S; ++t) v = s == t ? sum[t][i] : v;
 #endif
-#if defined(FIXED_POINT) || (defined(BIAS_IN_STEPS) && defined(INTEGER_SUMS))
+#if defined(FIXED_POINT) || (defined(BIAS_IN_STEPS) && defined(INTEGER_SUMS)) || defined(DOT_PRODUCTS)
   return scaled(s, ivec4(v));
 #else
   return scaled(s, vec4(v));
@@ -123,6 +133,17 @@ void end_run() {
     int CAT(run, _end) = min(run + HALF_PRODUCTS, end);
 #define END_EACH_RUN end_run(); }
 
+#elif defined(DOT_PRODUCTS)
+
+#define FACTORS uint
+WORDS_IN_ROWS(w)
+#ifdef OFFSET_WEIGHTS
+int x_sum[TILE_P];  // the sums of the bytes of x
+#endif
+void end_run() {}
+#define FOR_EACH_RUN(run, begin, end) { const int run = begin, CAT(run, _end) = end;
+#define END_EACH_RUN }
+
 #else
 
 #define FACTORS vec4
@@ -163,14 +184,14 @@ void end_run() {}
 
 // Initialises the sums of output slice s. `scale`: the scale of its runs, with HALF_PRODUCTS.
 void start_sums(const int s, vec4 bias, vec4 scale) {
-#ifdef SUM_SCALE
+#if defined(SUM_SCALE) || (defined(DOT_PRODUCTS) && !defined(FIXED_POINT))
   channel_bias[s] = bias;
   bias = vec4(0);
 #endif
 #ifdef X_IN_STEPS
   x_grid.x = 1.0;
 #endif
-  [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = bias;
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = SUMS(bias);
 #ifdef INTEGER_SUMS
   [[unroll]] for (int i = 0; i < TILE_P; ++i) integer_sum[s][i] = ivec4(0);
 #endif
@@ -218,7 +239,15 @@ void start_with_bias(int first_slice, int bias_row, int padded_slices, int grid_
 #endif
 #endif
 #endif
+#ifdef DOT_PRODUCTS
+    // The zero point of x times the sum of the weights is part of each sum of products.
+    ivec4 weights = ivec4(load_words(first_slice + s + CHANNEL_WORDS * padded_slices, bias_row, grid_width));
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = -word_zero_x() * weights;
+#endif
   }
+#ifdef OFFSET_WEIGHTS
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x_sum[i] = 0;
+#endif
 }
 
 // Returns the final value of a sum of an output slice, without residual and activation.
@@ -232,7 +261,7 @@ vec4 finished(vec4 v, int slice, int bias_row, int padded_slices, int grid_width
 
 #if defined(NIBBLES) || defined(WEIGHT_BLOCK)
 BYTES_OF_TEXELS(w)
-#elif defined(BYTE_WEIGHTS) && CHANNELS == 4
+#elif defined(BYTE_WEIGHTS) && CHANNELS == 4 && !defined(DOT_PRODUCTS)
 FOURS_OF_TEXELS(w)
 #endif
 #ifdef WEIGHT_BLOCK
@@ -265,6 +294,27 @@ vec4 from_integers(const int s, vec4 integers) { return integers - w_grid.y; }
 #endif
 #endif
 
+#ifdef DOT_PRODUCTS
+void add_products_of_rows(uint x[TILE_P], int column, int rows[TILE_S]) {
+#ifdef OFFSET_WEIGHTS
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) x_sum[i] += dot_product(0x01010101u, x[i]);
+#endif
+  [[unroll]] for (int s = 0; s < TILE_S; ++s) {
+    uvec4 w = load_words_in_row_w(column, rows[s]);
+    [[unroll]] for (int i = 0; i < TILE_P; ++i)
+      [[unroll]] for (int c = 0; c < 4; ++c) sum[s][i][c] += dot_product(w[c], x[i]);
+  }
+}
+// Completes the sums after the last product.
+void complete_sums() {
+#ifdef OFFSET_WEIGHTS
+  [[unroll]] for (int s = 0; s < TILE_S; ++s)
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] += (128 - int(w_grid.y)) * x_sum[i];
+#endif
+}
+#else
+void complete_sums() {}
+
 // Returns the weights of an input slice for output slice s. `column`: the slice's first input channel.
 FACTORS[CHANNELS] weights_of_slice(const int s, int column, int row) {
   FACTORS w[CHANNELS];
@@ -292,6 +342,7 @@ void add_products_of_rows(FACTORS x[TILE_P], int column, int rows[TILE_S]) {
       [[unroll]] for (int c = 0; c < CHANNELS; ++c) PRODUCT_SUM[s][i] += x[i][c] * w[c];
   }
 }
+#endif
 
 // Returns row_of_w() of each output slice. `row`: the first slice's row; `row_step`: rows from one slice to
 // the next.

@@ -20,8 +20,15 @@ HALF_SLICES_OF_TENSOR(x)
 #define FETCH_X_OR_ZERO fetch_half_or_zero_x
 #else
 SLICES_OF_TENSOR(x)
+#ifdef DOT_PRODUCTS
+#include "dot_products.glsl"
+WORDS_OF_SLICES(x)
+#define FETCH_X fetch_word_x
+#define FETCH_X_OR_ZERO fetch_word_or_zero_x
+#else
 #define FETCH_X fetch_x
 #define FETCH_X_OR_ZERO fetch_or_zero_x
+#endif
 #endif
 TEXELS_IN(w)
 TENSOR_OUT(y)
@@ -42,10 +49,13 @@ bool inside[COLUMNS];
 
 // Computes the columns of x that the taps of one row multiply, and which are `inside` of x; columns in the
 // padding are zero. UNPADDED: no column is in the padding, except for pixels beyond the row, which are not stored.
+//
+// DOT_PRODUCTS: rows of the padding are multiplied, too, because the zero point times the weights is subtracted from all sums.
+bool row_inside = true;
 void locate_columns(int first, int step) {
   [[unroll]] for (int i = 0; i < COLUMNS; ++i) {
     int at = first + i * step;
-    inside[i] = at >= 0 && at < x_shape.x;
+    inside[i] = row_inside && at >= 0 && at < x_shape.x;
     column[i] = clamp(at, 0, x_shape.x - 1);
   }
 }
@@ -54,7 +64,7 @@ FACTORS load_column(int i, ADDRESS_TYPE(x) address) {
 #ifdef UNPADDED
   return FETCH_X(address);
 #else
-#ifdef INTERIOR_END
+#if defined(INTERIOR_END) && !defined(DOT_PRODUCTS)
   if (i >= INTERIOR_BEGIN && i < INTERIOR_END) return FETCH_X(address);
 #endif
   return FETCH_X_OR_ZERO(address, inside[i]);

@@ -9,12 +9,15 @@
 // both steps. With SUMS_IN_STEPS, scaled sums are numbers of the steps to which they are rounded next, by
 // with_residual() or activate().
 //
+// With DOT_PRODUCTS sums are integers, to which the bias is added at the end.
+//
 // With FIXED_POINT, x and weights are integers. (sum + bias) is multiplied by a fixed-point number and rounded
 // as in LiteRT's reference kernels (MultiplyByQuantizedMultiplier() in
 // tensorflow/lite/kernels/internal/common.cc), with ROUNDS_ONCE once. The words after the weights are integers:
 // four of bias for each output slice, then four of multiplier for each, then four of shift for each.
 
 #ifdef FIXED_POINT
+#define CHANNEL_WORDS 3  // of each output channel
 WORDS_OF_TEXELS(w)
 ivec4 channel_bias[TILE_S], channel_multiplier[TILE_S], channel_shift[TILE_S];
 
@@ -33,13 +36,16 @@ vec4 scaled(int s, ivec4 v) {
 }
 vec4 scaled(int s, vec4 v) { return scaled(s, ivec4(v)); }
 #elif defined(BYTE_WEIGHTS)
+#define CHANNEL_WORDS 2
 WORDS_OF_TEXELS(w)
 #ifndef WEIGHT_BLOCK
 vec4 channel_scale[TILE_S];
 #endif
+#if defined(SUM_SCALE) || defined(DOT_PRODUCTS)
+vec4 channel_bias[TILE_S];
+#endif
 #ifdef SUM_SCALE
 LINEAR_IN(sum_scale)
-vec4 channel_bias[TILE_S];
 float scale_of_sums() { return intBitsToFloat(load_sum_scale(0)); }
 #endif
 #ifdef WEIGHT_BLOCK
@@ -54,12 +60,14 @@ vec4 scale_of_slice(int s) {
   [[unroll]] for (int t = 1; t < TILE_S; ++t) scale = s == t ? channel_scale[t] : scale;
   return scale;
 }
-#ifdef SUM_SCALE
+#if defined(SUM_SCALE) || defined(DOT_PRODUCTS)
 vec4 bias_of_slice(int s) {
   vec4 bias = channel_bias[0];
   [[unroll]] for (int t = 1; t < TILE_S; ++t) bias = s == t ? channel_bias[t] : bias;
   return bias;
 }
+#endif
+#ifdef SUM_SCALE
 // Returns v times the scales of output slice s, and its bias with SUM_SCALE.
 #ifdef BIAS_IN_STEPS
 vec4 scaled(int s, vec4 v) { return scale_of_slice(s) * (v + bias_of_slice(s)); }
@@ -71,6 +79,8 @@ vec4 scaled(int s, vec4 v) {
   return result;
 }
 #endif
+#elif defined(DOT_PRODUCTS)
+vec4 scaled(int s, ivec4 v) { return scale_of_slice(s) * (vec4(v) + bias_of_slice(s)); }
 #else
 vec4 scaled(int s, vec4 v) { return scale_of_slice(s) * v; }
 #endif

@@ -20,13 +20,13 @@ int lane_of_row() { return int(gl_LocalInvocationID.x); }
 #endif
 
 // [texel of the tile][split][lane]
-shared vec4 partial_sums[TILE_S * TILE_P * PARTS * WORKGROUP_X];
+shared SUMS partial_sums[TILE_S * TILE_P * PARTS * WORKGROUP_X];
 
 // Returns (first, one after the last) of the input slices of this invocation's split; only one split has the bias.
 ivec2 slices_of_split(int input_slices) {
   int split = split_index();
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = split == 0 ? sum[s][i] : vec4(0);
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) sum[s][i] = split == 0 ? sum[s][i] : SUMS(0);
   int split_slices = (input_slices + PARTS - 1) / PARTS;
 #ifdef HALF_PRODUCTS
   split_slices = (split_slices + HALF_PRODUCTS - 1) / HALF_PRODUCTS * HALF_PRODUCTS;  // whole runs
@@ -45,7 +45,7 @@ void share_partial_sums() {
 // Returns the sum of all splits for a texel of the tile. Each split reduces every PARTS-th texel, beginning
 // with split_index().
 vec4 reduced_sum(int texel) {
-  vec4 whole = vec4(0);
+  SUMS whole = SUMS(0);
   for (int split = 0; split < PARTS; ++split)
     whole += partial_sums[(texel * PARTS + split) * WORKGROUP_X + lane_of_row()];
   return scaled(texel / TILE_P, whole);

@@ -125,10 +125,13 @@ TEST(Adopt, RequirementsNameWhatIsEnabled) {
   };
   vk::PhysicalDeviceVulkan11Features core11;
   vk::PhysicalDeviceVulkan12Features core12;
+  vk::PhysicalDeviceVulkan13Features core13;
   core11.pNext = &core12;
+  core12.pNext = &core13;
   EXPECT_NE(wants.enable_features(&core11), nullptr);
   EXPECT_EQ(has_feature("storageBuffer16BitAccess"), core11.storageBuffer16BitAccess == VK_TRUE);
   EXPECT_EQ(has_feature("shaderFloat16"), core12.shaderFloat16 == VK_TRUE);
+  EXPECT_EQ(has_feature("shaderIntegerDotProduct"), core13.shaderIntegerDotProduct == VK_TRUE);
   EXPECT_TRUE(std::ranges::none_of(wants.uses(), &DeviceUse::required));
 }
 

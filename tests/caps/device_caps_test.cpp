@@ -39,6 +39,7 @@ TEST(DeviceCaps, KernelsForMoreThanADeviceHasDoNotRun) {
   EXPECT_FALSE(runs([](DeviceCaps& other) { other.fp16_buffer_storage = true; }));
   EXPECT_FALSE(runs([](DeviceCaps& other) { other.subgroup_size = 64; }));
   EXPECT_FALSE(runs([](DeviceCaps& other) { other.declares_inf_nan_preserve = true; }));
+  EXPECT_FALSE(runs([](DeviceCaps& other) { other.integer_dot_products = true; }));
   EXPECT_FALSE(runs([](DeviceCaps& other) { other.cooperative_matrices.emplace_back(); }));
   // The size of subgroups that no kernel uses, and traits, which say what is fast.
   EXPECT_TRUE(runs([](DeviceCaps& other) {

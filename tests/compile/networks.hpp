@@ -1,6 +1,7 @@
 // Networks of the blocks whose layers devices compute together, with the shapes of the published ones.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,15 @@ class NetworkBuilder {
     return conv(channels_, kernel, stride, channels_);
   }
   NetworkBuilder& relu() { return unary("Relu"); }
+  // Rounds to bytes, as quantised models do with every tensor.
+  NetworkBuilder& round() {
+    const std::string name = next("round");
+    model_.initializer(name + ".step", HostTensor::f32({}, std::vector<float>{1.0f / 16}))
+        .initializer(name + ".zero", HostTensor::from<int64_t>(DType::u8, {}, std::vector<int64_t>{100}))
+        .node("QuantizeLinear", {value_, name + ".step", name + ".zero"}, {name + ".bytes"})
+        .node("DequantizeLinear", {name + ".bytes", name + ".step", name + ".zero"}, {name}, {}, name);
+    return at(name);
+  }
   NetworkBuilder& relu6() {
     const std::string name = next("relu6");
     model_.initializer(name + ".low", HostTensor::f32({}, std::vector<float>{0}))
@@ -177,6 +187,18 @@ inline Graph efficientnet() {
 }
 
 // Iandola et al., SqueezeNet, arXiv 1602.07360, version 1.1.
+// Layers of tensors and weights in bytes.
+inline Graph quantised() {
+  NetworkBuilder builder({1, 3, 96, 96});
+  builder.round().conv(16, 3, 2).relu().round().depthwise(3).relu().round().conv(32, 1).round();
+  builder.conv(64, 3).relu().round().conv(16, 1).round();
+  Graph graph = builder.graph();
+  for (Value& value : graph.values)
+    if (value.constant && value.constant->shape().size() == 4)
+      for (float& weight : value.constant->mutable_as<float>()) weight = std::nearbyint(64 * weight) / 64;
+  return graph;
+}
+
 inline Graph squeezenet() {
   NetworkBuilder net({1, 3, 224, 224});
   net.conv(64, 3, 2).relu().max_pool(3, 2).fire(16, 64).fire(16, 64).max_pool(3, 2);

@@ -42,6 +42,7 @@ std::vector<Network> networks() {
                             {"mobilenet_v2_large", [] { return mobilenet_v2(512); }},
                             {"efficientnet", efficientnet},
                             {"squeezenet", squeezenet},
+                            {"quantised", quantised},
                             {"alternating", [] { return alternating(1, 56, 16); }},
                             {"alternating_small", [] { return alternating(1, 14, 48); }},
                             {"alternating_batch", [] { return alternating(2, 30, 18); }}};

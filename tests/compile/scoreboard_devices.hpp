@@ -23,18 +23,27 @@ struct ScoreboardGpu {
   DeviceType type;
   uint32_t subgroup_size, shared_kib;
   bool prefers_images, reads_images_as_storage;
+  // Dot products of bytes that the driver reports as accelerated (Mesa 25.0.7); those of Arm and NVIDIA were
+  // not asked.
+  bool signed_dot_products = false, mixed_dot_products = false;
 };
 
 // With the limits that Mesa's drivers have in common.
 inline constexpr ScoreboardGpu kGpus[] = {
-    {"navi31", "AMD Radeon RX 7900 XTX (RADV NAVI31)", kAmd, DeviceType::discrete_gpu, 64, 64, false, true},
-    {"navi21", "AMD Radeon RX 6800 XT (RADV NAVI21)", kAmd, DeviceType::discrete_gpu, 64, 64, false, true},
+    {"navi31", "AMD Radeon RX 7900 XTX (RADV NAVI31)", kAmd, DeviceType::discrete_gpu, 64, 64, false, true,
+     true, true},
+    {"navi21", "AMD Radeon RX 6800 XT (RADV NAVI21)", kAmd, DeviceType::discrete_gpu, 64, 64, false, true,
+     true},
     {"renoir", "AMD Radeon Graphics (RADV RENOIR)", kAmd, DeviceType::integrated_gpu, 64, 64, false, true},
     {"a618", "Turnip Adreno (TM) 618", kQualcomm, DeviceType::integrated_gpu, 64, 32, true, false},
-    {"a660", "Turnip Adreno (TM) 660", kQualcomm, DeviceType::integrated_gpu, 64, 32, true, false},
-    {"a740", "Turnip Adreno (TM) 740", kQualcomm, DeviceType::integrated_gpu, 64, 32, true, false},
-    {"intel-tgl", "Intel(R) Xe Graphics (TGL GT2)", kIntel, DeviceType::integrated_gpu, 32, 64, false, true},
-    {"intel-mtl", "Intel(R) Graphics (MTL)", kIntel, DeviceType::integrated_gpu, 32, 64, false, true},
+    {"a660", "Turnip Adreno (TM) 660", kQualcomm, DeviceType::integrated_gpu, 64, 32, true, false, false,
+     true},
+    {"a740", "Turnip Adreno (TM) 740", kQualcomm, DeviceType::integrated_gpu, 64, 32, true, false, false,
+     true},
+    {"intel-tgl", "Intel(R) Xe Graphics (TGL GT2)", kIntel, DeviceType::integrated_gpu, 32, 64, false, true,
+     true, true},
+    {"intel-mtl", "Intel(R) Graphics (MTL)", kIntel, DeviceType::integrated_gpu, 32, 64, false, true, true,
+     true},
     {"mali-g610", "Mali-G610 MC4", kArm, DeviceType::integrated_gpu, 16, 32, false, false},
     {"tu104", "NVIDIA GeForce RTX 2080 (NVK TU104)", kNvidia, DeviceType::discrete_gpu, 32, 48, true, true},
     {"ga102", "NVIDIA GeForce RTX 3090 (NVK GA102)", kNvidia, DeviceType::discrete_gpu, 32, 48, true, true},
@@ -59,6 +68,9 @@ inline DeviceCaps caps_of(const ScoreboardGpu& gpu) {
   caps.min_storage_buffer_offset_alignment = caps.min_texel_buffer_offset_alignment = 64;
   caps.fp16_arithmetic = caps.fp16_buffer_storage = true;
   caps.subgroup_arithmetic = caps.subgroup_broadcast = caps.full_subgroups = true;
+  caps.integer_dot_products = true;
+  caps.accelerates_signed_dot_products = gpu.signed_dot_products;
+  caps.accelerates_mixed_dot_products = gpu.mixed_dot_products;
   caps.subgroup_size = gpu.subgroup_size;
   caps.unified_memory = gpu.type == DeviceType::integrated_gpu;
   caps.prefers_images = gpu.prefers_images;

@@ -100,6 +100,19 @@ TEST(TileCode, FitsWindows) {
             tile_code(gpu_traits(kAmd), {1, 1}, true, {1, 2, 1}).efficiency);
 }
 
+// As Mesa compiles conv_pointwise.comp and conv.comp with DOT_PRODUCTS. The model knows no bytes of images,
+// which take instructions to be packed in words.
+TEST(TileCode, DotProductsMultiplyFourBytesAtATime) {
+  const auto efficiency = [](uint32_t vendor, const OutputTile& tile, bool uniform, const WindowRow& row) {
+    return tile_code(gpu_traits(vendor), tile, uniform, row, true).efficiency;
+  };
+  EXPECT_NEAR(efficiency(kAmd, {1, 4}, true, {}), 3.76, 0.4);
+  EXPECT_NEAR(efficiency(kAmd, {1, 2}, true, {3, 1, 1}), 3.0, 0.4);
+  EXPECT_NEAR(efficiency(kAmd, {1, 4}, true, {3, 1, 1}), 3.43, 0.4);
+  EXPECT_NEAR(efficiency(kQualcomm, {4, 2}, false, {}), 2.21, 0.5);
+  EXPECT_NEAR(efficiency(kIntel, {4, 1}, false, {3, 1, 1}), 1.83, 0.5);
+}
+
 TEST(TileCode, LargerTilesMultiplyMoreForEachLoadInFewerSubgroups) {
   for (const uint32_t vendor : {kAmd, kIntel, kNvidia, kQualcomm, kArm, 0u})
     for (const bool uniform : {false, true}) {

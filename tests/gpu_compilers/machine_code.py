@@ -13,7 +13,7 @@ import re
 
 @dataclasses.dataclass
 class HotLoop:
-    fmas: float      # multiply-adds of one lane in one iteration
+    fmas: float      # multiply-adds of one lane in one iteration; a dot product of four bytes is four of them
     slots: float     # cycles (AMD) or issue slots (others) of the unit that multiplies
     loads: int       # memory instructions that load
     counts: dict     # instructions by kind
@@ -80,6 +80,9 @@ def amd(lines):
             elif re.match(r"v_(fma|fmac|fmaak|fmamk|mad|mac)_(mix|mixlo|mixhi|f16|f32|legacy)", op):
                 fmas, cycles = fmas + 1, cycles + 1
                 kinds["fma"] += 1
+            elif re.match(r"v_dot4", op):
+                fmas, cycles = fmas + 4, cycles + 1
+                kinds["dot product"] += 1
             elif re.match(r"v_mul_(lo|hi)_|v_mad_[ui]64|v_(rcp|rsq|exp|log|sqrt|sin|cos)_", op):
                 cycles += 4
                 kinds["quarter rate"] += 1
@@ -123,7 +126,7 @@ def ir3(lines):
                 kinds["store"] += 1
             else:
                 slots += repeat
-                fmas += repeat if op.startswith("mad.f") else 0
+                fmas += repeat if op.startswith("mad.f") else 4 * repeat if op.startswith("dp4acc") else 0
                 kinds["mad" if op.startswith("mad.f") else "nop" if op == "nop" else "other"] += repeat
         return HotLoop(fmas, slots, loads, dict(kinds))
 
@@ -140,7 +143,7 @@ def gen(lines):
                 kinds[re.split(r"[\s(]", line)[0]] += 1
         loads = sum(number for op, number in kinds.items() if op.startswith("send"))
         slots = sum(number for op, number in kinds.items() if not re.match(r"send|while|if|else|endif|break|sync", op))
-        return HotLoop(kinds["mad"], slots, loads, dict(kinds))
+        return HotLoop(kinds["mad"] + 4 * kinds["dp4a"], slots, loads, dict(kinds))
 
     return count_loops(count, lines, loops_between(lines, r"LABEL(\d+):", r"while.*JIP:\s*LABEL(\d+)"),
                        r"\bsend", r"^\s*send\w*\(\d+\)\s+null")

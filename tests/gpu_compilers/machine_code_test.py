@@ -49,6 +49,29 @@ block 24 L30 [23, 24] -> {
 @p0             bra L30                                         // delay=1
 } -> [24, 25]
 """
+AMD_BYTES = """==== Assembly: Final Assembly
+BB1:
+  buffer_load_b32 v0, v4, s[0:3], 0 offen
+  v_dot4_i32_iu8 v5, s4, v0, v5 neg_lo:[1,0,0]
+  v_dot4c_i32_i8_e32 v6, s5, v0
+  v_add_nc_u32_e32 v4, 16, v4
+  s_cbranch_scc1 BB1
+"""
+IR3_BYTES = """==== IR3 Assembly: Final IR3 assembly for the native gpu binary
+l1:
+isam.1d (u32)(xyzw)r0.x, r4.x, s#0, t#1
+(sy)dp4acc.mixed.low r2.x, r0.x, r1.x, r2.x
+(nop3) add.s r4.x, r4.x, 1
+br p0.x, #l1
+end
+"""
+GEN_BYTES = """==== GEN Assembly: Final GEN assembly for the generated shader binary
+LABEL1:
+send(16) g10UD g9UD nullUD 0x0 0x0
+dp4a(16) g20<1>D g20<8,8,1>D g2<0,1,0>D g10<1,1,1>UD
+add(16) g9<1>D g9<8,8,1>D 16D
+(+f0.0) while(16) JIP: LABEL1 UIP: LABEL1
+"""
 VALHALL = """==== Assembly: Final Assembly
    IMUL.i32 r0, u6, u7
    LD_BUFFER.i128.unsigned.slot0.wait0 @r52:r53:r54:r55, ^r44, 0x1000000
@@ -118,6 +141,11 @@ class HotLoop(unittest.TestCase):
 
     def test_valhall_follows_offsets_of_branches(self):
         self.expect(VALHALL, fmas=1 + 2, slots=3, loads=1)
+
+    def test_a_dot_product_of_bytes_is_four_multiply_adds(self):
+        self.expect(AMD_BYTES, fmas=8, slots=3, loads=1)
+        self.expect(IR3_BYTES, fmas=4, slots=1 + 3 + 1 + 1, loads=1)
+        self.expect(GEN_BYTES, fmas=4, slots=2, loads=1)
 
     def test_the_innermost_loop_is_the_hot_one(self):
         self.expect(NESTED, fmas=1, slots=1, loads=1)

@@ -45,6 +45,7 @@ DeviceCaps device(DeviceType type, uint32_t vendor) {
   caps.type = type;
   caps.vendor_id = vendor;
   caps.fp16_arithmetic = true;
+  caps.integer_dot_products = caps.accelerates_signed_dot_products = vendor == kAmd;
   set_default_traits(caps);
   return caps;
 }

@@ -23,6 +23,8 @@ TEST(Caps, ClampingLowersWhatIsAboveTheBaselineAndNothingElse) {
   caps.buffer_image_granularity = 1;
   caps.fp16_arithmetic = caps.fp16_buffer_storage = caps.subgroup_arithmetic = true;
   caps.subgroup_broadcast = caps.full_subgroups = true;
+  caps.integer_dot_products = caps.accelerates_signed_dot_products = true;
+  caps.accelerates_mixed_dot_products = true;
   caps.cooperative_matrices.emplace_back();
   const DeviceCaps clamped = clamp_to_android_baseline_2022(caps);
   EXPECT_EQ(clamped.name, "large");
@@ -34,6 +36,8 @@ TEST(Caps, ClampingLowersWhatIsAboveTheBaselineAndNothingElse) {
   EXPECT_EQ(clamped.buffer_image_granularity, 4096u);
   EXPECT_FALSE(clamped.fp16_arithmetic || clamped.fp16_buffer_storage || clamped.subgroup_arithmetic);
   EXPECT_FALSE(clamped.subgroup_broadcast || clamped.full_subgroups);
+  EXPECT_FALSE(clamped.integer_dot_products || clamped.accelerates_signed_dot_products ||
+               clamped.accelerates_mixed_dot_products);
   EXPECT_TRUE(clamped.cooperative_matrices.empty());
 }
 

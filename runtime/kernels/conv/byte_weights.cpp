@@ -1,6 +1,7 @@
 #include "kernels/conv/byte_weights.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -173,6 +174,7 @@ std::vector<int64_t> ByteWeights::packing_parameters() const {
   if (x_step != 0.0f)
     parameters.insert(parameters.end(),
                       {3, std::bit_cast<int32_t>(x_step), std::bit_cast<int32_t>(sum_step)});
+  if (dot_products != DotProducts::none) parameters.push_back(4);
   if (!fixed_point) return parameters;
   uint64_t hash = 14695981039346656037u;  // FNV-1a, of 32 bits at a time
   const auto add = [&](int32_t number) { hash = (hash ^ static_cast<uint32_t>(number)) * 1099511628211u; };
@@ -267,6 +269,15 @@ void ByteTexels::set_integer(size_t column, size_t channel, int32_t integer) {
 
 void ByteTexels::set_byte(size_t texel, size_t channel, uint8_t byte) {
   bytes_[4 * texel + channel] = std::byte{byte};
+}
+
+void ByteTexels::transpose(size_t texels) {
+  constexpr std::byte kOffset{128};
+  for (size_t first = 0; first < 4 * texels; first += 16) {
+    std::array<std::byte, 16> block;
+    std::copy_n(&bytes_[first], block.size(), block.begin());
+    for (size_t i = 0; i < block.size(); ++i) bytes_[first + i] = block[4 * (i % 4) + i / 4] ^ kOffset;
+  }
 }
 
 void ByteTexels::set_word(size_t texel, float word) { std::memcpy(&bytes_[4 * texel], &word, sizeof(word)); }

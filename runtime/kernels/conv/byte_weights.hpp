@@ -24,6 +24,10 @@ struct WeightBlocks {
   std::vector<uint8_t> zero;    // zero points likewise; empty: all are ByteWeights::zero
 };
 
+// How a kernel multiplies bytes of weights with bytes of its input: one by one as floats, or four by four as
+// integers, of which those of the weights are signed, and those of the input signed or unsigned.
+enum class DotProducts : uint8_t { none, signed_bytes, mixed_bytes };
+
 struct ByteWeights {
   std::vector<float> scale;  // for each output channel; 1 if blocks have scales
   int32_t zero = 128;        // zero point: the integer n is the byte n + zero
@@ -41,12 +45,17 @@ struct ByteWeights {
   float x_step = 0.0f;
   // Not 0, with x_step: the scaled sums are numbers of steps of this size, to which they are rounded next.
   float sum_step = 0.0f;
+  // Not none: the kernel multiplies four bytes at a time (dot_products.hpp). Requires an x_step or
+  // fixed_point.
+  DotProducts dot_products = DotProducts::none;
   int64_t bits = 8;  // of an integer: 8, or 4, which only some kernels read (narrow_weights())
   // Not null: blocks of input channels have scales, and the bias is not divided by a scale.
   std::shared_ptr<const WeightBlocks> blocks = nullptr;
 
   // Returns the number of input channels whose weights a texel of four bytes holds.
   int64_t texel_channels() const { return 8 / bits; }
+  // Returns whether kernels add partial sums of floats to integers.
+  bool adds_in_runs() const { return exceeds_floats && dot_products == DotProducts::none; }
   // Returns the number of 32-bit words that each output channel has after its weights.
   int64_t words() const { return fixed_point ? 3 : blocks ? 1 : 2; }
   // Returns word `word` of a channel: 0 the bias, 1 the scale or multiplier, 2 the shift. Returns 0 for a
@@ -127,6 +136,9 @@ class ByteTexels {
   void set_integer(size_t column, size_t channel, int32_t integer);
   void set_word(size_t texel, float word);
   void set_byte(size_t texel, size_t channel, uint8_t byte);
+  // Makes four output channels of an input channel in each of the first `texels` texels four input channels
+  // of an output channel, as signed bytes: transposes each four texels, and subtracts 128.
+  void transpose(size_t texels);
   std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:

@@ -6,6 +6,7 @@
 #include "cost/device_traits.hpp"
 #include "cost/registers.hpp"
 #include "kernels/conv/dispatch.hpp"
+#include "kernels/conv/dot_products.hpp"
 #include "kernels/conv/split_k.hpp"
 #include "kernels/conv/subgroup_broadcast.hpp"
 
@@ -93,7 +94,9 @@ void emit_direct(Lowering& lowering, const ConvProblem& problem, const DirectKer
             : in_steps(lowering,
                        byte_weights(lowering, 1, !kernel.tile.broadcasts() && kernel.tile.split_k() == 1),
                        problem.activation);
-  kernel.reads_planes = inputs < 4 && groups == 1;
+  if (!kernel.tile.broadcasts() && !fused.values)
+    kernel.weights.bytes = in_dot_products(lowering, kernel.weights.bytes, problem.products());
+  kernel.reads_planes = inputs < 4 && groups == 1 && !multiplies_dots(kernel.weights.bytes);
   if (kernel.reads_planes) kernel.defines.emplace_back("CHANNELS", std::to_string(inputs));
   if (problem.pointwise_outputs > 0) {
     kernel.defines.emplace_back("POINTWISE_SLICES", std::to_string(problem.pointwise_outputs / 4));

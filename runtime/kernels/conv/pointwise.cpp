@@ -6,6 +6,7 @@
 #include "cost/device_traits.hpp"
 #include "cost/registers.hpp"
 #include "cost/subgroups.hpp"
+#include "kernels/conv/dot_products.hpp"
 #include "kernels/conv/result_table.hpp"
 #include "kernels/conv/split_k.hpp"
 #include "kernels/conv/subgroup_broadcast.hpp"
@@ -51,6 +52,8 @@ void emit_pointwise(Lowering& lowering, const ConvProblem& problem, const Pointw
     weights.bytes = byte_weights(lowering, 1, can_scale_sums(tile, true));
   if (std::holds_alternative<InvocationTile>(tile))
     weights.bytes = in_steps(lowering, weights.bytes, problem.activation);
+  if (reads_narrow_weights(tile))
+    weights.bytes = in_dot_products(lowering, weights.bytes, problem.products());
   ConvExtras extras{.residual = read_residual(lowering), .scaling = problem.scaling};
   if (problem.has_scale) extras.scale = lowering.read(4, Layout::channels4);
   TensorId x = lowering.read(0, Layout::channels4);

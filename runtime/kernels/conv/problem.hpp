@@ -44,6 +44,7 @@ struct ConvProblem {
   bool has_much_of_common_window = false;
 
   int64_t group_inputs() const { return inputs / groups; }
+  int64_t products() const { return window.taps() * group_inputs(); }  // of a sum
   int64_t whole_lines() const { return whole_images * whole_height; }
   int64_t whole_pixels() const { return whole_lines() * width; }
   int64_t macs() const { return whole_pixels() * outputs * window.taps() * group_inputs(); }

@@ -1,6 +1,7 @@
 #include "kernels/conv/weights.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -8,6 +9,7 @@
 
 #include "cost/device_traits.hpp"
 #include "graph/operators/conv/scaled_conv.hpp"
+#include "kernels/conv/dot_products.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/value_grids.hpp"
 #include "program/divide.hpp"
@@ -94,7 +96,8 @@ int64_t ConvWeights::texels_after_weights() const {
   if (!bytes) return run.of_halves() ? 3 * rows : rows;
   const int64_t words = 4;  // for each slice: one word for each channel
   const int64_t zeros = bytes->blocks && !bytes->blocks->zero.empty() ? 1 : 0;
-  return bytes->words() * words * rows + block_scales() * (words + zeros);
+  const int64_t sums = bytes->dot_products != DotProducts::none ? 1 : 0;
+  return (bytes->words() + sums) * words * rows + block_scales() * (words + zeros);
 }
 
 int64_t ConvWeights::height() const {
@@ -150,6 +153,16 @@ void ConvWeights::pack_blocks(ByteTexels& texels, const WeightAt& weight) const 
   });
 }
 
+void ConvWeights::set_sums(ByteTexels& texels, const WeightAt& weight) const {
+  const int64_t rows = blocks() * tile_slices, first = rows * (taps * width() + 4 * bytes->words());
+  std::vector<int32_t> sums(static_cast<size_t>(4 * rows), 0);
+  for_each_weight(weight, [&](int64_t, int64_t m, float value) {
+    sums[static_cast<size_t>(m)] += static_cast<int32_t>(std::nearbyint(value / bytes->unit(m)));
+  });
+  for (size_t m = 0; m < sums.size(); ++m)
+    texels.set_word(static_cast<size_t>(first) + m, std::bit_cast<float>(sums[m]));
+}
+
 std::vector<std::byte> ConvWeights::pack_bytes(const WeightAt& weight, const std::vector<float>& bias) const {
   ByteTexels texels(static_cast<size_t>(width() * height()), *bytes);
   if (bytes->blocks)
@@ -160,6 +173,10 @@ std::vector<std::byte> ConvWeights::pack_bytes(const WeightAt& weight, const std
     });
   const auto rows = static_cast<size_t>(blocks() * tile_slices);
   const size_t first = rows * static_cast<size_t>(taps * width());
+  if (bytes->dot_products != DotProducts::none) {
+    texels.transpose(first);
+    set_sums(texels, weight);
+  }
   for (size_t m = 0; m < 4 * rows; ++m) {
     for (size_t word = 0; word < static_cast<size_t>(bytes->words()); ++word)
       texels.set_word(first + 4 * rows * word + m,
@@ -202,7 +219,9 @@ TensorDesc weight_grid(const Lowering& lowering, int64_t width, int64_t height) 
 }
 
 TensorDesc weight_grid(const Lowering& lowering, const ConvWeights& weights) {
-  const TensorDesc desc = weight_grid(lowering, weights.width(), weights.height());
+  TensorDesc desc = weight_grid(lowering, weights.width(), weights.height());
+  // A texel of an image of bytes fills four registers, and would be packed again; buffers are read as words.
+  if (multiplies_dots(weights.bytes)) desc.storage = Storage::buffer;
   return weights.bytes ? in_bytes(desc, *weights.bytes) : desc;
 }
 
@@ -254,10 +273,11 @@ void add_byte_weights(Lowering& lowering, Dispatch& dispatch, const ByteWeightsP
     if (!blocks->zero.empty()) define(dispatch, "BLOCK_ZEROS");
   }
   // A float holds the sum of 64 slices: four products of at most 255 * 255 each.
-  if (bytes->exceeds_floats) define(dispatch, "INTEGER_SUMS", "64");
+  if (bytes->adds_in_runs()) define(dispatch, "INTEGER_SUMS", "64");
   if (bytes->fixed_point || bytes->x_step != 0.0f) define(dispatch, "X_IN_STEPS");
   if (bytes->fixed_point || bytes->sum_step != 0.0f) define(dispatch, "SUMS_IN_STEPS");
   if (bytes->fixed_point) define(dispatch, "FIXED_POINT");
+  define_dot_products(dispatch, *bytes);
   if (bytes->fixed_point && bytes->fixed_point->rounds_once) define(dispatch, "ROUNDS_ONCE");
   if (!bytes->scales_last) return;
   dispatch.bindings.push_back(reads("sum_scale", lowering.read(3, Layout::linear)));

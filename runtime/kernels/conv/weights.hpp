@@ -27,6 +27,10 @@ namespace vellum {
 // each row of the grid, four words of scales for each block; then, if zero points differ, a word of four zero
 // points for each block.
 //
+// For dot products a word holds the weights of four input channels for one output channel, as signed bytes:
+// the words of an input slice are those of the four output channels. After the other words come the sums of
+// the weights of all output channels.
+//
 // In a grouped convolution each block of `tile_slices` output slices has columns of its own: they begin at
 // the slice that holds the first input channel of the block's first group, and span as many slices as the
 // widest block needs. Input channels of other groups have weight 0.
@@ -43,7 +47,7 @@ struct ConvWeights {
   int64_t group_outputs() const { return outputs / groups; }
   // Returns whether kernels have an outer loop over runs of input slices, after each of which they add the
   // run's partial sums to the accumulators.
-  bool adds_in_runs() const { return run.of_halves() || (bytes && (bytes->exceeds_floats || bytes->blocks)); }
+  bool adds_in_runs() const { return run.of_halves() || (bytes && (bytes->adds_in_runs() || bytes->blocks)); }
   int64_t blocks() const;
   int64_t window_slices() const;
   int64_t columns() const;  // of weights, of which a texel holds several if they have 4 bits
@@ -67,6 +71,7 @@ struct ConvWeights {
   int64_t texels_after_weights() const;
   int64_t block_scales() const;  // texels of scales of blocks, with those of padding
   void pack_blocks(ByteTexels& texels, const WeightAt& weight) const;
+  void set_sums(ByteTexels& texels, const WeightAt& weight) const;  // for dot products
 };
 
 // Return the desc of a weight grid of width x height texels. Throw Error(unsupported) if it is larger than

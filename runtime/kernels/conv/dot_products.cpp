@@ -1,0 +1,50 @@
+#include "kernels/conv/dot_products.hpp"
+
+#include <memory>
+#include <string>
+
+namespace vellum {
+namespace {
+
+constexpr int32_t kSignedZero = 128;  // the zero point of signed bytes that are stored as unsigned ones
+
+// Returns the dot products for which the device has instructions. Unsigned bytes of an input need no
+// conversion.
+DotProducts accelerated(const DeviceCaps& caps) {
+  if (!caps.integer_dot_products) return DotProducts::none;
+  if (caps.accelerates_mixed_dot_products) return DotProducts::mixed_bytes;
+  return caps.accelerates_signed_dot_products ? DotProducts::signed_bytes : DotProducts::none;
+}
+
+// Returns whether kernels may multiply the result of in_steps(), which may be null, by dot products for which
+// the device has instructions. `products`: the products of a sum.
+bool has_dot_products(const DeviceCaps& caps, const ByteWeightsPointer& bytes, int64_t products) {
+  constexpr int64_t kMostProducts = int64_t{1} << 15;  // of at most 255 * 255, within 31 bits
+  if (accelerated(caps) == DotProducts::none || !bytes || products > kMostProducts) return false;
+  if (bytes->bits != 8 || bytes->blocks || bytes->scales_last) return false;
+  return bytes->fixed_point || bytes->x_step != 0.0f;
+}
+
+}  // namespace
+
+ByteWeightsPointer in_dot_products(Lowering& lowering, const ByteWeightsPointer& bytes, int64_t products) {
+  if (!has_dot_products(lowering.caps(), bytes, products)) return bytes;
+  const bool uses = lowering.best_of<bool>(
+      {{.name = {"dot products"}, .parameters = true}, {{"products of floats"}, kOnlyIfMeasured, false}});
+  if (!uses) return bytes;
+  ByteWeights found = *bytes;
+  found.dot_products = accelerated(lowering.caps());
+  return std::make_shared<const ByteWeights>(std::move(found));
+}
+
+bool multiplies_dots(const ByteWeightsPointer& bytes) {
+  return bytes && bytes->dot_products != DotProducts::none;
+}
+
+void define_dot_products(Dispatch& dispatch, const ByteWeights& bytes) {
+  if (bytes.dot_products == DotProducts::none) return;
+  define(dispatch, "DOT_PRODUCTS", bytes.dot_products == DotProducts::signed_bytes ? "1" : "2");
+  if (bytes.zero != kSignedZero) define(dispatch, "OFFSET_WEIGHTS");
+}
+
+}  // namespace vellum
