@@ -131,8 +131,8 @@ void add_integer_weights(std::vector<SmallOperator>& list) {
                                          "ConvTable 3x3 depthwise",
                                          "ConvTable of a product",
                                          "SqueezeExcite"};
-  constexpr std::string_view kRounded[] = {"Conv 1x1", "Conv 3x3", "Conv 3x3 in groups",
-                                           "Conv 3x3 depthwise"};
+  constexpr std::string_view kRounded[] = {"Conv 1x1", "Conv 3x3", "Conv 3x3 in groups", "Conv 3x3 depthwise",
+                                           "Gemm"};
   constexpr std::string_view kUnsigned[] = {"Conv 1x1", "Conv 3x3"};
   constexpr std::string_view kNarrow[] = {"Conv 1x1",
                                           "Conv 3x3",

@@ -236,6 +236,27 @@ TEST_F(DotProductsOnDevice, InEveryTile) {
   expect_equal_in_every_tile({.inputs = 36, .outputs = 16, .kernel = 3, .zero = 9, .pads = Ints(4, 1)}, 8);
 }
 
+// A product of matrices is a convolution of one pixel for each row.
+TEST_F(DotProductsOnDevice, OfRows) {
+  OnnxModel model;
+  model.input("x", {9, 30}).output("y");
+  quantise(model, "x", "x_r", kInputStep, 120);
+  model.initializer("w", integers({30, 12}, 2, -127, 127, kWeightStep))
+      .initializer("b", integers({12}, 3, -3000, 3000, kInputStep * kWeightStep));
+  model.node("MatMul", {"x_r", "w"}, {"p"}).node("Add", {"p", "b"}, {"c"});
+  quantise(model, "c", "c_r", kOutputStep, 130);
+  model.node("LeakyRelu", {"c_r"}, {"y"});
+  const Graph graph = optimise(model.graph(), {});
+  const std::vector<HostTensor> inputs{integers({9, 30}, 1, -120, 135, kInputStep)};
+  const std::vector<float> want = run(lower(graph, test_context()->caps(), {}), inputs);
+  for (const Form& form : kForms)
+    for (const StorageChoice storage : kStorages) {
+      Program program = lower(graph, form.device(test_context()->caps()), {.storage = storage});
+      ASSERT_NE(value_of(program, "DOT_PRODUCTS"), nullptr);
+      EXPECT_EQ(run(std::move(program), inputs), want);
+    }
+}
+
 // The first half of the products adds up to 2^25, which the second half takes away.
 TEST_F(DotProductsOnDevice, SumsBeyondFloats) {
   constexpr int64_t kInputs = 2080;

@@ -55,9 +55,13 @@ Network network_of(const Layer& layer, float step) {
   round_to_steps("x", "x_r");
   model.initializer("w", in_steps(layer.w, 2, 7, 0.5f));
   model.initializer("b", in_steps({layer.w[0]}, 3, 20, 0.5f * step));
-  const Ints pads = layer.pads.empty() ? Ints(4, layer.w[2] / 2) : layer.pads;
-  model.node("Conv", {"x_r", "w", "b"}, {"sum"},
-             attributes({{"group", layer.group}, {"pads", pads}, {"strides", Ints(2, layer.stride)}}));
+  if (layer.w.size() == 2) {
+    model.node("Gemm", {"x_r", "w", "b"}, {"sum"}, attributes({{"transB", int64_t{1}}}));
+  } else {
+    const Ints pads = layer.pads.empty() ? Ints(4, layer.w[2] / 2) : layer.pads;
+    model.node("Conv", {"x_r", "w", "b"}, {"sum"},
+               attributes({{"group", layer.group}, {"pads", pads}, {"strides", Ints(2, layer.stride)}}));
+  }
   round_to_steps("sum", "sum_r");
   std::string result = "sum_r";
   if (layer.has_residual) {
@@ -73,6 +77,8 @@ Network network_of(const Layer& layer, float step) {
 
 const std::vector<Layer>& layers() {
   static const std::vector<Layer> list{
+      {"product", {7, 20}, {9, 20}, {7, 9}},
+      {"product with a residual", {11, 20}, {8, 20}, {11, 8}, 1, true},
       {"1x1", {1, 20, 6, 6}, {9, 20, 1, 1}, {1, 9, 6, 6}},
       {"1x1 with a residual", {1, 20, 5, 7}, {9, 20, 1, 1}, {1, 9, 5, 7}, 1, true},
       {"3x3", {2, 6, 7, 5}, {8, 6, 3, 3}, {2, 8, 7, 5}},

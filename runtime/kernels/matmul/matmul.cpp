@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "graph/operators/matmul/fixed_matmul.hpp"
+#include "kernels/conv/dot_products.hpp"
 #include "kernels/conv/pointwise.hpp"
 #include "kernels/conv/result_table.hpp"
 #include "kernels/conv/subgroup_broadcast.hpp"
@@ -106,6 +107,9 @@ void multiply_channels4(Lowering& lowering, const Product& p, std::vector<float>
     weights.run = kRunOfSlices;
   else if (reads_bytes(tile))
     weights.bytes = bytes;
+  if (std::holds_alternative<InvocationTile>(tile))
+    weights.bytes = in_steps(lowering, weights.bytes, p.activation);
+  if (reads_narrow_weights(tile)) weights.bytes = in_dot_products(lowering, weights.bytes, p.k);
   WeightValues values = product_values(lowering, p, weights, std::move(bias));
   const TensorId x = lowering.read(0, Layout::channels4);
   const TensorId residual = read_residual(lowering);
