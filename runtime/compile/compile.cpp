@@ -27,6 +27,12 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kStageNames{"graph", "program", "plan", "barriers"};
 
+// Returns whether layers may be fused. They may not in strips, nor with a budget for weights, because a task
+// needs all of its weights at once.
+bool may_fuse_layers(const CompileOptions& options) {
+  return options.fuse_layers && options.tiling.empty() && options.weights_budget == 0;
+}
+
 LoweringOptions lowering_options(const Graph& graph, const CompileOptions& options) {
   LoweringOptions lowering{.precision = options.precision,
                            .storage = options.storage,
@@ -38,6 +44,7 @@ LoweringOptions lowering_options(const Graph& graph, const CompileOptions& optio
                            .wrong = options.wrong_kernels.get(),
                            .wrong_nodes = options.wrong_nodes,
                            .device_regions = options.device_regions,
+                           .fuse_epilogues = may_fuse_layers(options),
                            .states = state_pairs(graph, options.state)};
   if (options.tuning && options.storage == StorageChoice::automatic)
     lowering.value_storages = tuned_storages(*options.tuning, graph, options.precision);
@@ -89,12 +96,6 @@ void arrange_program(Program& program, const DeviceCaps& caps, const CompileOpti
            .fold = may_fold(caps, options),
            .row_texels = may_access_rows(options) ? row_texel_limits(caps) : RowTexelLimits{}},
           caps.tensor_offset_alignment(), modelled_rules(caps));
-}
-
-// Returns whether layers may be fused. They may not in strips, nor with a budget for weights, because a task
-// needs all of its weights at once.
-bool may_fuse_layers(const CompileOptions& options) {
-  return options.fuse_layers && options.tiling.empty() && options.weights_budget == 0;
 }
 
 bool may_use_buffers(const DeviceCaps& caps, const CompileOptions& options) {

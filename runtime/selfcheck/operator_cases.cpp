@@ -20,6 +20,7 @@
 #include "kernels/fused/separable.hpp"
 #include "kernels/fused/squeeze_excite.hpp"
 #include "selfcheck/elementwise_cases.hpp"
+#include "selfcheck/epilogue_cases.hpp"
 #include "selfcheck/movement_cases.hpp"
 #include "selfcheck/quantised_cases.hpp"
 #include "selfcheck/weight_cases.hpp"
@@ -327,6 +328,7 @@ std::vector<SmallOperator> small_operators() {
   add_squeeze_excite(list);
   add_quantised_operators(list);
   add_movement_operators(list);
+  add_epilogues(list);
   add_integer_weights(list);
   return list;
 }

@@ -74,10 +74,13 @@ vec4 keep_channels(vec4 v, int channels) {
 #include "halves.glsl"
 vec4 unpack_half4(uvec2 bits) { return vec4(unpackHalf2x16(bits.x), unpackHalf2x16(bits.y)); }
 // Attention masks represent minus infinity by the lowest float or by -1e9. As halves these would become infinite, and the
-// softmax of a row of infinities is NaN. FINITE_HALVES, which elementwise kernels and kernels that move elements define,
-// clamps numbers below -1e8 to the lowest finite half; a result with an operand of that value is clamped, too. Other numbers
-// beyond the range of halves become infinite, so that the overflow is seen. FINITE_HALVES 2 (where.comp, pad_linear.comp)
-// also clamps numbers above 1e8 to the largest finite half.
+// softmax of a row of infinities is NaN. FINITE_HALVES, which elementwise kernels, kernels that move elements and kernels
+// with an EPILOGUE define, clamps numbers below -1e8 to the lowest finite half; a result with an operand of that value is
+// clamped, too. Other numbers beyond the range of halves become infinite, so that the overflow is seen. FINITE_HALVES 2
+// (where.comp, pad_linear.comp) also clamps numbers above 1e8 to the largest finite half.
+#if defined(EPILOGUE) && !defined(FINITE_HALVES)
+#define FINITE_HALVES 1
+#endif
 #ifdef FINITE_HALVES
 #define LOWEST_HALF -65504.0
 bvec4 has_lowest_operand = bvec4(false);

@@ -67,6 +67,7 @@ FOURS_OF_PIXELS(x)
 #endif
 TEXELS_IN(w)
 TENSOR_OUT(y)
+#include "epilogue.glsl"
 #ifdef RESIDUAL
 TENSOR_IN(residual)
 #endif
@@ -254,7 +255,7 @@ void compute_results() {
     int slice = first_output + texel / TILE_P, number = first_pixel + texel % TILE_P;
     if (wanted && slice < output_slices && is_stored(number, block.y, pixels)) {
       ivec4 p = position_of_pixel(number) + ivec4(0, 0, slice, 0);
-      store_y(p, activate(with_residual(reduced_sum(texel), p)));
+      store_result(p, activate(with_residual(reduced_sum(texel), p)));
     }
   }
 #else
@@ -268,7 +269,7 @@ void compute_results() {
     [[unroll]] for (int i = 0; i < TILE_P; ++i)
       if (first_output + s < output_slices && is_stored(first_pixel + i, block.y, pixels)) {
         ivec4 p = ivec4(pixel[i].xy, first_output + s, pixel[i].w);
-        store_y(p, activate(sum_of(s, i, p)));
+        store_result(p, activate(sum_of(s, i, p)));
       }
 #endif
 }

@@ -39,6 +39,8 @@ void note_lowest(vec4 a, vec4 b) {
 LINEAR_IN(a)
 LINEAR_IN(b)
 LINEAR_OUT(y)
+#define LINEAR_RESULTS
+#include "epilogue.glsl"
 
 // Returns the offsets in a and in b of element i of y.
 ivec2 offsets(int i) {
@@ -67,7 +69,7 @@ void main() {
     }
   }
   note_lowest(a, b);
-  store_y(i4, activate(combined(a, b)));
+  store_result(i4, activate(combined(a, b)));
 }
 
 #else
@@ -75,6 +77,7 @@ void main() {
 TENSOR_IN(a)
 TENSOR_IN(b)
 TENSOR_OUT(y)
+#include "epilogue.glsl"
 
 #ifdef BROADCAST
 ivec4 operand_position(ivec4 p, ivec4 shape) { return min(p, ivec4(shape.xy, slices(shape.z), shape.w) - 1); }
@@ -90,7 +93,7 @@ void main() {
   vec4 a = operand(load_a(operand_position(p, a_shape)), a_shape);
   vec4 b = operand(load_b(operand_position(p, b_shape)), b_shape);
   note_lowest(a, b);
-  store_y(p, activate(combined(a, b)));
+  store_result(p, activate(combined(a, b)));
 }
 
 #endif

@@ -11,6 +11,8 @@
 
 LINEAR_IN(x)
 LINEAR_OUT(y)
+#define LINEAR_RESULTS
+#include "epilogue.glsl"
 
 // Returns the offset in x of the row of y, ignoring padding along the row; -1 if the whole row is the fill
 // value.
@@ -54,5 +56,5 @@ void main() {
     v[j] = element(start, at.y);
     ++at.y;
   }
-  store_y(i4, v);
+  store_result(i4, v);
 }

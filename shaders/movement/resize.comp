@@ -27,7 +27,8 @@ void store_texel(ivec4 p, vec4 v) {
 }
 #else
 TENSOR_OUT(y)
-void store_texel(ivec4 p, vec4 v) { store_y(p, v); }
+#include "epilogue.glsl"
+void store_texel(ivec4 p, vec4 v) { store_result(p, v); }
 #endif
 
 #if defined(FIXED_RESIZE) || defined(FIXED_IN_FLOATS)

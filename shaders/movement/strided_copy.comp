@@ -13,6 +13,8 @@
 
 LINEAR_IN(x)
 LINEAR_OUT(y)
+#define LINEAR_RESULTS
+#include "epilogue.glsl"
 
 int source(int i) {
   int at = base;
@@ -27,7 +29,7 @@ int source(int i) {
 void main() {
   int i4 = flat_index();
 #ifdef GROUPS
-  if (i4 < count) store_y(i4, load4_x(source(i4)));
+  if (i4 < count) store_result(i4, load4_x(source(i4)));
 #elif defined(LONG_ROWS)
   if (4 * i4 >= count) return;
   int length = dims[rank - 1], stride = strides[rank - 1];
@@ -37,11 +39,11 @@ void main() {
     int step = min(j, count - 1 - 4 * i4), at = column + step;
     v[j] = load_x(at < length ? first + step * stride : next + (at - length) * stride);
   }
-  store_y(i4, v);
+  store_result(i4, v);
 #else
   if (4 * i4 >= count) return;
   VECTOR v;
   for (int j = 0; j < 4; ++j) v[j] = load_x(source(min(4 * i4 + j, count - 1)));
-  store_y(i4, v);
+  store_result(i4, v);
 #endif
 }

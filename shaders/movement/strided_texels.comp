@@ -18,6 +18,8 @@
 
 #ifdef Y_LINEAR
 LINEAR_OUT(y)
+#define LINEAR_RESULTS
+#include "epilogue.glsl"
 
 int source(int i) {
   int at = base;
@@ -33,7 +35,7 @@ void main() {
   int i4 = flat_index();
   if (4 * i4 >= count) return;
 #if defined(QUADS)
-  store_y(i4, load_quad(source(4 * i4)));
+  store_result(i4, load_quad(source(4 * i4)));
 #elif defined(LONG_ROWS)
   int length = dims[rank - 1], stride = strides[rank - 1];
   int column = divide(4 * i4, length).y, first = source(4 * i4), next = source(min(4 * i4 + length - column, count - 1));
@@ -42,28 +44,29 @@ void main() {
     int step = min(j, count - 1 - 4 * i4), at = column + step;
     v[j] = load_element(at < length ? first + step * stride : next + (at - length) * stride);
   }
-  store_y(i4, v);
+  store_result(i4, v);
 #else
   vec4 v;
   for (int j = 0; j < 4; ++j) v[j] = load_element(source(min(4 * i4 + j, count - 1)));
-  store_y(i4, v);
+  store_result(i4, v);
 #endif
 }
 
 #else
 TENSOR_OUT(y)
+#include "epilogue.glsl"
 
 void main() {
   ivec4 p;
   if (!output_texel(y_shape, p)) return;
   int at = base + p.x * y_strides.x + p.y * y_strides.y + 4 * p.z * y_strides.z + p.w * y_strides.w;
 #ifdef QUADS
-  store_y(p, load_quad(at));
+  store_result(p, load_quad(at));
 #else
   vec4 v = vec4(0);
   for (int j = 0; j < 4; ++j)
     if (4 * p.z + j < y_shape.z) v[j] = load_element(at + j * y_strides.z);
-  store_y(p, v);
+  store_result(p, v);
 #endif
 }
 

@@ -20,10 +20,12 @@ TENSOR_IN(x)
 #endif
 TEXELS_IN(factors)  // row 0: scales, row 1: biases
 #ifdef LINEAR_LAYOUT
+#define LINEAR_RESULTS
 LINEAR_OUT(y)
 #else
 TENSOR_OUT(y)
 #endif
+#include "epilogue.glsl"
 
 void main() {
   int row = result_index();
@@ -32,13 +34,13 @@ void main() {
   if (row >= y_shape.w) return;
   int first = row * texels;
 #define LOAD(k) load4_x(first + (k))
-#define STORE(k, v) store_y(first + (k), v)
+#define STORE(k, v) store_result(first + (k), v)
 #else
   ivec2 by_column = divide(row, y_shape.x), by_row = divide(by_column.x, y_shape.y);
   if (by_row.x >= y_shape.w) return;
 #define AT(k) ivec4(by_column.y, by_row.y, k, by_row.x)
 #define LOAD(k) load_x(AT(k))
-#define STORE(k, v) store_y(AT(k), v)
+#define STORE(k, v) store_result(AT(k), v)
 #endif
 
 #ifdef UNCENTRED

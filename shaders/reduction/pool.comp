@@ -16,6 +16,7 @@
 
 TENSOR_IN(x)
 TENSOR_OUT(y)
+#include "epilogue.glsl"
 
 // Returns the index of the first tap at or after `bound`; taps are at first, first + dilation, ...
 ivec2 taps_before(ivec2 bound, ivec2 first) {
@@ -61,5 +62,5 @@ void main() {
   v = activate(mean_of(v, float(max(taps.x * taps.y, 1))));
 #endif
 #endif
-  store_y(p, v);
+  store_result(p, v);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cost/device_traits.hpp"
+#include "kernels/framework/fuse_epilogues.hpp"
 #include "kernels/framework/program_builder.hpp"
 #include "program/divide.hpp"
 #include "program/packing.hpp"
@@ -313,10 +314,7 @@ Program lower_with_host_nodes(const Graph& graph, const DeviceCaps& caps, const 
   }
 }
 
-}  // namespace
-
-Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options) {
-  check_arithmetic(caps, options);
+Program lower_nodes(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options) {
   if (options.wrong_nodes != WrongNodes::other_kernels) return lower_with_host_nodes(graph, caps, options);
   ProgramBuilder builder(graph, caps, options);
   try {
@@ -331,6 +329,15 @@ Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions&
   } catch (const ConversionIsWrong&) {
     return lower_in_buffers(graph, caps, options, builder.avoided());
   }
+}
+
+}  // namespace
+
+Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options) {
+  check_arithmetic(caps, options);
+  Program program = lower_nodes(graph, caps, options);
+  if (options.fuse_epilogues) fuse_epilogues(program, caps, options.wrong);
+  return program;
 }
 
 }  // namespace vellum

@@ -1,0 +1,222 @@
+#include "kernels/framework/fuse_epilogues.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "graph/tensor.hpp"
+
+namespace vellum {
+namespace {
+
+// Shaders that store their results by store_result(), unless a macro is defined.
+struct Producer {
+  std::string_view shader, without = {};
+};
+constexpr Producer kProducers[] = {
+    {"binary", "FIXED_PAIR"}, {"conv_pointwise", "MEAN"}, {"norm_rows"},     {"pad_linear"}, {"pool"},
+    {"resize", "Y_LINEAR"},   {"strided_copy"},           {"strided_texels"}};
+
+using Macros = std::vector<std::pair<std::string, std::string>>;
+
+const std::string* value_of(const Macros& macros, std::string_view macro) {
+  const auto found = std::ranges::find(macros, macro, &Macros::value_type::first);
+  return found == macros.end() ? nullptr : &found->second;
+}
+
+bool is_producer(const Dispatch& dispatch) {
+  return !value_of(dispatch.defines, "EPILOGUE") && !dispatch.copy &&
+         std::ranges::any_of(kProducers, [&](const Producer& producer) {
+           return producer.shader == dispatch.shader &&
+                  (producer.without.empty() || !value_of(dispatch.defines, producer.without));
+         });
+}
+
+// An elementwise function of two tensors of the shape and layout of y.
+struct Function {
+  std::string_view name;
+  Binding a, b, y;
+};
+
+bool are_floats(ElementType element) { return element == ElementType::f32 || element == ElementType::f16; }
+
+// Returns whether each element has the same position in both.
+bool positions_are_equal(const TensorDesc& a, const TensorDesc& b) {
+  if (a.layout != b.layout || !are_floats(a.element) || !are_floats(b.element)) return false;
+  return a.layout == Layout::linear ? element_count(a.shape) == element_count(b.shape)
+                                    : nchw(a.shape) == nchw(b.shape);
+}
+
+std::optional<Function> function_of(const Program& program, const Dispatch& dispatch) {
+  if (dispatch.shader != "binary" || dispatch.bindings.size() != 3) return std::nullopt;
+  const std::string* function = value_of(dispatch.defines, "FUNCTION");
+  const std::string* activation = value_of(dispatch.defines, "ACTIVATION");
+  if (!function || !activation || *activation != "none") return std::nullopt;
+  if (value_of(dispatch.defines, "ACTIVATION_SCALED") || value_of(dispatch.defines, "FIXED_PAIR"))
+    return std::nullopt;
+  if (*function != "Add" && *function != "Sub" && *function != "Mul") return std::nullopt;
+  const Binding &a = dispatch.bindings[0], &b = dispatch.bindings[1], &y = dispatch.bindings[2];
+  const auto desc = [&](const Binding& binding) -> const TensorDesc& {
+    return program.tensors[binding.tensor].desc;
+  };
+  if (!positions_are_equal(desc(a), desc(y)) || !positions_are_equal(desc(b), desc(y))) return std::nullopt;
+  return Function{*function, a, b, y};
+}
+
+class Epilogues {
+ public:
+  Epilogues(Program& program, const DeviceCaps& caps, const WrongKernels* wrong)
+      : program_(program), caps_(caps), wrong_(wrong), uses_(program.tensors.size()) {
+    for (size_t t = 0; t < program.tasks.size(); ++t) add_uses(t);
+    for (const VirtualTensor& tensor : program.tensors)
+      if (tensor.alias_of != kNoTensor) uses_[tensor.alias_of].is_viewed = true;
+    for (const std::vector<Port>* ports : {&program.inputs, &program.outputs})
+      for (const Port& port : *ports)
+        if (port.tensor != kNoTensor) uses_[port.tensor].is_viewed = true;
+  }
+
+  size_t fuse() {
+    size_t removed = 0;
+    for (size_t t = 0; t < program_.tasks.size(); ++t) {
+      const std::optional<Dispatch>& dispatch = program_.tasks[t].dispatch;
+      const auto function = dispatch ? function_of(program_, *dispatch) : std::nullopt;
+      if (!function || !(fuse(t, *function, true) || fuse(t, *function, false))) continue;
+      program_.tasks[t].dispatch.reset();
+      ++removed;
+    }
+    std::erase_if(program_.tasks, [](const Task& task) { return !task.dispatch && !task.host; });
+    return removed;
+  }
+
+ private:
+  // The tasks that access a tensor or its views, in order.
+  struct Uses {
+    std::vector<size_t> tasks, writers;
+    bool is_viewed = false;  // has views, or is an input or output of the program
+  };
+
+  void add_use(size_t task, TensorId id, bool writes) {
+    if (id == kNoTensor) return;
+    Uses& uses = uses_[program_.root(id)];
+    if (uses.tasks.empty() || uses.tasks.back() != task) uses.tasks.push_back(task);
+    if (writes) uses.writers.push_back(task);
+  }
+
+  void add_uses(size_t t) {
+    const Task& task = program_.tasks[t];
+    if (task.dispatch)
+      for (const Binding& binding : task.dispatch->bindings)
+        add_use(t, binding.tensor, binding.access != Access::read);
+    if (!task.host) return;
+    for (const Port& port : task.host->inputs) add_use(t, port.tensor, false);
+    for (const TensorId output : task.host->outputs) add_use(t, output, true);
+  }
+
+  // Returns the task that computes all of tensor `id`, if only it and task `reader` access the tensor.
+  std::optional<size_t> producer_for(TensorId id, size_t reader) const {
+    const TensorRole role = program_.tensors[id].role;
+    const Uses& uses = uses_[id];
+    if ((role != TensorRole::intermediate && role != TensorRole::workspace) || uses.is_viewed)
+      return std::nullopt;
+    if (program_.root(id) != id || uses.writers.size() != 1 || uses.tasks.size() != 2 ||
+        uses.tasks[1] != reader)
+      return std::nullopt;
+    return uses.tasks[0];
+  }
+
+  // Returns whether task `t` may read the tensor instead of a later task.
+  bool exists_before(TensorId id, size_t t) const {
+    const TensorId root = program_.root(id);
+    if (program_.tensors[root].role == TensorRole::state) return false;
+    const Uses& uses = uses_[root];
+    return uses.writers.empty() || uses.writers.back() < t;
+  }
+
+  // Returns whether task `t` may write y instead of the later task `writer`.
+  bool may_write_early(TensorId y, size_t writer) const {
+    return program_.root(y) == y && program_.tensors[y].role != TensorRole::state &&
+           uses_[y].tasks.front() == writer && uses_[y].writers.size() == 1;
+  }
+
+  bool within_limits(const Dispatch& dispatch) const {
+    uint32_t storage_images = 0, sampled_images = 0, buffers = 0;
+    for (const Binding& binding : dispatch.bindings) {
+      const bool buffer =
+          program_.tensors[binding.tensor].desc.storage == Storage::buffer && !binding.texel_buffer;
+      ++(buffer ? buffers : binding.sampled ? sampled_images : storage_images);
+    }
+    return storage_images <= caps_.max_storage_images_per_stage &&
+           sampled_images <= caps_.max_sampled_images_per_stage &&
+           buffers <= caps_.max_storage_buffers_per_stage;
+  }
+
+  // Returns `producer` with the epilogue, if the device can run it. `own`: the binding of its result.
+  std::optional<Dispatch> with_epilogue(Dispatch producer, size_t own, const Dispatch& binary,
+                                        const Function& function, bool result_first) const {
+    Binding operand = result_first ? function.b : function.a;
+    const std::string form_of = std::exchange(operand.name, "operand");
+    producer.bindings[own].tensor = function.y.tensor;
+    Macros& macros = producer.defines;
+    macros.emplace_back("EPILOGUE",
+                        std::string(function.name) + (function.name == "Sub" && !result_first ? "From" : ""));
+    macros.emplace_back("BINDING_operand", std::to_string(producer.bindings.size()));
+    for (const std::string kind : {"STORAGE_", "ELEMENT_"})
+      macros.emplace_back(kind + "operand", *value_of(binary.defines, kind + form_of));
+    constexpr std::string_view kSampled = "SAMPLED_TEXEL_BUFFERS";
+    if (operand.texel_buffer && value_of(binary.defines, kSampled) && !value_of(macros, kSampled))
+      macros.emplace_back(kSampled, "1");
+    std::sort(macros.begin(), macros.end());
+    producer.bindings.push_back(std::move(operand));
+    if (!within_limits(producer)) return std::nullopt;
+    if (wrong_ && wrong_->contains(kernel_id(producer).text())) return std::nullopt;
+    return producer;
+  }
+
+  // Fuses the function at task `t` with the task that computes its first or second operand.
+  bool fuse(size_t t, const Function& function, bool first) {
+    const TensorId result = (first ? function.a : function.b).tensor;
+    const TensorId other = (first ? function.b : function.a).tensor, y = function.y.tensor;
+    const std::optional<size_t> task = producer_for(result, t);
+    if (!task || !program_.tasks[*task].dispatch || !is_producer(*program_.tasks[*task].dispatch))
+      return false;
+    if (!exists_before(other, *task) || !may_write_early(y, t)) return false;
+    TensorDesc from = program_.tensors[result].desc, to = program_.tensors[y].desc;
+    if (from.layout == Layout::linear) from.shape = to.shape;
+    const ElementType element = program_.tensors[other].desc.element;
+    if (from != to || (element == ElementType::f16 && from.element != ElementType::f16)) return false;
+    Dispatch& producer = *program_.tasks[*task].dispatch;
+    const auto own = std::ranges::find(producer.bindings, result, &Binding::tensor);
+    if (own->access != Access::write) return false;
+    auto fused = with_epilogue(producer, static_cast<size_t>(own - producer.bindings.begin()),
+                               *program_.tasks[t].dispatch, function, first);
+    if (!fused) return false;
+    producer = std::move(*fused);
+    replace_use(y, t, *task);
+    replace_use(other, t, *task);
+    uses_[y].writers = {*task};
+    return true;
+  }
+
+  void replace_use(TensorId id, size_t from, size_t to) {
+    std::vector<size_t>& tasks = uses_[program_.root(id)].tasks;
+    std::erase(tasks, from);
+    const auto at = std::ranges::lower_bound(tasks, to);
+    if (at == tasks.end() || *at != to) tasks.insert(at, to);
+  }
+
+  Program& program_;
+  const DeviceCaps& caps_;
+  const WrongKernels* wrong_;
+  std::vector<Uses> uses_;  // by root
+};
+
+}  // namespace
+
+size_t fuse_epilogues(Program& program, const DeviceCaps& caps, const WrongKernels* wrong) {
+  return Epilogues(program, caps, wrong).fuse();
+}
+
+}  // namespace vellum

@@ -1,0 +1,38 @@
+// store_result(at, v) stores a result in y. With EPILOGUE it first combines the result with the element of `operand`, a
+// tensor of the shape and layout of y, at the same position: EPILOGUE is Add, Sub (result - operand), SubFrom
+// (operand - result) or Mul. kernels/framework/fuse_epilogues.hpp says when. Include this file after TENSOR_OUT(y), or
+// after LINEAR_OUT(y) with LINEAR_RESULTS defined. Each element is stored once, by one invocation.
+
+#ifdef EPILOGUE
+
+#define operand_shape y_shape
+#ifdef LINEAR_RESULTS
+QUADS_IN(operand)
+#define POSITION_OF_RESULT int
+#else
+TENSOR_IN(operand)
+#define POSITION_OF_RESULT ivec4
+#endif
+
+vec4 epilogue_Add(vec4 v, vec4 operand) { return v + operand; }
+vec4 epilogue_Sub(vec4 v, vec4 operand) { return v - operand; }
+vec4 epilogue_SubFrom(vec4 v, vec4 operand) { return operand - v; }
+vec4 epilogue_Mul(vec4 v, vec4 operand) { return v * operand; }
+
+vec4 load_operand_at(POSITION_OF_RESULT at) {
+#ifdef LINEAR_RESULTS
+  return load4_operand(at);
+#else
+  return load_operand(at);
+#endif
+}
+
+void store_result(POSITION_OF_RESULT at, vec4 v) {
+  vec4 other = load_operand_at(at), lowest = vec4(LOWEST_HALF);
+  has_lowest_operand = notEqual(ivec4(equal(v, lowest)) + ivec4(equal(other, lowest)), ivec4(0));
+  store_y(at, CAT(epilogue_, EPILOGUE)(v, other));
+}
+
+#else
+#define store_result store_y
+#endif
