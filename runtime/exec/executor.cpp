@@ -222,6 +222,22 @@ size_t Executor::pipeline_count() const {
   return std::set<std::shared_ptr<const gpu::Pipeline>>(pipelines_.begin(), pipelines_.end()).size();
 }
 
+namespace {
+
+void check_integer_limit(const Port& port, std::span<const std::byte> values) {
+  HostTensor tensor(port.type.dtype, port.type.shape);
+  std::ranges::copy(values, tensor.mutable_data());
+  for (const int64_t value : tensor.to_ints())
+    if (value > port.limit->most || value < -port.limit->most)
+      throw Error(ErrorCode::unsupported, "input '" + port.name + "' has the integer " +
+                                              std::to_string(value) + ", with which '" + port.limit->node +
+                                              "' may exceed the 32 bits of the device's integers; it has no "
+                                              "larger result up to " +
+                                              std::to_string(port.limit->most));
+}
+
+}  // namespace
+
 void Executor::set_input(size_t index, const HostTensor& tensor) {
   const Port& port = program().inputs.at(index);
   if (tensor.type() != port.type)
@@ -242,6 +258,7 @@ void Executor::set_input(size_t index, std::span<const std::byte> values) {
       throw Error(ErrorCode::internal, "input '" + port.name + "' decides shapes and has other values now");
     return;
   }
+  if (port.limit) check_integer_limit(port, values);
   const gpu::Buffer& buffer = tensors_.buffer(port.tensor);
   write_linear(program().tensors[port.tensor].desc, port.type.dtype, values, {buffer.data(), buffer.size()});
   buffer.flush();

@@ -244,6 +244,12 @@ struct Dispatch {
 };
 
 // An input or output of a graph: a linear buffer that the host writes or reads.
+// With elements of a larger magnitude the result of a node, of int64, may exceed the 32 bits of the device.
+struct IntegerLimit {
+  int64_t most = 0;
+  std::string node;
+};
+
 struct Port {
   std::string name;
   TensorType type;                     // as in the model
@@ -253,6 +259,7 @@ struct Port {
   // outputs of the partition's graph. `type` then has unknown dimensions.
   std::optional<size_t> host_output = std::nullopt;
   bool is_state = false;  // `tensor` belongs to a state, which the host does not access
+  std::optional<IntegerLimit> limit = std::nullopt;  // of an input
 };
 
 // A state: runs read it as an input, and leave in it the value of an output, for the next run.

@@ -1,0 +1,222 @@
+#include "kernels/framework/integer_limits.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "graph/operators/elementwise/binary.hpp"
+#include "graph/operators/elementwise/cast.hpp"
+#include "graph/operators/elementwise/select.hpp"
+#include "graph/operators/elementwise/unary.hpp"
+#include "graph/operators/matmul/matmul.hpp"
+#include "graph/operators/movement/concat.hpp"
+#include "graph/operators/movement/moves_elements.hpp"
+#include "graph/operators/movement/select_values.hpp"
+#include "graph/operators/reduction/reduce.hpp"
+#include "graph/operators/reduction/scan.hpp"
+
+namespace vellum {
+namespace {
+
+constexpr int64_t kMostOf32Bits = std::numeric_limits<int32_t>::max();
+
+// All elements of a tensor of integers are between these numbers.
+struct Interval {
+  double low = 0.0, high = 0.0;
+
+  bool fits_32_bits() const {
+    return low >= -static_cast<double>(kMostOf32Bits) - 1.0 && high <= kMostOf32Bits;
+  }
+  Interval and_zero() const { return {std::min(low, 0.0), std::max(high, 0.0)}; }
+  Interval times(double factor) const { return {low * factor, high * factor}; }
+};
+using Range = std::optional<Interval>;  // nothing: not known
+
+Interval joined(const Interval& a, const Interval& b) {
+  return {std::min(a.low, b.low), std::max(a.high, b.high)};
+}
+
+Interval product(const Interval& a, const Interval& b) {
+  const auto [least, most] = std::minmax({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
+  return {least, most};
+}
+
+Interval magnitudes(const Interval& x) { return {0.0, std::max(-x.low, x.high)}; }
+
+Range combined(BinaryKind kind, const Interval& a, const Interval& b) {
+  switch (kind) {
+    case BinaryKind::add:
+      return Interval{a.low + b.low, a.high + b.high};
+    case BinaryKind::sub:
+      return Interval{a.low - b.high, a.high - b.low};
+    case BinaryKind::mul:
+      return product(a, b);
+    case BinaryKind::min:
+      return Interval{std::min(a.low, b.low), std::min(a.high, b.high)};
+    case BinaryKind::max:
+      return Interval{std::max(a.low, b.low), std::max(a.high, b.high)};
+    case BinaryKind::mod:
+    case BinaryKind::fmod: {
+      const double most = std::min(magnitudes(a).high, magnitudes(b).high);
+      return Interval{-most, most};
+    }
+    case BinaryKind::div:  // no quotient of integers is larger than the dividend
+      return Interval{-magnitudes(a).high, magnitudes(a).high};
+    default:
+      return std::nullopt;
+  }
+}
+
+int64_t largest_dimension(const Shape& shape) {
+  return shape.empty() ? 1 : *std::max_element(shape.begin(), shape.end());
+}
+
+std::set<std::string> values_of_host(const Program& program) {
+  std::set<std::string> names;
+  for (const Task& task : program.tasks)
+    if (task.host)
+      for (const Node& node : task.host->graph->nodes)
+        for (const ValueId output : node.outputs)
+          if (output != kNoValue) names.insert(task.host->graph->values[output].name);
+  return names;
+}
+
+class IntegerRanges {
+ public:
+  IntegerRanges(const Graph& graph, const Program& program)
+      : graph_(graph), program_(program), of_host_(values_of_host(program)), ranges_(graph.values.size()) {
+    for (ValueId i = 0; i < ranges_.size(); ++i)
+      if (const auto& constant = graph.values[i].constant; constant && is_followed(i))
+        ranges_[i] = range_of(*constant);
+  }
+
+  // Returns the name of a node whose result of int64 may exceed 32 bits; empty if none does. `most`: the
+  // magnitude of the elements of each input.
+  std::string exceeded(const std::vector<int64_t>& most) {
+    for (size_t i = 0; i < most.size(); ++i)
+      if (is_followed(graph_.inputs[i]) && !program_.inputs[i].is_state)
+        ranges_[graph_.inputs[i]] = {-static_cast<double>(most[i]), static_cast<double>(most[i])};
+    for (const Node& node : graph_.nodes) {
+      for (size_t i = 0; i < node.outputs.size(); ++i)
+        if (node.outputs[i] != kNoValue) ranges_[node.outputs[i]] = range_of(node, i);
+      const ValueId y = node.outputs.front();
+      if (y == kNoValue || !ranges_[y] || ranges_[y]->fits_32_bits()) continue;
+      const bool wraps =
+          graph_.values[y].type.dtype != DType::i64 || of_host_.contains(graph_.values[y].name);
+      if (!wraps) return node.name.empty() ? graph_.values[y].name : node.name;
+      ranges_[y].reset();
+    }
+    return {};
+  }
+
+ private:
+  bool is_followed(ValueId id) const { return !is_float(graph_.values[id].type.dtype); }
+
+  static Range range_of(const HostTensor& constant) {
+    const std::vector<int64_t> values = constant.to_ints();
+    if (values.empty()) return std::nullopt;
+    const auto [least, most] = std::ranges::minmax_element(values);
+    const auto on_device = [](int64_t value) {
+      return static_cast<double>(std::clamp(value, -kMostOf32Bits - 1, kMostOf32Bits));
+    };
+    return Interval{on_device(*least), on_device(*most)};
+  }
+
+  Range input(const Node& node, size_t i) const {
+    return i < node.inputs.size() && node.inputs[i] != kNoValue ? ranges_[node.inputs[i]] : std::nullopt;
+  }
+
+  Range joined_inputs(const Node& node, size_t first) const {
+    Range all = input(node, first);
+    for (size_t i = first + 1; i < node.inputs.size() && all; ++i) {
+      const Range next = input(node, i);
+      all = next ? Range(joined(*all, *next)) : std::nullopt;
+    }
+    return all;
+  }
+
+  const Shape& shape(ValueId id) const { return graph_.values[id].type.shape; }
+
+  // Returns the range of output i of a node.
+  Range range_of(const Node& node, size_t i) const {
+    if (!is_followed(node.outputs[i])) return std::nullopt;
+    if (graph_.values[node.outputs[i]].type.dtype == DType::boolean) return Interval{0.0, 1.0};
+    if (node.inputs.empty() || node.inputs[0] == kNoValue) return std::nullopt;
+    const Operator& op = *node.op;
+    const Shape& x_shape = shape(node.inputs[0]);
+    const bool has_indices = dynamic_cast<const ArgReduce*>(&op) || dynamic_cast<const NonZero*>(&op) ||
+                             (dynamic_cast<const TopK*>(&op) && i == 1);
+    if (has_indices) return Interval{0.0, static_cast<double>(largest_dimension(x_shape))};
+    if (dynamic_cast<const Where*>(&op)) return joined_inputs(node, 1);
+    if (dynamic_cast<const Concat*>(&op)) return joined_inputs(node, 0);
+    const Range x = input(node, 0);
+    if (!x) return std::nullopt;
+    if (moves_elements(node) || dynamic_cast<const TopK*>(&op)) return x->and_zero();
+    if (dynamic_cast<const Cast*>(&op)) return x;
+    if (const auto* unary = dynamic_cast<const Unary*>(&op)) {
+      if (unary->kind == UnaryKind::neg) return Interval{-x->high, -x->low};
+      return unary->kind == UnaryKind::abs ? Range(magnitudes(*x)) : std::nullopt;
+    }
+    if (dynamic_cast<const CumSum*>(&op))
+      return x->and_zero().times(static_cast<double>(largest_dimension(x_shape)));
+    if (const auto* reduce = dynamic_cast<const Reduce*>(&op)) return reduced(*reduce, *x, node);
+    const Range b = input(node, 1);
+    if (!b) return std::nullopt;
+    if (const auto* binary = dynamic_cast<const Binary*>(&op)) return combined(binary->kind, *x, *b);
+    if (dynamic_cast<const MatMul*>(&op))
+      return product(*x, *b).and_zero().times(x_shape.empty() ? 1.0 : static_cast<double>(x_shape.back()));
+    return std::nullopt;
+  }
+
+  Range reduced(const Reduce& reduce, const Interval& x, const Node& node) const {
+    if (reduce.kind == ReduceKind::max || reduce.kind == ReduceKind::min) return x;
+    const int64_t results = element_count(shape(node.outputs[0]));
+    if (reduce.kind != ReduceKind::sum || results == 0) return std::nullopt;
+    return x.and_zero().times(static_cast<double>(element_count(shape(node.inputs[0])) / results));
+  }
+
+  const Graph& graph_;
+  const Program& program_;
+  const std::set<std::string> of_host_;  // names of values that the host computes
+  std::vector<Range> ranges_;            // by ValueId
+};
+
+// Returns the largest number from 0 to `most` for which `holds`, which does for all smaller ones and for 0.
+template <typename Holds>
+int64_t largest(int64_t most, const Holds& holds) {
+  if (holds(most)) return most;
+  int64_t right = 0;
+  for (int64_t wrong = most; wrong - right > 1;) {
+    const int64_t middle = right + (wrong - right) / 2;
+    (holds(middle) ? right : wrong) = middle;
+  }
+  return right;
+}
+
+}  // namespace
+
+void limit_integer_inputs(Program& program, const Graph& graph) {
+  const auto is_int64 = [&](const Value& value) { return value.type.dtype == DType::i64 && !value.constant; };
+  if (std::ranges::none_of(graph.values, is_int64) || program.inputs.size() != graph.inputs.size()) return;
+  IntegerRanges ranges(graph, program);
+  std::vector<int64_t> most(graph.inputs.size(), kMostOf32Bits);
+  const std::string node = ranges.exceeded(most);
+  // Where constants alone exceed 32 bits no input decides.
+  if (node.empty() || !ranges.exceeded(std::vector<int64_t>(most.size(), 0)).empty()) return;
+  const int64_t all = largest(kMostOf32Bits, [&](int64_t magnitude) {
+    return ranges.exceeded(std::vector<int64_t>(most.size(), magnitude)).empty();
+  });
+  most.assign(most.size(), all);
+  for (size_t i = 0; i < most.size(); ++i) {
+    most[i] = kMostOf32Bits;  // an input that no such result depends on
+    if (ranges.exceeded(most).empty()) continue;
+    most[i] = all;
+    program.inputs[i].limit = IntegerLimit{all, node};
+  }
+}
+
+}  // namespace vellum

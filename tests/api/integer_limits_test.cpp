@@ -1,0 +1,110 @@
+// The device computes integers of 64 bits in 32. Inputs with which a result could exceed these are refused.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "public_interface.hpp"
+#include "support/errors.hpp"
+#include "vellum/vellum.hpp"
+
+namespace vellum::test {
+namespace {
+
+HostTensor integers(Shape shape, int64_t value, DType dtype = DType::i64) {
+  const std::vector<int64_t> values(static_cast<size_t>(element_count(shape)), value);
+  return HostTensor::from<int64_t>(dtype, std::move(shape), values);
+}
+
+struct Function {
+  std::string name;
+  OnnxModel model;  // of x
+  HostTensor largest;
+  int64_t expected;  // the last element of y
+};
+
+OnnxModel of(const char* type, const std::vector<std::string>& inputs, Shape shape,
+             const Attributes& attributes = {}) {
+  OnnxModel model;
+  model.input("x", std::move(shape), DType::i64);
+  model.initializer("axis", integers({}, 0)).initializer("axes", integers({1}, 0));
+  model.initializer("weight", integers({}, 1000)).initializer("offset", integers({}, -5000));
+  model.node(type, inputs, {"y"}, attributes).output("y");
+  return model;
+}
+
+OnnxModel widened() {
+  OnnxModel model;
+  model.input("x", {4}, DType::i32).node("Cast", {"x"}, {"w"}, attributes({{"to", int64_t{7}}}));
+  model.node("Add", {"w", "w"}, {"y"}).output("y");
+  return model;
+}
+
+std::vector<Function> functions() {
+  std::vector<Function> list;
+  list.push_back({"sum", of("Add", {"x", "x"}, {4}), integers({4}, 1073741823), 2147483646});
+  list.push_back({"difference", of("Sub", {"x", "offset"}, {4}), integers({4}, 2147478647), 2147483647});
+  list.push_back({"square", of("Mul", {"x", "x"}, {4}), integers({4}, -46340), 2147395600});
+  list.push_back({"product", of("Mul", {"x", "weight"}, {4}), integers({4}, 2147483), 2147483000});
+  list.push_back({"total", of("ReduceSum", {"x", "axes"}, {3000}, attributes({{"keepdims", int64_t{0}}})),
+                  integers({3000}, 715827), 2147481000});
+  list.push_back(
+      {"running total", of("CumSum", {"x", "axis"}, {3000}), integers({3000}, 715827), 2147481000});
+  list.push_back({"matrices", of("MatMul", {"x", "x"}, {2, 2}), integers({2, 2}, 32767), 2147352578});
+  list.push_back({"integers of 32 bits", widened(), integers({4}, 1073741823, DType::i32), 2147483646});
+  return list;
+}
+
+TEST(IntegerLimits, AreTheLargestInputsWithRightResults) {
+  for (const Function& function : functions()) {
+    SCOPED_TRACE(function.name);
+    Session session(Device::open(device_options()), load(function.model));
+    session.set_input("x", function.largest);
+    session.run();
+    EXPECT_EQ(session.output("y").to_ints().back(), function.expected);
+    HostTensor beyond = integers(function.largest.shape(), 1, function.largest.dtype());
+    const int64_t last = function.largest.to_ints().back();
+    if (beyond.dtype() == DType::i64)
+      beyond.mutable_as<int64_t>().back() = last < 0 ? last - 1 : last + 1;
+    else
+      beyond.mutable_as<int32_t>().back() = static_cast<int32_t>(last + 1);
+    EXPECT_VELLUM_ERROR(session.set_input("x", beyond), ErrorCode::unsupported, "'x'", "32 bits",
+                        std::to_string(std::abs(last)));
+  }
+}
+
+// What a limit follows from is not on the way of these.
+TEST(IntegerLimits, OthersHaveNone) {
+  constexpr int64_t kMost = 2147483647;
+  OnnxModel wraps;  // as integers of 32 bits do
+  wraps.input("x", {4}, DType::i32).node("Add", {"x", "x"}, {"y"}).output("y");
+  OnnxModel gathers;
+  gathers.input("x", {4}, DType::i64).initializer("k", integers({}, kMost));
+  gathers.node("Mod", {"x", "k"}, {"m"}).node("Min", {"m", "k"}, {"y"}).output("y");
+  OnnxModel beside;
+  beside.input("x", {4}, DType::i64).input("z", {4}, DType::i64).node("Mul", {"z", "z"}, {"s"});
+  beside.node("Concat", {"x", "s"}, {"y"}, attributes({{"axis", int64_t{0}}})).output("y");
+  for (const OnnxModel* model : {&wraps, &gathers, &beside}) {
+    Session session(Device::open(device_options()), load(*model));
+    session.set_input("x", integers({4}, kMost, session.inputs()[0].dtype));
+    if (session.inputs().size() > 1) session.set_input("z", integers({4}, 3));
+    session.run();
+    EXPECT_EQ(session.output("y").to_ints().size(), session.inputs().size() * 4);
+  }
+}
+
+// Positions in text, whose mask is added up.
+TEST(IntegerLimits, LeaveMasksAndPositions) {
+  OnnxModel model;
+  model.input("x", {2, 3000}, DType::i64).initializer("axis", integers({}, 1));
+  model.initializer("one", integers({}, 1)).node("CumSum", {"x", "axis"}, {"sum"});
+  model.node("Sub", {"sum", "one"}, {"positions"}).node("Mul", {"positions", "x"}, {"y"}).output("y");
+  Session session(Device::open(device_options()), load(model));
+  session.set_input("x", integers({2, 3000}, 1));
+  session.run();
+  EXPECT_EQ(session.output("y").to_ints().back(), 2999);
+}
+
+}  // namespace
+}  // namespace vellum::test
