@@ -78,6 +78,9 @@ vec4 scaled(int s, vec4 v) {
   precise vec4 product = scale_of_slice(s) * v, result = product + bias_of_slice(s);
   return result;
 }
+#ifdef DOT_PRODUCTS
+vec4 scaled(int s, ivec4 v) { return scaled(s, vec4(v)); }
+#endif
 #endif
 #elif defined(DOT_PRODUCTS)
 vec4 scaled(int s, ivec4 v) { return scale_of_slice(s) * (vec4(v) + bias_of_slice(s)); }

@@ -257,6 +257,42 @@ TEST_F(DotProductsOnDevice, OfRows) {
     }
 }
 
+// Layers that are quantised at run time have integers of the range of a ReLU, and the exact results of the
+// file.
+TEST_F(DotProductsOnDevice, OfSteps) {
+  OnnxModel model;
+  model.input("x", {1, 10, 9, 7});
+  model.initializer("ws", HostTensor::f32({}, std::array{0.0123f}));
+  std::string x = "x";
+  for (const auto& [kernel, zero] : {std::pair{3, 128}, {1, 77}}) {
+    const std::string name = "layer" + std::to_string(kernel);
+    const auto named = [&](const char* value) { return name + value; };
+    model.node("Relu", {x}, {named("r")});
+    model.node("DynamicQuantizeLinear", {named("r")}, {named("q"), named("s"), named("z")});
+    model.initializer(named("wz"), HostTensor::from<int64_t>(DType::u8, {}, std::array{int64_t{zero}}));
+    model.initializer(named("wq"), cast(integers({10, 10, kernel, kernel}, 2, 0, 255, 1), DType::u8));
+    model.node("ConvInteger", {named("q"), named("wq"), named("z"), named("wz")}, {named("sums")},
+               attributes({{"pads", Ints(4, kernel / 2)}}));
+    model.node("Cast", {named("sums")}, {named("floats")}, attributes({{"to", int64_t{1}}}));
+    model.node("Mul", {named("s"), "ws"}, {named("scale")});
+    model.node("Mul", {named("floats"), named("scale")}, {x = named("y")});
+  }
+  const Graph graph = optimise(model.output(x).graph(), {});
+  const std::vector<HostTensor> inputs{random_tensor({1, 10, 9, 7}, 3)};
+  const std::vector<float> want = evaluate(graph, inputs)[0].to_floats();
+  for (const Form& form : kForms)
+    for (const StorageChoice storage : kStorages) {
+      Program program = lower(graph, form.device(test_context()->caps()), {.storage = storage});
+      const auto dots = std::ranges::count_if(program.tasks, [](const Task& task) {
+        return task.dispatch && std::ranges::any_of(task.dispatch->defines, [](const auto& define) {
+                 return define.first == "DOT_PRODUCTS";
+               });
+      });
+      EXPECT_EQ(dots, 2);
+      EXPECT_EQ(run(std::move(program), inputs), want);
+    }
+}
+
 // The first half of the products adds up to 2^25, which the second half takes away.
 TEST_F(DotProductsOnDevice, SumsBeyondFloats) {
   constexpr int64_t kInputs = 2080;

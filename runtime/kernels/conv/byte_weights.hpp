@@ -45,8 +45,8 @@ struct ByteWeights {
   float x_step = 0.0f;
   // Not 0, with x_step: the scaled sums are numbers of steps of this size, to which they are rounded next.
   float sum_step = 0.0f;
-  // Not none: the kernel multiplies four bytes at a time (dot_products.hpp). Requires an x_step or
-  // fixed_point.
+  // Not none: the kernel multiplies four bytes of its input at a time (dot_products.hpp). Requires an x_step,
+  // fixed_point or scales_last.
   DotProducts dot_products = DotProducts::none;
   int64_t bits = 8;  // of an integer: 8, or 4, which only some kernels read (narrow_weights())
   // Not null: blocks of input channels have scales, and the bias is not divided by a scale.

@@ -16,19 +16,25 @@ DotProducts accelerated(const DeviceCaps& caps) {
   return caps.accelerates_signed_dot_products ? DotProducts::signed_bytes : DotProducts::none;
 }
 
+// Returns whether the kernel of a result of in_steps() multiplies by bytes of its input. A ScaledConv does
+// where no run has negative steps.
+bool multiplies_bytes(const Lowering& lowering, const ByteWeights& bytes) {
+  if (bytes.scales_last) return lowering.is_in_bytes(0) && lowering.desc_of_input(0).grid.step == 1.0f;
+  return bytes.fixed_point || bytes.x_step != 0.0f;
+}
+
 // Returns whether kernels may multiply the result of in_steps(), which may be null, by dot products for which
 // the device has instructions. `products`: the products of a sum.
-bool has_dot_products(const DeviceCaps& caps, const ByteWeightsPointer& bytes, int64_t products) {
+bool has_dot_products(const Lowering& lowering, const ByteWeightsPointer& bytes, int64_t products) {
   constexpr int64_t kMostProducts = int64_t{1} << 15;  // of at most 255 * 255, within 31 bits
-  if (accelerated(caps) == DotProducts::none || !bytes || products > kMostProducts) return false;
-  if (bytes->bits != 8 || bytes->blocks || bytes->scales_last) return false;
-  return bytes->fixed_point || bytes->x_step != 0.0f;
+  if (accelerated(lowering.caps()) == DotProducts::none || !bytes || products > kMostProducts) return false;
+  return bytes->bits == 8 && !bytes->blocks && multiplies_bytes(lowering, *bytes);
 }
 
 }  // namespace
 
 ByteWeightsPointer in_dot_products(Lowering& lowering, const ByteWeightsPointer& bytes, int64_t products) {
-  if (!has_dot_products(lowering.caps(), bytes, products)) return bytes;
+  if (!has_dot_products(lowering, bytes, products)) return bytes;
   const bool uses = lowering.best_of<bool>(
       {{.name = {"dot products"}, .parameters = true}, {{"products of floats"}, kOnlyIfMeasured, false}});
   if (!uses) return bytes;
