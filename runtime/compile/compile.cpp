@@ -17,6 +17,7 @@
 #include "kernels/framework/lowering.hpp"
 #include "kernels/fused/fused_kernels.hpp"
 #include "passes/caches/growing_caches.hpp"
+#include "passes/caches/pack_integer_caches.hpp"
 #include "passes/caches/quantize_caches.hpp"
 #include "passes/split_large_layers.hpp"
 #include "plan/dispatch_model.hpp"
@@ -201,6 +202,7 @@ Graph prepare_graph(const Graph& imported, const DeviceCaps& caps, const Compile
                                                        options.input_shapes, options.input_values)
                                   : imported,
                options.input_shapes, options.disabled_passes, options.input_values);
+  if (!options.state.empty()) pack_integer_caches(graph, state_pairs(graph, options.state));
   if (has_growing_caches) limit_attention_to_length(graph, state_pairs(graph, options.state));
   if (options.state_precision == StatePrecision::int8)
     quantize_caches(graph, state_pairs(graph, options.state));

@@ -19,10 +19,21 @@ std::vector<TensorDesc> descs_of(const Program& program) {
   return descs;
 }
 
-std::vector<int64_t> byte_rows_of(const Program& program) {
-  std::vector<int64_t> rows;
-  for (const StateTensor& state : program.states) rows.push_back(state.byte_row);
+std::vector<StateRows> rows_of_states(const Program& program) {
+  std::vector<StateRows> rows;
+  for (const StateTensor& state : program.states) rows.push_back(state.rows);
   return rows;
+}
+
+HostTensor as_stored(const StateRows& rows, const HostTensor& values) {
+  if (rows.format == RowFormat::floats) return values;
+  return rows.format == RowFormat::scaled_bytes ? to_byte_rows(values, rows.channels) : pack_bytes(values);
+}
+
+HostTensor from_stored(const StateRows& rows, const HostTensor& stored, DType dtype) {
+  if (rows.format == RowFormat::floats) return stored;
+  return rows.format == RowFormat::scaled_bytes ? cast(from_byte_rows(stored, rows.channels), dtype)
+                                                : unpack_bytes(stored, dtype);
 }
 
 std::vector<std::string> names_of_states(const Program& program) {
@@ -47,17 +58,17 @@ void run_between(const std::shared_ptr<gpu::Context>& context, const Record& rec
 
 StateMemory::StateMemory(std::shared_ptr<gpu::Context> context, const Program& program,
                          std::shared_ptr<gpu::MemoryBudget> memory_budget)
-    : StateMemory(std::move(context), descs_of(program), byte_rows_of(program), names_of_states(program),
+    : StateMemory(std::move(context), descs_of(program), rows_of_states(program), names_of_states(program),
                   std::move(memory_budget)) {
   fill_with_zeros();
 }
 
 StateMemory::StateMemory(std::shared_ptr<gpu::Context> context, std::vector<TensorDesc> descs,
-                         std::vector<int64_t> byte_rows, std::vector<std::string> names,
+                         std::vector<StateRows> rows, std::vector<std::string> names,
                          std::shared_ptr<gpu::MemoryBudget> memory_budget)
     : context_(std::move(context)),
       descs_(std::move(descs)),
-      byte_rows_(std::move(byte_rows)),
+      rows_(std::move(rows)),
       names_(std::move(names)),
       memory_budget_(std::move(memory_budget)),
       slots_(descs_.size()) {
@@ -72,15 +83,15 @@ StateMemory::StateMemory(std::shared_ptr<gpu::Context> context, std::vector<Tens
 }
 
 bool StateMemory::has_descs_of(const Program& program) const {
-  return descs_ == descs_of(program) && byte_rows_ == byte_rows_of(program);
+  return descs_ == descs_of(program) && rows_ == rows_of_states(program);
 }
 
 bool StateMemory::has_descs_of(const StateMemory& other) const {
-  return descs_ == other.descs_ && byte_rows_ == other.byte_rows_;
+  return descs_ == other.descs_ && rows_ == other.rows_;
 }
 
 std::shared_ptr<StateMemory> StateMemory::copy() const {
-  std::shared_ptr<StateMemory> made(new StateMemory(context_, descs_, byte_rows_, names_, nullptr));
+  std::shared_ptr<StateMemory> made(new StateMemory(context_, descs_, rows_, names_, nullptr));
   made->copy_from(*this);
   return made;
 }
@@ -101,7 +112,7 @@ void StateMemory::fill_with_zeros() {
 void StateMemory::write(size_t state, const HostTensor& values) {
   const TensorDesc& desc = descs_[state];
   std::vector<std::byte> bytes(desc.byte_size());
-  write_linear(desc, byte_rows_[state] > 0 ? to_byte_rows(values, byte_rows_[state]) : values, bytes);
+  write_linear(desc, as_stored(rows_[state], values), bytes);
   gpu::Uploader uploader(context_, staged_bytes(bytes.size()), {.memory_budget = memory_budget_});
   uploader.upload(*slots_[state].buffer, 0, bytes);
   uploader.finish();
@@ -109,10 +120,10 @@ void StateMemory::write(size_t state, const HostTensor& values) {
 
 HostTensor StateMemory::read(size_t state, DType dtype) const {
   const TensorDesc& desc = descs_[state];
-  const bool in_bytes = byte_rows_[state] > 0;
-  const HostTensor stored = read_linear(desc, {in_bytes ? DType::i32 : dtype, desc.shape},
+  const bool in_words = rows_[state].format != RowFormat::floats;
+  const HostTensor stored = read_linear(desc, {in_words ? DType::i32 : dtype, desc.shape},
                                         gpu::download(context_, *slots_[state].buffer, memory_budget_));
-  return in_bytes ? cast(from_byte_rows(stored, byte_rows_[state]), dtype) : stored;
+  return from_stored(rows_[state], stored, dtype);
 }
 
 }  // namespace vellum

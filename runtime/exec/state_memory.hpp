@@ -42,12 +42,12 @@ class StateMemory {
 
  private:
   StateMemory(std::shared_ptr<gpu::Context> context, std::vector<TensorDesc> descs,
-              std::vector<int64_t> byte_rows, std::vector<std::string> names,
+              std::vector<StateRows> rows, std::vector<std::string> names,
               std::shared_ptr<gpu::MemoryBudget> memory_budget);
 
   std::shared_ptr<gpu::Context> context_;
   std::vector<TensorDesc> descs_;
-  std::vector<int64_t> byte_rows_;  // StateTensor::byte_row
+  std::vector<StateRows> rows_;  // StateTensor::rows
   std::vector<std::string> names_;
   std::shared_ptr<gpu::MemoryBudget> memory_budget_;
   std::vector<DeviceSlot> slots_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <utility>
@@ -70,6 +71,37 @@ HostTensor from_byte_rows(const HostTensor& words, int64_t channels) {
   for (size_t row = 0; row < in.size() / step; ++row)
     from_bytes(in.subspan(row * step, step), out.subspan(row * width, width));
   return floats;
+}
+
+Shape packed_bytes_shape(Shape bytes) {
+  bytes.back() /= 4;
+  return bytes;
+}
+
+// The first byte is the lowest of a word, as in the memory of every device that Vellum runs on.
+HostTensor pack_bytes(const HostTensor& bytes) {
+  HostTensor words(DType::i32, packed_bytes_shape(bytes.shape()));
+  if (words.byte_size() > 0) std::memcpy(words.mutable_data(), bytes.data(), words.byte_size());
+  return words;
+}
+
+HostTensor unpack_bytes(const HostTensor& words, DType dtype) {
+  Shape shape = words.shape();
+  shape.back() *= 4;
+  HostTensor bytes(dtype, std::move(shape));
+  if (bytes.byte_size() > 0) std::memcpy(bytes.mutable_data(), words.data(), bytes.byte_size());
+  return bytes;
+}
+
+HostTensor numbers_of_rows(RowFormat format, const HostTensor& words, int64_t channels) {
+  if (format == RowFormat::scaled_bytes) return from_byte_rows(words, channels);
+  if (format == RowFormat::bytes) return cast(unpack_bytes(words, DType::i8), DType::f32);
+  std::vector<float> numbers;
+  for (const int64_t byte : unpack_bytes(words, DType::u8).to_ints())
+    for (const int64_t code : {byte % 16, byte / 16}) numbers.push_back(static_cast<float>(code - 8));
+  Shape shape = words.shape();
+  shape.back() *= 8;
+  return HostTensor::f32(std::move(shape), numbers);
 }
 
 }  // namespace vellum

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/byte_rows.hpp"
 #include "graph/graph.hpp"
 #include "graph/operators/fused/fused_kernels.hpp"
 #include "graph/tensor.hpp"
@@ -262,11 +263,18 @@ struct Port {
   std::optional<IntegerLimit> limit = std::nullopt;  // of an input
 };
 
+// How the tensor of a state stores its values.
+struct StateRows {
+  RowFormat format = RowFormat::floats;  // here: elements of any type, in no words
+  int64_t channels = 0;                  // of a row in words
+  bool operator==(const StateRows&) const = default;
+};
+
 // A state: runs read it as an input, and leave in it the value of an output, for the next run.
 struct StateTensor {
   size_t input = 0, output = 0;  // positions in Program::inputs and outputs
   TensorId tensor = kNoTensor;   // linear
-  int64_t byte_row = 0;          // channels of a row, if `tensor` has rows of bytes (graph/byte_rows.hpp)
+  StateRows rows = {};
 };
 
 // A part of the network that the host computes with the operators' host references: an operator without a

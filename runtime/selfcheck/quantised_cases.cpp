@@ -174,44 +174,6 @@ void add_fixed_rows(std::vector<SmallOperator>& list) {
     }
 }
 
-// Multiples of 1/64 with a magnitude of 127/64 in each row of `channels`: no byte is rounded the other way.
-Operand exact_rows(Shape shape, int64_t channels, uint32_t seed) {
-  Operand operand = computed(std::move(shape), seed);
-  size_t i = 0;
-  for (float& value : operand.tensor.mutable_as<float>())
-    value = i++ % static_cast<size_t>(channels) == 0 ? 127.0f / 64 : std::nearbyint(value * 64) / 64;
-  return operand;
-}
-
-// Attention of a cache in bytes, into which new tokens are written.
-void add_byte_caches(std::vector<SmallOperator>& list) {
-  const int64_t heads = 2, capacity = 21, tokens = 3, channels = 16;
-  const Shape cache{1, heads, capacity, channels}, added{1, heads, tokens, channels};
-  auto update = std::make_shared<CacheUpdate>();
-  update->axis = 2;
-  update->channels = channels;
-  update->floats = {DType::f32, cache};
-  const Operand past{to_byte_rows(exact_rows(cache, channels, 1).tensor, channels), false};
-  SmallOperator made = small_operator(
-      "Attention of a cache in bytes", "CacheUpdate",
-      {past, exact_rows(added, channels, 2), Operand{HostTensor::i64({1}, std::array{int64_t{9}}), false}},
-      update);
-  auto attention = std::make_shared<Attention>();
-  attention->byte_caches = true;
-  const StridedView rows{0, cache, row_major_strides(byte_rows_shape(cache, channels))};
-  attention->views = {StridedView{0, added, row_major_strides(added)}, rows, rows};
-  attention->output = added;
-  Graph& graph = made.graph;
-  const ValueId present = graph.outputs[0], y = graph.add_value("y");
-  graph.nodes.push_back({"Attention",
-                         std::move(attention),
-                         {graph.inputs[1], present, present, kNoValue,
-                          graph.add_constant("length", HostTensor::i64({1}, std::array{int64_t{12}}))},
-                         {y}});
-  graph.outputs = {y};
-  list.push_back(std::move(made));
-}
-
 // A product of two tensors of integers, of which half of the sums are ties.
 void add_fixed_matmul(std::vector<SmallOperator>& list) {
   constexpr float kStep = 1.0f / 16;
@@ -231,6 +193,86 @@ void add_fixed_matmul(std::vector<SmallOperator>& list) {
   list.push_back(std::move(made));
 }
 
+// Multiples of 1/64 with a magnitude of 127/64 in each row of `channels`: no byte is rounded the other way.
+Operand exact_rows(Shape shape, int64_t channels, uint32_t seed) {
+  Operand operand = computed(std::move(shape), seed);
+  size_t i = 0;
+  for (float& value : operand.tensor.mutable_as<float>())
+    value = i++ % static_cast<size_t>(channels) == 0 ? 127.0f / 64 : std::nearbyint(value * 64) / 64;
+  return operand;
+}
+
+// Attention of a cache in bytes, into which new tokens are written.
+void add_byte_caches(std::vector<SmallOperator>& list) {
+  const int64_t heads = 2, capacity = 21, tokens = 3, channels = 16;
+  const Shape cache{1, heads, capacity, channels}, added{1, heads, tokens, channels};
+  auto update = std::make_shared<CacheUpdate>();
+  update->axis = 2;
+  update->channels = channels;
+  update->cache_type = {DType::f32, cache};
+  const Operand past{to_byte_rows(exact_rows(cache, channels, 1).tensor, channels), false};
+  SmallOperator made = small_operator(
+      "Attention of a cache in bytes", "CacheUpdate",
+      {past, exact_rows(added, channels, 2), Operand{HostTensor::i64({1}, std::array{int64_t{9}}), false}},
+      update);
+  auto attention = std::make_shared<Attention>();
+  attention->cache_rows = RowFormat::scaled_bytes;
+  const StridedView rows{0, cache, row_major_strides(byte_rows_shape(cache, channels))};
+  attention->views = {StridedView{0, added, row_major_strides(added)}, rows, rows};
+  attention->output = added;
+  Graph& graph = made.graph;
+  const ValueId present = graph.outputs[0], y = graph.add_value("y");
+  graph.nodes.push_back({"Attention",
+                         std::move(attention),
+                         {graph.inputs[1], present, present, kNoValue,
+                          graph.add_constant("length", HostTensor::i64({1}, std::array{int64_t{12}}))},
+                         {y}});
+  graph.outputs = {y};
+  list.push_back(std::move(made));
+}
+
+// The same of integers of 8 bits, or of 4.
+void add_integer_caches(std::vector<SmallOperator>& list, RowFormat rows) {
+  const int64_t heads = 2, capacity = 21, tokens = 3, channels = 16;
+  const bool has_nibbles = rows == RowFormat::nibbles;
+  const DType dtype = has_nibbles ? DType::u8 : DType::i8;
+  const Shape cache{1, heads, capacity, channels}, added{1, heads, tokens, channels};
+  const auto integers = [&](Shape shape) {
+    if (has_nibbles) shape.back() /= 2;
+    std::vector<int64_t> values(static_cast<size_t>(element_count(shape)));
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<int64_t>(i * 89 % 256) - (has_nibbles ? 0 : 128);
+    return HostTensor::from<int64_t>(dtype, shape, values);
+  };
+  auto update = std::make_shared<CacheUpdate>();
+  update->axis = 2;
+  update->rows = rows;
+  update->cache_type = integers(cache).type();
+  update->channels = update->cache_type.shape.back();
+  SmallOperator made = small_operator(
+      has_nibbles ? "Attention of a cache of 4-bit integers" : "Attention of a cache of 8-bit integers",
+      "CacheUpdate",
+      {Operand{pack_bytes(integers(cache)), false}, Operand{integers(added), false},
+       Operand{HostTensor::i64({1}, std::array{int64_t{9}}), false}},
+      update);
+  auto attention = std::make_shared<Attention>();
+  attention->cache_rows = rows;
+  attention->scale = has_nibbles ? 0.25f : 1.0f / 64;
+  const StridedView words{0, cache, row_major_strides(made.graph.values[made.graph.inputs[0]].type.shape)};
+  attention->views = {StridedView{0, added, row_major_strides(added)}, words, words};
+  attention->output = added;
+  Graph& graph = made.graph;
+  const ValueId present = graph.outputs[0], y = graph.add_value("y"),
+                q = graph.add_constant("q", exact_rows(added, channels, 2).tensor);
+  graph.nodes.push_back({"Attention",
+                         std::move(attention),
+                         {q, present, present, kNoValue,
+                          graph.add_constant("length", HostTensor::i64({1}, std::array{int64_t{12}}))},
+                         {y}});
+  graph.outputs = {y};
+  list.push_back(std::move(made));
+}
+
 }  // namespace
 
 void add_quantised_operators(std::vector<SmallOperator>& list) {
@@ -242,6 +284,8 @@ void add_quantised_operators(std::vector<SmallOperator>& list) {
   add_fixed_matmul(list);
   add_dynamic_quantization(list);
   add_byte_caches(list);
+  add_integer_caches(list, RowFormat::bytes);
+  add_integer_caches(list, RowFormat::nibbles);
 }
 
 }  // namespace vellum

@@ -188,7 +188,7 @@ void main() {
         weight[i] += vec4(dot(q, k0), dot(q, k1), dot(q, k2), dot(q, k3));
       }
     }
-#ifdef BYTE_ROWS
+#if defined(BYTE_ROWS) && !defined(WITHOUT_SCALES)
     [[unroll]] for (int i = 0; i < TILE_Q; ++i) weight[i] *= scales_of_k(column);
 #endif
     float keep[TILE_Q];
@@ -200,7 +200,7 @@ void main() {
       largest[i] = most;
       total[i] = total[i] * keep[i] + dot(weight[i], vec4(1));
     }
-#ifdef BYTE_ROWS
+#if defined(BYTE_ROWS) && !defined(WITHOUT_SCALES)
     [[unroll]] for (int i = 0; i < TILE_Q; ++i) weight[i] *= scales_of_v(column);
 #endif
 #ifdef HALF_PRODUCTS

@@ -2,7 +2,8 @@
 //   by default   rows of one grid of texels (attention_pack.comp)
 //   MATRICES     columns of matrices in channels4, all in one tensor or with SEPARATE in three
 //   CACHE        three linear tensors, whose heads are whole slices of channels; with BYTE_ROWS K and V are in bytes, whose
-//                scales are not applied to the texels: multiply scores and weights by scales_of_k() and scales_of_v()
+//                scales are not applied to the texels: multiply scores and weights by scales_of_k() and scales_of_v(), or
+//                WITHOUT_SCALES by nothing
 //
 // ADDRESS_Q is the type of an address in Q, locate_q(token, row) finds it, and next_q(address, row) loads a texel and moves on
 // to the next slice; K and V likewise. masked() returns the scores of a token of Q and four keys, with SOFTCAP capped, with
@@ -61,8 +62,15 @@ int locate_v(int token, int row) { return v_first + token * v_token_stride; }
 vec4 next_q(inout int address, int row) { return load4_q(address++); }
 #ifdef BYTE_ROWS
 #include "byte_rows.glsl"
-vec4 next_k(inout int address, int row) { return signed_bytes(bytes_k(address++)); }
-vec4 next_v(inout int address, int row) { return signed_bytes(bytes_v(address++)); }
+vec4 next_k(inout int address, int row) {
+  int slice = address++;
+  return numbers_of_slice(bytes_k(word_of_slice(slice)), slice);
+}
+vec4 next_v(inout int address, int row) {
+  int slice = address++;
+  return numbers_of_slice(bytes_v(word_of_slice(slice)), slice);
+}
+#ifndef WITHOUT_SCALES
 float scale_of_k(int token) { return uintBitsToFloat(word_k(locate_k(token, 0) + depth_slices)); }
 float scale_of_v(int token) { return uintBitsToFloat(word_v(locate_v(token, 0) + V_SLICES)); }
 vec4 scales_of_k(ivec4 token) {
@@ -71,6 +79,7 @@ vec4 scales_of_k(ivec4 token) {
 vec4 scales_of_v(ivec4 token) {
   return vec4(scale_of_v(token.x), scale_of_v(token.y), scale_of_v(token.z), scale_of_v(token.w));
 }
+#endif
 #else
 vec4 next_k(inout int address, int row) { return load4_k(address++); }
 vec4 next_v(inout int address, int row) { return load4_v(address++); }

@@ -6,7 +6,7 @@
 //
 // QUADS: four channels are one texel of x, or contiguous from a multiple of four on where x is linear.
 //
-// BYTE_ROWS: x is a cache in bytes, whose strides are in words.
+// BYTE_ROWS: x is a cache in bytes (byte_rows.glsl), whose strides are in words.
 //
 // ROUND_OPERANDS: `roundings` has a texel (step, least, most, factor) for each of the operands. Elements are multiplied by
 // the factor and rounded, unless the step is 0.
@@ -41,7 +41,10 @@ void main() {
 #ifdef BYTE_ROWS
   int row = base + by_head.x * operand_stride + by_token.y * token_stride + by_head.y * head_stride +
             by_token.x * image_stride;
-  vec4 v = uintBitsToFloat(word_x(row + slices_each)) * signed_bytes(bytes_x(row + by_slice.y));
+  vec4 v = numbers_of_slice(bytes_x(row + word_of_slice(by_slice.y)), by_slice.y);
+#ifndef WITHOUT_SCALES
+  v *= uintBitsToFloat(word_x(row + slices_each));
+#endif
 #else
   int channel = 4 * by_slice.y;
   int at = base + by_head.x * operand_stride + by_token.y * token_stride + by_head.y * head_stride +

@@ -1,6 +1,8 @@
 // Writes tokens into a cache of rows in bytes (runtime/graph/byte_rows.hpp). x are the tokens, (batch, outer, token, row,
 // channel), y is the cache. An invocation writes one word: it reads the whole row for the largest magnitude, which is in the
 // device's cache after the first invocation of the row. An update that would extend beyond the cache is not written.
+//
+// INTEGERS: x has integers, whose lower 8 bits are the bytes. Rows have no scale.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -17,14 +19,24 @@ SCALARS_OUT(y)
 #define LEAST_MAGNITUDE 1e-30  // rows below are zero: their scale might be flushed
 #define NOT_A_NUMBER 0x7fc00000
 
+#ifdef INTEGERS
+#define ROW_WORDS slices4
+#else
+#define ROW_WORDS (slices4 + 1)
+#endif
+
 void main() {
-  ivec2 by_word = divide(flat_index(), slices4 + 1);
+  ivec2 by_word = divide(flat_index(), ROW_WORDS);
   ivec2 by_group = divide(by_word.x, tokens * token_rows);
   ivec2 by_image = divide(by_group.x, outer);
   if (by_image.x >= batches) return;
   int first = load_first_tokens(by_image.x);
   if (first < 0 || first > capacity - tokens) return;
   int row = slices4 * by_word.x;
+#ifdef INTEGERS
+  ivec4 bytes = load4_x(row + by_word.y) & 255;
+  int word = bytes.x | bytes.y << 8 | bytes.z << 16 | bytes.w << 24;
+#else
   float largest = 0.0;
   bool is_finite = true;
   for (int i = 0; i < slices4; ++i) {
@@ -40,6 +52,7 @@ void main() {
   } else if (!is_zero) {
     word = word_of_bytes(clamp(load4_x(row + by_word.y) * (127.0 / largest), vec4(-127), vec4(127)));
   }
+#endif
   int to = (by_group.x * capacity + first) * token_rows + by_group.y;
-  set_y(to * (slices4 + 1) + by_word.y, word);
+  set_y(to * ROW_WORDS + by_word.y, word);
 }

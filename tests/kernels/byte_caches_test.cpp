@@ -1,4 +1,4 @@
-// Caches in 8 bits: tokens that are written into them, and attention that reads them.
+// Caches in words: tokens that are written into them, and attention that reads them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,13 +31,42 @@ OperatorCase update(const Shape& cache, const Shape& tokens, int64_t axis, int64
   auto op = std::make_shared<CacheUpdate>();
   op->axis = axis;
   op->channels = channels;
-  op->floats = {DType::f32, cache};
+  op->cache_type = {DType::f32, cache};
   OperatorCase test{.type = "CacheUpdate",
                     .inputs = {to_byte_rows(random_tensor(cache, 1), channels),
                                exact_rows(tokens, channels, 2), HostTensor::i64({std::ssize(first)}, first)}};
   test.op = op;
   test.sweep.channels4_inputs = test.sweep.arithmetic_fp16 = false;
   return test;
+}
+
+HostTensor any_bytes(const Shape& shape, DType dtype, uint32_t seed) {
+  std::vector<int64_t> values;
+  for (const float number : random_tensor(shape, seed, 0.0f, 255.9f).as<float>())
+    values.push_back(static_cast<int64_t>(number) - (dtype == DType::i8 ? 128 : 0));
+  return HostTensor::from<int64_t>(dtype, shape, values);
+}
+
+OperatorCase update_of_integers(RowFormat rows, const Shape& cache, const Shape& tokens, int64_t axis,
+                                const std::vector<int64_t>& first) {
+  const DType dtype = rows == RowFormat::bytes ? DType::i8 : DType::u8;
+  auto op = std::make_shared<CacheUpdate>();
+  op->axis = axis;
+  op->rows = rows;
+  op->channels = cache.back();
+  op->cache_type = {dtype, cache};
+  OperatorCase test{.type = "CacheUpdate",
+                    .inputs = {pack_bytes(any_bytes(cache, dtype, 1)), any_bytes(tokens, dtype, 2),
+                               HostTensor::i64({std::ssize(first)}, first)}};
+  test.op = op;
+  test.sweep.channels4_inputs = test.sweep.arithmetic_fp16 = test.sweep.fp16 = false;
+  return test;
+}
+
+TEST(CacheUpdate, WritesIntegersOfCaches) {
+  check_operator(update_of_integers(RowFormat::bytes, {2, 3, 7, 8}, {2, 3, 2, 8}, 2, {5, 0}));
+  check_operator(update_of_integers(RowFormat::bytes, {1, 5, 3, 20}, {1, 1, 3, 20}, 1, {4}));
+  check_operator(update_of_integers(RowFormat::nibbles, {2, 2, 9, 36}, {2, 2, 1, 36}, 2, {8, 2}));
 }
 
 // Heads before the tokens, after them, and in one dimension with the channels.
@@ -68,7 +97,20 @@ struct Sizes {
   std::vector<int64_t> lengths;
   int64_t window = 0;
   bool has_mask = false;
+  RowFormat rows = RowFormat::scaled_bytes;
 };
+
+HostTensor cache_of(const Sizes& s, const Shape& shape, uint32_t seed) {
+  if (s.rows == RowFormat::scaled_bytes) return to_byte_rows(random_tensor(shape, seed), shape.back());
+  Shape bytes = shape;
+  if (s.rows == RowFormat::nibbles) bytes.back() /= 2;
+  return pack_bytes(any_bytes(bytes, s.rows == RowFormat::bytes ? DType::i8 : DType::u8, seed));
+}
+
+Shape words_shape(const Sizes& s, Shape shape) {
+  shape.back() = words_of_row(s.rows, shape.back());
+  return shape;
+}
 
 OperatorCase attention(const Sizes& s) {
   const auto batches = std::ssize(s.lengths);
@@ -77,15 +119,16 @@ OperatorCase attention(const Sizes& s) {
   auto op = std::make_shared<Attention>();
   op->causal = true;
   op->window = s.window;
-  op->byte_caches = true;
-  StridedView k_rows{0, k, row_major_strides(byte_rows_shape(k, s.depth))},
-      v_rows{0, v, row_major_strides(byte_rows_shape(v, s.channels))};
+  op->cache_rows = s.rows;
+  // Scores of integers are within some units.
+  if (s.rows != RowFormat::scaled_bytes) op->scale = s.rows == RowFormat::bytes ? 1.0f / 1024 : 1.0f / 64;
+  StridedView k_rows{0, k, row_major_strides(words_shape(s, k))},
+      v_rows{0, v, row_major_strides(words_shape(s, v))};
   op->views = {StridedView{0, q, row_major_strides(q)}, k_rows, v_rows};
   op->output = {batches, s.heads, s.queries, s.channels};
   OperatorCase test{
       .type = "Attention",
-      .inputs = {random_tensor(q, 1), to_byte_rows(random_tensor(k, 2), s.depth),
-                 to_byte_rows(random_tensor(v, 3), s.channels),
+      .inputs = {random_tensor(q, 1), cache_of(s, k, 2), cache_of(s, v, 3),
                  s.has_mask ? std::optional(random_tensor({s.queries, s.keys}, 4)) : std::nullopt,
                  HostTensor::i64({batches}, s.lengths)}};
   test.op = op;
@@ -98,6 +141,16 @@ TEST(Attention, OfCachesInBytes) {
   check_operator(attention({5, 67, 4, 2, 8, 12, {34, 5}}));
   check_operator(attention({3, 30, 2, 2, 20, 20, {30, 7}, 4}));
   check_operator(attention({9, 40, 3, 3, 8, 4, {40, 22}, 9, true}));
+}
+
+TEST(Attention, OfCachesOfPackedIntegers) {
+  for (const RowFormat rows : {RowFormat::bytes, RowFormat::nibbles}) {
+    check_operator(attention({1, 67, 4, 2, 8, 8, {67, 1}, 0, false, rows}));
+    check_operator(attention({3, 30, 2, 2, 16, 24, {30, 7}, 4, false, rows}));
+    check_operator(attention({9, 40, 3, 3, 24, 8, {40, 22}, 9, true, rows}));
+    check_operator(attention({1, 200, 8, 2, 64, 64, {180}, 0, false, rows}));
+    check_operator(attention({2, 21, 2, 1, 128, 256, {18}, 0, false, rows}));
+  }
 }
 
 // Heads of many sizes, whose rows begin at every offset within 16 bytes.
@@ -130,6 +183,8 @@ TEST(Attention, OfCachesInBytesAsTexels) {
     caps.reads_buffers_as_texels = as_texels;
     EXPECT_EQ(texel_buffers(caps), as_texels || device_traits(caps).samples_texel_buffers ? 2 : 0);
     check_operator(test, caps);
+    for (const RowFormat rows : {RowFormat::bytes, RowFormat::nibbles})
+      check_operator(attention({2, 30, 4, 2, 24, 16, {30, 8}, 0, false, rows}), caps);
   }
   caps.max_texel_buffer_elements = 100;
   EXPECT_EQ(texel_buffers(caps), 0);
@@ -152,10 +207,12 @@ TEST(Attention, OfCachesInBytesWithScalesOfTheirOwn) {
 TEST(Attention, OfCachesInBytesWithFewBuffers) {
   DeviceCaps caps = test_context()->caps();
   caps.max_storage_buffers_per_stage = 4;
-  const OperatorCase test = attention({3, 21, 4, 2, 8, 12, {21, 6}});
-  const Program program = lower(single_node_graph(test), caps, {.storage = StorageChoice::buffer});
-  EXPECT_EQ(program.tasks.front().dispatch->shader, "attention_pack");
-  check_operator(test, caps);
+  for (const RowFormat rows : {RowFormat::scaled_bytes, RowFormat::bytes, RowFormat::nibbles}) {
+    const OperatorCase test = attention({3, 21, 4, 2, 8, 24, {21, 6}, 0, false, rows});
+    const Program program = lower(single_node_graph(test), caps, {.storage = StorageChoice::buffer});
+    EXPECT_EQ(program.tasks.front().dispatch->shader, "attention_pack");
+    check_operator(test, caps);
+  }
 }
 
 }  // namespace byte_caches_test

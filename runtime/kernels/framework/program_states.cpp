@@ -42,7 +42,7 @@ void check_pair(const Value& input, const Value& output) {
   refuse_state(input.name, why);
 }
 
-// Returns the operator that writes tokens into a cache in 8 bits; null if `cache` is none.
+// Returns the operator that writes tokens into a cache in words; null if `cache` is none.
 const CacheUpdate* update_of(const Graph& graph, ValueId cache) {
   for (const Node& node : graph.nodes)
     if (const auto* update = dynamic_cast<const CacheUpdate*>(node.op.get());
@@ -68,11 +68,11 @@ void ProgramBuilder::add_state(size_t state, ValueId input) {
                                       {}});
   value_tensors_[input].linear = tensor;
   const CacheUpdate* update = update_of(graph_, input);
-  Port port{value.name, update ? update->floats : value.type, tensor, std::nullopt};
+  Port port{value.name, update ? update->cache_type : value.type, tensor, std::nullopt};
   port.is_state = true;
   program_.inputs.push_back(std::move(port));
   program_.states[state] = {options_.states[state].input, options_.states[state].output, tensor,
-                            update ? update->channels : 0};
+                            update ? StateRows{update->rows, update->channels} : StateRows{}};
 }
 
 TensorId ProgramBuilder::update_state(ValueId input, ValueId output) {

@@ -27,6 +27,14 @@ struct OperandGrid {
 
 int64_t rows_of(const StridedView& view) { return view.shape[1] * slices(view.shape[3]); }
 
+// Says how the words of caches store numbers.
+void define_rows(const Lowering& lowering, Dispatch& dispatch) {
+  define(dispatch, "BYTE_ROWS");
+  const RowFormat format = lowering.op<Attention>().cache_rows;
+  if (format != RowFormat::scaled_bytes) define(dispatch, "WITHOUT_SCALES");
+  if (format == RowFormat::nibbles) define(dispatch, "NIBBLES");
+}
+
 // Binds what attention_pack.comp rounds the operands from `first` on to, if it rounds one of them.
 void bind_operand_roundings(Lowering& lowering, Dispatch& dispatch, size_t first, int64_t operands) {
   const Attention& op = lowering.op<Attention>();
@@ -52,7 +60,7 @@ void bind_operand_roundings(Lowering& lowering, Dispatch& dispatch, size_t first
 void pack_into(Lowering& lowering, const OperandGrid& grid, size_t input, const StridedView& view,
                int64_t row, int64_t operands, int64_t operand_stride) {
   const int64_t texels = operands * rows_of(view) * view.shape[0] * view.shape[2];
-  const bool in_bytes = input > 0 && lowering.op<Attention>().byte_caches;
+  const bool in_bytes = input > 0 && lowering.op<Attention>().has_word_caches();
   const bool linear = in_bytes || layout_of_view(lowering, input) == Layout::linear;
   const std::array<int64_t, 4> shape =
       linear ? std::array<int64_t, 4>{1, 4, 1, 1} : nchw(lowering.input_type(input).shape);
@@ -75,7 +83,10 @@ void pack_into(Lowering& lowering, const OperandGrid& grid, size_t input, const 
                                             .operands = operands,
                                             .operand_stride = operand_stride,
                                             .first_row = row});
-  if (linear) define(dispatch, in_bytes ? "BYTE_ROWS" : "X_LINEAR");
+  if (in_bytes)
+    define_rows(lowering, dispatch);
+  else if (linear)
+    define(dispatch, "X_LINEAR");
   if (!linear && plane == 1) define(dispatch, "X_ROWS");
   if (!in_bytes && operand_stride % (4 * plane) == 0 && reads_quads(view, 3, plane, shape[1]))
     define(dispatch, "QUADS");
@@ -142,10 +153,12 @@ uint32_t other_bindings(const Lowering& lowering) {
   return inputs + (rounds ? 1 : 0) + 1;
 }
 
-// The strides of images, heads and tokens. Those of caches in 8 bits are in words, which are slices.
-std::vector<int64_t> slice_strides(const StridedView& view, bool in_bytes) {
-  if (in_bytes) return {view.strides[0], view.strides[1], view.strides[2]};
-  return {view.strides[0] / 4, view.strides[1] / 4, view.strides[2] / 4};
+// The strides of images, heads and tokens in slices. Those of caches are in words, of one slice or two.
+std::vector<int64_t> slice_strides(const StridedView& view, RowFormat format) {
+  const auto in_slices = [&](int64_t stride) {
+    return format == RowFormat::floats ? stride / 4 : stride * channels_of_word(format) / 4;
+  };
+  return {in_slices(view.strides[0]), in_slices(view.strides[1]), in_slices(view.strides[2])};
 }
 
 }  // namespace
@@ -164,7 +177,7 @@ AttentionSizes attention_sizes(const Lowering& lowering, const Attention::Operan
 
 bool reads_caches(const Lowering& lowering, const Attention::Operands& o) {
   if (!lowering.has_input(4)) return false;
-  const bool in_bytes = lowering.op<Attention>().byte_caches;
+  const bool in_bytes = lowering.op<Attention>().has_word_caches();
   const auto has_whole_slices = [](const StridedView& view) {
     const auto is_whole = [](int64_t count) { return count >= 0 && count % 4 == 0; };
     return view.offset == 0 && view.strides[3] == 1 && view.shape[3] % 4 == 0 &&
@@ -177,7 +190,7 @@ bool reads_caches(const Lowering& lowering, const Attention::Operands& o) {
 std::optional<MatrixOperands> in_matrices(const Lowering& lowering, const Attention::Operands& o) {
   // The kernel reads each key for many queries, so the gathering rounds or expands them.
   const Attention& op = lowering.op<Attention>();
-  if (op.byte_caches || op.q_rounding || op.k_rounding) return std::nullopt;
+  if (op.has_word_caches() || op.q_rounding || op.k_rounding) return std::nullopt;
   const auto q = in_matrix(lowering, 0, o.q), k = in_matrix(lowering, 1, o.k),
              v = in_matrix(lowering, 2, o.v);
   if (!q || !k || !v || k->image != v->image || k->token != v->token) return std::nullopt;
@@ -218,17 +231,18 @@ void bind_gathered(Lowering& lowering, Dispatch& dispatch, const Attention::Oper
 void bind_caches(Lowering& lowering, Dispatch& dispatch, const Attention::Operands& o,
                  const KeySplit& split) {
   constexpr const char* names[] = {"q", "k", "v"};
-  const bool in_bytes = lowering.op<Attention>().byte_caches;
+  const bool in_bytes = lowering.op<Attention>().has_word_caches();
   for (size_t i = 0; i < 3; ++i) {
     const TensorId operand = lowering.read(i, Layout::linear);
     dispatch.bindings.push_back(in_bytes && i > 0 ? reads_bytes(names[i], operand)
                                                   : reads(names[i], operand));
   }
   define(dispatch, "CACHE");
-  if (in_bytes) define(dispatch, "BYTE_ROWS");
+  if (in_bytes) define_rows(lowering, dispatch);
   const AttentionSizes common = attention_sizes(lowering, o);
-  const std::vector<int64_t> q = slice_strides(o.q, false), k = slice_strides(o.k, in_bytes),
-                             v = slice_strides(o.v, in_bytes);
+  const RowFormat rows = lowering.op<Attention>().cache_rows;
+  const std::vector<int64_t> q = slice_strides(o.q, RowFormat::floats), k = slice_strides(o.k, rows),
+                             v = slice_strides(o.v, rows);
   dispatch.push_constants = AttentionCacheParameters{.queries = common.queries,
                                                      .heads = common.heads,
                                                      .keys = common.keys,

@@ -17,8 +17,9 @@ void lower_cache_update(Lowering& lowering) {
   if (element_count(lowering.input_type(1).shape) == 0) return lowering.alias(0, 0);
   TensorScatter scatter;
   scatter.axis = op.axis;
-  const TensorScatter::Extents e = scatter.extents(op.floats.shape, lowering.input_type(1).shape);
-  const int64_t words = words_of_byte_row(op.channels), token_rows = e.inner / op.channels;
+  const TensorScatter::Extents e = scatter.extents(op.cache_type.shape, lowering.input_type(1).shape);
+  const int64_t words = op.packs_integers() ? op.channels / 4 : words_of_byte_row(op.channels),
+                token_rows = e.inner / op.channels;
   const TensorId data = lowering.read(0, Layout::linear), x = lowering.read(1, Layout::linear),
                  first_tokens = lowering.read(2, Layout::linear);
   TensorId y = lowering.update_state(0, 0);
@@ -35,7 +36,10 @@ void lower_cache_update(Lowering& lowering) {
                             .tokens = e.tokens,
                             .token_rows = token_rows,
                             .slices4 = op.channels / 4});
-  dispatch.iterations = loop_iterations(op.channels / 4);
+  if (op.packs_integers())
+    define(dispatch, "INTEGERS");
+  else
+    dispatch.iterations = loop_iterations(op.channels / 4);
   lowering.dispatch(std::move(dispatch));
 }
 

@@ -129,7 +129,7 @@ class CacheQuantizer {
     op->tokens_first = o.tokens_first;
     op->output = o.output;
     op->scale = o.scale;
-    op->byte_caches = true;
+    op->cache_rows = RowFormat::scaled_bytes;
     node.op = std::move(op);
   }
 
@@ -138,8 +138,8 @@ class CacheQuantizer {
     auto op = std::make_shared<CacheUpdate>();
     op->axis = dynamic_cast<const TensorScatter&>(*node.op).axis;
     op->channels = cache.channels;
-    op->floats = graph_.values[cache.past].type;
-    const TensorType rows{DType::i32, byte_rows_shape(op->floats.shape, cache.channels)};
+    op->cache_type = graph_.values[cache.past].type;
+    const TensorType rows{DType::i32, byte_rows_shape(op->cache_type.shape, cache.channels)};
     graph_.values[cache.past].type = graph_.values[cache.present].type = rows;
     node.op = std::move(op);
   }

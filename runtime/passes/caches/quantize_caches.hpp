@@ -4,7 +4,7 @@
 //   new tokens -----+-- TensorScatter --> present  =>     new tokens ------------+-- CacheUpdate --> present
 //   indices --------+                                     indices ---------------+
 //
-// Attention reads `present` with byte_caches.
+// Attention reads `present` as scaled_bytes.
 #pragma once
 
 #include <span>

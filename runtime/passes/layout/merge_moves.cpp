@@ -182,7 +182,7 @@ std::vector<MovedOperand> operands_in_copy(const GraphEditor& editor, size_t ind
   for (const size_t reader : editor.readers(source)) {
     if (reader == index) continue;
     const auto attention = match_node<Attention>(editor, reader);
-    if (!attention || !attention->views || attention->byte_caches) return {};
+    if (!attention || !attention->views || attention->has_word_caches()) return {};
     const std::vector<ValueId>& inputs = editor.node(reader).inputs;
     for (size_t slot = 0; slot < inputs.size(); ++slot) {
       if (inputs[slot] != source) continue;

@@ -39,7 +39,7 @@ std::optional<ViewedValue> without_repeated_heads(const GraphEditor& editor, con
 
 void share_repeated_heads(GraphEditor& editor, size_t index) {
   const auto attention = match_node<Attention>(editor, index);
-  if (!attention || attention->views || attention->byte_caches) return;
+  if (!attention || attention->views || attention->has_word_caches()) return;
   std::vector<ValueId> inputs = editor.node(index).inputs;
   std::vector<OperatorInput> types;
   for (const ValueId id : inputs)

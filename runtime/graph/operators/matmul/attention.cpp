@@ -23,9 +23,11 @@ StridedView heads_of(const Shape& shape, int64_t heads, const char* what) {
 }
 
 // Returns the view with the words of a row in place of its channels.
-StridedView in_words(StridedView view) {
-  if (view.shape.size() != 4 || view.shape[3] % 4 != 0) refuse_model("rows of bytes have no whole words");
-  view.shape[3] = words_of_byte_row(view.shape[3]);
+StridedView in_words(RowFormat format, StridedView view) {
+  if (format == RowFormat::floats) return view;
+  if (view.shape.size() != 4 || view.shape[3] % channels_of_word(format) != 0)
+    refuse_model("rows of bytes have no whole words");
+  view.shape[3] = words_of_row(format, view.shape[3]);
   return view;
 }
 
@@ -56,16 +58,16 @@ void check_view(const StridedView& view, const Shape& input) {
 
 Attention::Operands Attention::operands(Inputs inputs) const {
   const TensorType& q = float_input_type(inputs, 0, "Q");
-  const Shape &k = operand_type(inputs, 1, "K", byte_caches).shape,
-              &v = operand_type(inputs, 2, "V", byte_caches).shape;
-  if (byte_caches && !views) throw Error(ErrorCode::internal, "caches in 8 bits need views");
+  const Shape &k = operand_type(inputs, 1, "K", has_word_caches()).shape,
+              &v = operand_type(inputs, 2, "V", has_word_caches()).shape;
+  if (has_word_caches() && !views) throw Error(ErrorCode::internal, "caches in words need views");
   Operands o;
   if (views) {
     o.q = (*views)[0], o.k = (*views)[1], o.v = (*views)[2];
     o.tokens_first = tokens_first;
     check_view(o.q, q.shape);
-    check_view(byte_caches ? in_words(o.k) : o.k, k);
-    check_view(byte_caches ? in_words(o.v) : o.v, v);
+    check_view(in_words(cache_rows, o.k), k);
+    check_view(in_words(cache_rows, o.v), v);
   } else {
     o.q = heads_of(q.shape, q_heads, "Q");
     o.k = heads_of(k, kv_heads, "K");
@@ -92,7 +94,7 @@ std::vector<TensorType> Attention::infer(Inputs inputs) const {
   if (weight_rounding && (softcap != 0.0f || has_input(inputs, 5)))
     throw Error(ErrorCode::internal, "weights with a soft cap or sinks are not rounded");
   const DType dtype = inputs[0].type.dtype;
-  if (!byte_caches && (inputs[1].type.dtype != dtype || inputs[2].type.dtype != dtype))
+  if (!has_word_caches() && (inputs[1].type.dtype != dtype || inputs[2].type.dtype != dtype))
     refuse_model("Q, K and V differ in type");
   if (has_input(inputs, 3)) {
     const TensorType& mask = input_type(inputs, 3, "attn_mask");
@@ -158,10 +160,10 @@ std::vector<HostTensor> Attention::evaluate(HostInputs inputs) const {
     return cast(gather_strided(*inputs[i], view.shape, view.strides, view.offset), DType::f32);
   };
   const auto gathered_cache = [&](size_t i, const StridedView& view) {
-    if (!byte_caches) return gathered(i, view);
-    const StridedView words = in_words(view);
-    return from_byte_rows(gather_strided(*inputs[i], words.shape, words.strides, words.offset),
-                          view.shape[3]);
+    if (!has_word_caches()) return gathered(i, view);
+    const StridedView words = in_words(cache_rows, view);
+    return numbers_of_rows(cache_rows, gather_strided(*inputs[i], words.shape, words.strides, words.offset),
+                           view.shape[3]);
   };
   HostTensor q = gathered(0, o.q), k = gathered_cache(1, o.k);
   const HostTensor v = gathered_cache(2, o.v);
@@ -220,7 +222,7 @@ Attributes Attention::attributes() const {
   if (softcap != 0.0f) result.set("softcap", softcap);
   if (causal) result.set("is_causal", int64_t{1});
   if (window > 0) result.set("window", window);
-  if (byte_caches) result.set("byte_caches", int64_t{1});
+  if (has_word_caches()) result.set("byte_caches", static_cast<int64_t>(cache_rows));
   if (score_rounding) result.set("score_step", score_rounding.step);
   if (weight_rounding) result.set("weight_step", weight_rounding.step);
   if (q_rounding) result.set("q_factor", q_rounding.factor), result.set("q_step", q_rounding.rounding.step);

@@ -1,6 +1,7 @@
 // Attention. https://onnx.ai/onnx/operators/onnx__Attention.html
 #pragma once
 
+#include "graph/byte_rows.hpp"
 #include "graph/operator_support.hpp"
 #include "graph/operators/elementwise/activation.hpp"
 
@@ -29,11 +30,11 @@ void check_view(const StridedView& view, const Shape& input);
 // Scaled dot product attention, Y = softmax(cap(scale * Q K^T) + mask) V, for each image of a batch and each
 // head. cap(x) = softcap * tanh(x / softcap), or without a soft cap x.
 //
-// Inputs Q, K, V, mask (optional), lengths (optional), sinks (optional). Q, K and V are (batch, head, token, channel), or
-// (batch, token, head * channel) with the number of heads as attributes. With `views` they may have any
-// shape, and the views give their (batch, head, token, channel) form. Q has a multiple of the heads of K and
-// V; consecutive heads of Q share one head of K and V. A mask broadcasts to (batch, head, token of Q, token
-// of K): floats are added to the scores, false excludes a key.
+// Inputs Q, K, V, mask (optional), lengths (optional), sinks (optional). Q, K and V are (batch, head, token,
+// channel), or (batch, token, head * channel) with the number of heads as attributes. With `views` they may
+// have any shape, and the views give their (batch, head, token, channel) form. Q has a multiple of the heads
+// of K and V; consecutive heads of Q share one head of K and V. A mask broadcasts to (batch, head, token of
+// Q, token of K): floats are added to the scores, false excludes a key.
 //
 // With `lengths`, an integer for each image, K and V are caches. The tokens of Q may attend only to the first
 // `length` tokens of K, and are the last of these tokens. Without lengths the tokens of Q are the first
@@ -53,9 +54,11 @@ struct Attention : Operator {
   int64_t window = 0;          // with lengths: the tokens that a token attends to, itself included; 0: all
   int64_t q_heads = 0, kv_heads = 0;
   std::optional<std::array<StridedView, 3>> views;
-  // K and V are caches in 8 bits: i32, rows of bytes (graph/byte_rows.hpp). Only with views, in which the
-  // offset and strides of K and V are in words, except along the channels.
-  bool byte_caches = false;
+  // Other than floats: K and V are caches in words, i32 (graph/byte_rows.hpp), of which attention takes the
+  // numbers. Only with views, in which the offset and strides of K and V are in words, except along the
+  // channels.
+  RowFormat cache_rows = RowFormat::floats;
+  bool has_word_caches() const { return cache_rows != RowFormat::floats; }
   // With views, Y is (batch, token, head, channel) if tokens_first, else (batch, head, token, channel),
   // reshaped to `output`.
   bool tokens_first = false;
@@ -68,7 +71,7 @@ struct Attention : Operator {
   OperandRounding q_rounding, k_rounding;
 
   struct Operands {
-    StridedView q, k, v;  // (batch, head, token, channel); k and v with byte_caches as in `views`
+    StridedView q, k, v;  // (batch, head, token, channel); k and v in words as in `views`
     bool tokens_first = false;
     Shape output;
     float scale = 1.0f;

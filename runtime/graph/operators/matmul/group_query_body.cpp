@@ -31,7 +31,8 @@ class GroupQueryBody {
     }
     const ValueId keys = cached(stored(k_, form_.keys, kKeyScale), kPastKey, "past_key"),
                   values = cached(stored(v_, form_.values, kValueScale), kPastValue, "past_value");
-    body_.output(attend(loaded(keys, form_.keys, kKeyScale), loaded(values, form_.values, kValueScale)));
+    scale_queries();
+    body_.output(attend(loaded(keys, form_.keys), loaded(values, form_.values)));
     body_.output(keys);
     body_.output(values);
   }
@@ -171,13 +172,35 @@ class GroupQueryBody {
   }
 
   // New tokens as the cache stores them, and a cache as attention reads it. ONNX Runtime's kernel, too, reads
-  // the rounded values of new tokens.
+  // the rounded values of new tokens. Attention multiplies the integers: queries are multiplied by the scale
+  // of the keys before it, and the result by the scale of the values.
   ValueId stored(ValueId x, const IntegerCache& cache, GroupInput scale) {
-    return cache ? to_cache_integers(body_, cache, x, body_.input(scale, "scale of a cache")) : x;
+    return cache ? to_cache_integers(body_, cache, x, cache_scale(scale)) : x;
   }
-  ValueId loaded(ValueId x, const IntegerCache& cache, GroupInput scale) {
-    if (!cache) return x;
-    return from_cache_integers(body_, cache, x, body_.input(scale, "scale of a cache"), body_.type(q_).dtype);
+  ValueId loaded(ValueId x, const IntegerCache& cache) {
+    return cache ? cache_numbers(body_, cache, x, body_.type(q_).dtype) : x;
+  }
+  ValueId cache_scale(GroupInput scale) { return body_.input(scale, "scale of a cache"); }
+
+  // Multiplies the queries by the scale of the keys, or leaves one known number to attention.
+  void scale_queries() {
+    if (!form_.keys) return;
+    const HostTensor* known = constant(kKeyScale);
+    const bool is_one = !form_.keys.per_channel && known != nullptr && known->elements() == 1;
+    if (const float scale = is_one ? known->to_floats()[0] : 0.0f; std::isnormal(scale)) {
+      key_scale_ = scale;
+      return;
+    }
+    const int64_t channels = body_.shape(q_)[3];
+    q_ = times_cache_scale(body_, form_.keys, q_, cache_scale(kKeyScale),
+                           {form_.heads, form_.kv_heads, channels}, {1, form_.heads, 1, channels});
+  }
+
+  // What the products of queries and keys are multiplied by; 0: the default of attention.
+  float scale_of_scores() const {
+    if (key_scale_ == 1.0f) return form_.scale;
+    const auto channels = static_cast<float>(body_.shape(q_)[3]);
+    return key_scale_ * (form_.scale != 0.0f ? form_.scale : 1.0f / std::sqrt(channels));
   }
 
   // Returns the cache with the new tokens. It is as long as before, or as long as all tokens.
@@ -241,9 +264,17 @@ class GroupQueryBody {
 
   // Returns (batch, token, channels of all heads).
   ValueId attend(ValueId keys, ValueId values) {
+    const ValueId y = attend_to(keys, values);
+    if (!form_.values) return y;
+    const int64_t channels = body_.shape(values)[3];
+    return times_cache_scale(body_, form_.values, y, cache_scale(kValueScale),
+                             {form_.heads, form_.kv_heads, channels}, {form_.heads * channels});
+  }
+
+  ValueId attend_to(ValueId keys, ValueId values) {
     if (body_.shape(values)[3] > Attention::kMostChannels) return attend_by_products(keys, values);
     auto op = std::make_shared<Attention>();
-    if (form_.scale != 0.0f) op->scale = form_.scale;
+    if (const float scale = scale_of_scores(); scale != 0.0f) op->scale = scale;
     op->softcap = form_.softcap;
     if (first_ != kNoValue) return attend_to_cache(op, keys, values);
     const ValueId mask = joined_mask();
@@ -266,7 +297,7 @@ class GroupQueryBody {
   ValueId attend_by_products(ValueId keys, ValueId values) {
     DecomposedAttention parts{
         .q = q_, .k = keys, .v = values, .mask = joined_mask(), .softcap = form_.softcap};
-    parts.scale = static_cast<double>(form_.scale);
+    parts.scale = static_cast<double>(scale_of_scores());
     if (mask_of_places() == kNoValue && tokens_ > 1) {
       const ValueId before = body_.add(
           "LessOrEqual", {counted(body_, {1, 1, 1, keys_}, 0), counted(body_, {1, 1, tokens_, 1}, 0)});
@@ -306,7 +337,8 @@ class GroupQueryBody {
   // new one.
   ValueId lengths_ = kNoValue, first_ = kNoValue;
   DType integer_ = DType::i32;  // of both
-  ValueId table_ = kNoValue;    // of rotations of the new tokens
+  float key_scale_ = 1.0f;
+  ValueId table_ = kNoValue;  // of rotations of the new tokens
   std::optional<ValueId> places_;
 };
 

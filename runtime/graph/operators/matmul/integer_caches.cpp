@@ -1,11 +1,12 @@
 #include "graph/operators/matmul/integer_caches.hpp"
 
 #include <string>
+#include <vector>
 
 namespace vellum {
 namespace {
 
-constexpr double kNibbleZero = 8.0;  // the integer 0 in 4 bits
+constexpr float kNibbleZero = 8.0f;  // the integer 0 in 4 bits
 
 // Returns the scale in a shape that broadcasts to a cache of `heads` heads.
 ValueId broadcast_scale(Body& body, const IntegerCache& cache, ValueId scale, int64_t heads,
@@ -32,19 +33,6 @@ ValueId pack_nibbles(Body& body, ValueId numbers) {
   return body.cast(byte, DType::u8);
 }
 
-// Returns the numbers from -8 to 7 of bytes.
-ValueId unpack_nibbles(Body& body, ValueId bytes) {
-  Shape shape = body.shape(bytes), pair = shape;
-  pair.push_back(1);
-  const ValueId whole = body.cast(bytes, DType::f32);
-  const ValueId high = body.add("Floor", {body.add("Mul", {whole, body.scalar(DType::f32, 1.0 / 16.0)})});
-  const ValueId low = body.add("Sub", {whole, body.add("Mul", {high, body.scalar(DType::f32, 16.0)})});
-  const ValueId both =
-      body.add("Concat", {body.reshape(low, pair), body.reshape(high, pair)}, {{"axis", int64_t{-1}}});
-  shape.back() *= 2;
-  return body.add("Sub", {body.reshape(both, shape), body.scalar(DType::f32, kNibbleZero)});
-}
-
 }  // namespace
 
 IntegerCache integer_cache(const Attributes& attributes, const char* quant_type) {
@@ -66,15 +54,40 @@ ValueId to_cache_integers(Body& body, const IntegerCache& cache, ValueId floats,
   return cache.bits == 8 ? body.cast(whole, DType::i8) : pack_nibbles(body, whole);
 }
 
-ValueId from_cache_integers(Body& body, const IntegerCache& cache, ValueId integers, ValueId scale,
-                            DType dtype) {
+HostTensor nibble_table(DType dtype) {
+  std::vector<float> numbers;
+  for (int byte = 0; byte < 256; ++byte)
+    for (const int code : {byte % 16, byte / 16}) numbers.push_back(static_cast<float>(code) - kNibbleZero);
+  return HostTensor::from<float>(dtype, {256, 2}, numbers);
+}
+
+ValueId cache_numbers(Body& body, const IntegerCache& cache, ValueId integers, DType dtype) {
   const TensorType type = body.type(integers);
   if (type.dtype != (cache.bits == 8 ? DType::i8 : DType::u8))
     refuse_unsupported("a cache of " + std::to_string(cache.bits) + " bits of type " + to_string(type));
-  const ValueId numbers = cache.bits == 8 ? body.cast(integers, DType::f32) : unpack_nibbles(body, integers);
-  const Shape shape = body.shape(numbers);
-  return body.cast(body.add("Mul", {numbers, broadcast_scale(body, cache, scale, shape[1], shape[3])}),
-                   dtype);
+  if (cache.bits == 8) return body.cast(integers, dtype);
+  const ValueId pairs =
+      body.add("Gather", {body.constant(nibble_table(dtype)), body.cast(integers, DType::i32)},
+               {{"axis", int64_t{0}}});
+  Shape shape = type.shape;
+  shape.back() *= 2;
+  return body.reshape(pairs, shape);
+}
+
+ValueId times_cache_scale(Body& body, const IntegerCache& cache, ValueId x, ValueId scale,
+                          const CacheHeads& heads, const Shape& by_channel) {
+  ValueId factors = broadcast_scale(body, cache, scale, heads.keys, heads.channels);
+  if (!cache.per_channel) {
+    factors = body.reshape(factors, {1});
+  } else if (heads.queries == heads.keys) {
+    factors = body.reshape(factors, by_channel);
+  } else {
+    const ValueId one_of_each = body.reshape(factors, {heads.keys, 1, heads.channels});
+    const Ints all{heads.keys, heads.queries / heads.keys, heads.channels};
+    factors = body.reshape(body.add("Expand", {one_of_each, body.ints(all)}), by_channel);
+  }
+  const DType dtype = body.type(x).dtype;
+  return body.cast(body.add("Mul", {body.cast(x, DType::f32), factors}), dtype);
 }
 
 }  // namespace vellum

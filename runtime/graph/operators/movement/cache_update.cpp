@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include "graph/byte_rows.hpp"
 #include "graph/operators/movement/tensor_scatter.hpp"
 
 namespace vellum {
@@ -16,25 +15,34 @@ TensorScatter scatter_of(const CacheUpdate& update) {
 
 }  // namespace
 
+Shape CacheUpdate::shape_in_words() const {
+  return packs_integers() ? packed_bytes_shape(cache_type.shape)
+                          : byte_rows_shape(cache_type.shape, channels);
+}
+
 std::vector<TensorType> CacheUpdate::infer(Inputs inputs) const {
   const TensorType& cache = input_type(inputs, 0, "cache");
-  const Shape& update = float_input_type(inputs, 1, "update").shape;
+  const TensorType& update =
+      packs_integers() ? input_type(inputs, 1, "update") : float_input_type(inputs, 1, "update");
   input_type(inputs, 2, "first_tokens");
-  if (channels <= 0 || channels % 4 != 0 || floats.shape.empty() || floats.shape.back() % channels != 0)
+  if (packs_integers() && (update.dtype != cache_type.dtype || size_of(update.dtype) != 1))
+    refuse_model("tokens of " + to_string(update) + " for a cache of " + to_string(cache_type));
+  const Shape& whole = cache_type.shape;
+  if (channels <= 0 || channels % 4 != 0 || whole.empty() || whole.back() % channels != 0)
     refuse_model("rows of " + std::to_string(channels) + " channels do not divide a cache of " +
-                 to_string(floats.shape));
-  if (normalize_axis(axis, floats.shape.size()) + 1 >= floats.shape.size())
+                 to_string(whole));
+  if (normalize_axis(axis, whole.size()) + 1 >= whole.size())
     refuse_model("the tokens of a cache are its last dimension");
-  if (cache != TensorType{DType::i32, byte_rows_shape(floats.shape, channels)})
-    refuse_model("the cache is " + to_string(cache) + ", not " + to_string(floats) + " in bytes");
+  if (cache != TensorType{DType::i32, shape_in_words()})
+    refuse_model("the cache is " + to_string(cache) + ", not " + to_string(cache_type) + " in words");
   scatter_of(*this).infer(
-      std::vector<OperatorInput>{{true, floats}, {true, {floats.dtype, update}}, inputs[2]});
+      std::vector<OperatorInput>{{true, cache_type}, {true, {cache_type.dtype, update.shape}}, inputs[2]});
   return {cache};
 }
 
 std::vector<HostTensor> CacheUpdate::evaluate(HostInputs inputs) const {
   infer_known(*this, inputs);
-  const HostTensor update = to_byte_rows(*inputs[1], channels);
+  const HostTensor update = packs_integers() ? pack_bytes(*inputs[1]) : to_byte_rows(*inputs[1], channels);
   return scatter_of(*this).evaluate(std::vector<const HostTensor*>{inputs[0], &update, inputs[2]});
 }
 
@@ -42,12 +50,13 @@ Attributes CacheUpdate::attributes() const {
   Attributes result;
   result.set("axis", axis);
   result.set("channels", channels);
-  result.set("shape", floats.shape);
+  result.set("shape", cache_type.shape);
+  if (packs_integers()) result.set("rows", static_cast<int64_t>(rows));
   return result;
 }
 
 std::shared_ptr<const Operator> make_cache_update(const NodeSpec&) {
-  refuse_model("CacheUpdate is no operator of models: a cache in 8 bits is made of TensorScatter");
+  refuse_model("CacheUpdate is no operator of models: a cache in words is made of TensorScatter");
 }
 
 }  // namespace vellum
