@@ -126,6 +126,25 @@ void add_fused_tables(std::vector<SmallOperator>& list) {
       expand_nodes(pointwise.conv, depthwise.conv, nullptr, {pointwise.table, depthwise.table})));
 }
 
+// Returns a ScaledConv of the steps of an input that is never negative, which are bytes. `layer`: a
+// ScaledConv whose inputs are those steps and their scale.
+SmallOperator of_bytes(SmallOperator layer) {
+  layer.name += " of bytes";
+  Graph& graph = layer.graph;
+  auto relu = std::make_shared<Unary>();
+  relu->activation = {.kind = ActivationKind::relu};
+  const ValueId x = graph.nodes[0].inputs[0], bounded = graph.add_value("bounded"),
+                steps = graph.add_value("steps"), scale = graph.add_value("scale");
+  graph.nodes[0].inputs[0] = steps;
+  graph.nodes[0].inputs[3] = scale;
+  graph.inputs.pop_back();
+  layer.inputs.pop_back();
+  graph.nodes.insert(graph.nodes.begin(),
+                     {{"Relu", std::move(relu), {x}, {bounded}},
+                      {"DynamicSteps", std::make_shared<DynamicSteps>(), {bounded}, {steps, scale}}});
+  return layer;
+}
+
 // The operators that the pass fuse_dynamic_quantization makes, and the one that it starts from.
 void add_dynamic_quantization(std::vector<SmallOperator>& list) {
   const auto floats = [](Operand operand) {
@@ -143,6 +162,7 @@ void add_dynamic_quantization(std::vector<SmallOperator>& list) {
                                    as_constant(floats(small_integers({6, 10, kernel, kernel}, 2))),
                                    weights({6}, 3), scale, weights({6}, 4)},
                                   op));
+    SmallOperator reads_bytes = of_bytes(list.back());
     // The convolution finds the range of its results.
     SmallOperator ranged = list.back();
     ranged.name += ", then DynamicSteps";
@@ -151,6 +171,7 @@ void add_dynamic_quantization(std::vector<SmallOperator>& list) {
         {"DynamicSteps", std::make_shared<DynamicSteps>(), ranged.graph.outputs, {steps_of_results}});
     ranged.graph.outputs = {steps_of_results};
     list.push_back(std::move(ranged));
+    list.push_back(std::move(reads_bytes));
   }
 }
 

@@ -341,14 +341,17 @@ TEST(DotProducts, NotOfTooManyProducts) {
 
 // The first-use check finds a small operator with the kernel of each form.
 TEST(DotProducts, OperatorsOfTheCheckHaveThem) {
-  size_t with_offset = 0, without = 0;
+  size_t with_offset = 0, without = 0, at_run_time = 0;
   for (const SmallOperator& small : small_operators()) {
     const Program program = lower(optimise(small.graph, {}), with_mixed(gpu(true)), {});
     if (!value_of(program, "DOT_PRODUCTS")) continue;
-    ++(value_of(program, "OFFSET_WEIGHTS") ? with_offset : without);
+    ++(value_of(program, "SUM_SCALE")        ? at_run_time
+       : value_of(program, "OFFSET_WEIGHTS") ? with_offset
+                                             : without);
   }
   EXPECT_GE(with_offset, 2u);
   EXPECT_GE(without, 4u);
+  EXPECT_GE(at_run_time, 2u);
 }
 
 TEST(DotProducts, MeasurementsMayPreferFloats) {
