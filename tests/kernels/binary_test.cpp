@@ -16,7 +16,7 @@ namespace vellum::test {
 namespace binary_test {
 
 TEST(Binary, ArithmeticOfEqualShapes) {
-  for (const char* type : {"Add", "Sub", "Mul", "Min", "Max"})
+  for (const char* type : {"Add", "Sub", "Mul", "SquaredDifference", "Min", "Max"})
     check_operator(
         {.type = type, .inputs = {random_tensor({2, 5, 3, 7}, 1), random_tensor({2, 5, 3, 7}, 2)}});
   check_operator({.type = "Div",
