@@ -44,6 +44,7 @@ constexpr Pass kPasses[] = {
     {"move_transposes", move_transposes},            // after patterns, which match axes of the model's layout
     {"columns_to_sequences", columns_to_sequences},  // before all that fuses layers; after move_transposes
     {"split_products", split_products},              // after fuse_attention, which reads split heads itself
+    {"multiply_from_left", multiply_from_left},      // before matmul_to_gemm, which takes other products
     {"matmul_to_gemm", matmul_to_gemm},              // after move_transposes, which makes 1x1 Conv of some
     {"merge_reshapes", merge_reshapes},              // Reshapes and Transposes of the passes before
     {"remove_identities", remove_identities},

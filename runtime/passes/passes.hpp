@@ -70,6 +70,7 @@ void columns_to_sequences(Graph& graph);  // layers of pictures of one column be
 void gather_rows(Graph& graph);           // rows of tokens that several operators rearrange become one Gather
 void merge_moves(Graph& graph);           // chains of Transpose, Slice and Split become one AsStrided
 void split_products(Graph& graph);        // MatMul whose columns are split becomes a MatMul for each part
+void multiply_from_left(Graph& graph);    // MatMul between two Transposes becomes Gemm without them
 void matmul_to_gemm(Graph& graph);        // MatMul with a constant matrix, bias and activation become a Gemm
 void tokens_to_matrices(Graph& graph);    // operators on the rows of a Gemm read and compute matrices
 

@@ -171,6 +171,8 @@ void add_mean_nodes(std::vector<SmallOperator>& list) {
 
 void add_products(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Gemm", "Gemm", {computed({7, 40}), weights({40, 30}), weights({30}, 3)}));
+  list.push_back(small_operator("Gemm of a constant and a computed matrix", "Gemm",
+                                {weights({9, 38}), computed({38, 30}), weights({9, 1}, 3)}));
   list.push_back(small_operator("MatMul", "MatMul", {computed({2, 9, 20}), computed({2, 20, 14}, 2)}));
   list.push_back(
       small_operator("MatMul of texels", "MatMul", {computed({2, 8, 20}), computed({2, 20, 16}, 2)}));

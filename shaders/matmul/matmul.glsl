@@ -1,5 +1,5 @@
 // Shared code of the matrix product kernels on linear tensors: y = activation(alpha * A B + beta * C) for each matrix of a
-// batch.
+// batch. MATRICES: one product, where B and y are channels4.
 
 #include "matmul.h"
 #include "tensor.glsl"
@@ -14,13 +14,23 @@ LINEAR_IN(a)
 LINEAR_IN(b)
 #else
 QUADS_IN(a)
+#ifdef MATRICES
+#define b_shape ivec4(1, 1, y_columns, depth)
+TENSOR_IN(b)
+#else
 QUADS_IN(b)
 #endif
-#ifdef Y_SCALARS
+#endif
+#ifdef MATRICES
+#define y_shape ivec4(1, 1, y_columns, y_rows)
+TENSOR_OUT(y)
+#elif defined(Y_SCALARS)
 SCALARS_OUT(y)
 #else
 LINEAR_OUT(y)
+#define LINEAR_RESULTS
 #endif
+#include "epilogue.glsl"
 #if HAS_C
 LINEAR_IN(c)
 float load_addend(int row, int column) { return beta * load_c(row * c_row_stride + column * c_column_stride); }
@@ -54,11 +64,13 @@ void store_sums(int matrix, int row, int quad, int quads, vec4 v) {
   vec4 addend;
   [[unroll]] for (int j = 0; j < 4; ++j) addend[j] = load_addend(row, min(4 * quad + j, y_columns - 1));
   v = finish_sums(v, addend);
-#ifdef Y_SCALARS
+#ifdef MATRICES
+  store_result(ivec4(0, 0, quad, row), v);
+#elif defined(Y_SCALARS)
   int first = (matrix * y_rows + row) * y_columns + 4 * quad;
   for (int j = 0; j < 4; ++j)
     if (4 * quad + j < y_columns) set_y(first + j, v[j]);
 #else
-  store_y((matrix * y_rows + row) * quads + quad, v);
+  store_result((matrix * y_rows + row) * quads + quad, v);
 #endif
 }

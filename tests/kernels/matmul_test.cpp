@@ -202,6 +202,30 @@ TEST(Gemm, SplitSums) {
   }
 }
 
+// The rows of the constant are packed by the host, and the other matrix is in texels.
+TEST(Gemm, OfAConstantAndAComputedMatrix) {
+  const Attributes::Value one = int64_t{1};
+  check_operator(gemm({9, 8}, {8, 12}, Shape{9, 1}, {0, 2}));
+  check_operator(gemm({45, 38}, {38, 41}, std::nullopt, {0}, {{"alpha", 1.5f}}));
+  OperatorCase mixed = gemm({49, 44}, {49, 70}, Shape{44, 1}, {0, 2}, {{"transA", one}, {"beta", 0.5f}});
+  mixed.activation = {ActivationKind::relu};
+  check_operator(mixed);
+  EXPECT_GT(check_candidates(mixed).size(), 3u);
+  OperatorCase long_sums = gemm({1030, 6}, {1030, 22}, Shape{6, 1}, {0, 2}, {{"transA", one}});
+  long_sums.sweep.as_for_gpu = true;
+  long_sums.sweep.fp32_tolerance = 3e-5;
+  check_operator(long_sums);
+  DeviceCaps gpu = test_context()->caps();
+  gpu.type = DeviceType::discrete_gpu;
+  std::vector<Choice> choices;
+  const Program program =
+      lower(single_node_graph(long_sums), gpu, {.inputs_to_channels4 = true, .choices = &choices});
+  ASSERT_EQ(choices.size(), 1u);
+  EXPECT_EQ(choices[0].candidates[choices[0].taken].algorithm, "left");
+  EXPECT_NE(choices[0].candidates[choices[0].taken].parameters.find("split-K"), std::string::npos);
+  for (const Task& task : program.tasks) EXPECT_NE(task.dispatch->shader, "matmul_pack");
+}
+
 TEST(Gemm, FusedActivation) {
   for (const std::set<size_t>& constants : {std::set<size_t>{}, std::set<size_t>{1, 2}}) {
     OperatorCase test = gemm({5, 7}, {7, 8}, Shape{8}, constants);

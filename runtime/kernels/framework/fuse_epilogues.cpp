@@ -16,9 +16,11 @@ namespace {
 struct Producer {
   std::string_view shader, without = {};
 };
-constexpr Producer kProducers[] = {
-    {"binary", "FIXED_PAIR"}, {"conv_pointwise", "MEAN"}, {"norm_rows"},     {"pad_linear"}, {"pool"},
-    {"resize", "Y_LINEAR"},   {"strided_copy"},           {"strided_texels"}};
+constexpr Producer kProducers[] = {{"binary", "FIXED_PAIR"}, {"conv_pointwise", "MEAN"},
+                                   {"matmul", "Y_SCALARS"},  {"norm_rows"},
+                                   {"pad_linear"},           {"pool"},
+                                   {"resize", "Y_LINEAR"},   {"strided_copy"},
+                                   {"strided_texels"}};
 
 using Macros = std::vector<std::pair<std::string, std::string>>;
 

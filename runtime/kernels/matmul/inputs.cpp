@@ -4,6 +4,8 @@
 #include <span>
 
 #include "kernels/conv/cooperative_tile.hpp"
+#include "kernels/conv/dispatch.hpp"
+#include "kernels/conv/split_k.hpp"
 #include "kernels/conv/tile.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
@@ -205,7 +207,57 @@ bool has_tiles(const Product& p) {
   return std::min(p.m, p.n) >= 4 && p.k >= 4 && p.m * p.n * p.k * element_count(p.batch) >= kWork;
 }
 
+// Returns constant matrix A with its rows in texels, the last one padded with zeros.
+Factor constant_rows(Lowering& lowering, const Product& p) {
+  const int64_t width = divide_up(p.k, 4);
+  const ElementType element =
+      lowering.options().precision == Precision::fp16 ? ElementType::f16 : ElementType::f32;
+  const TensorDesc desc{{p.m, 4 * width}, element, Storage::buffer, Layout::linear};
+  const auto pack = [a = *lowering.constant(0), p, width] {
+    const std::vector<float> elements = a.to_floats();
+    std::vector<float> rows(static_cast<size_t>(p.m * 4 * width));
+    for (int64_t m = 0; m < p.m; ++m)
+      for (int64_t k = 0; k < p.k; ++k)
+        rows[static_cast<size_t>(m * 4 * width + k)] =
+            elements[static_cast<size_t>(m * p.a_strides[0] + k * p.a_strides[1])];
+    return rows;
+  };
+  return {lowering.weight(lowering.node().name + "/rows of A", desc, pack), width, {0, 0, 0, 0}};
+}
+
+void emit_left(Lowering& lowering, const Product& p, const InvocationTile& tile) {
+  const int64_t tiles = divide_up(divide_up(p.n, 4), tile.output.slices) * divide_up(p.m, tile.output.pixels);
+  const Factor a = constant_rows(lowering, p);
+  const Factor b{lowering.read(1, Layout::channels4), 0, {0, 0, 0, 0}};
+  Dispatch dispatch = product_dispatch(lowering, p, "matmul", {}, a, b);
+  dispatch.iterations = iterations_of_tile(p.k);
+  define_tile(dispatch, tile);
+  cover_blocks(dispatch, lowering.caps(), Storage::buffer, tile, {.pixels = 0}, tiles);
+  define(dispatch, "MATRICES");
+  if (p.k % 4 != 0) define(dispatch, "LAST_FACTORS", std::to_string(p.k % 4));
+  dispatch.bindings.push_back(writes("y", lowering.write(0, Layout::channels4)));
+  lowering.dispatch(std::move(dispatch));
+}
+
 }  // namespace
+
+bool lower_left_product(Lowering& lowering, Product p) {
+  const bool has_kernel = p.k > 0 && p.b_strides[1] == 1 && to_four_batch_dimensions(p) &&
+                          iterations_of_tile(p.k) <= lowering.caps().max_loop_iterations;
+  if (!has_kernel) return false;
+  const TileDemand demand{p.m, 1, divide_up(p.n, 4), p.m * p.n * p.k};
+  std::vector<PricedTile> whole_sums = output_tiles(lowering.caps(), demand);
+  const auto split_sums = split_tiles(whole_sums, lowering.caps(), demand, divide_up(p.k, 4));
+  std::vector<KernelCandidate> candidates;
+  const auto add = [&](const InvocationTile& tile, double cost, double us) {
+    candidates.push_back(
+        {tile_name("left", tile), cost, [p, tile](Lowering& of_node) { emit_left(of_node, p, tile); }, us});
+  };
+  for (const auto& [tile, cost, us] : whole_sums) add({tile}, cost, us);
+  for (const auto& [tile, cost, us] : split_sums) add(tile, cost, us);
+  lowering.emit_best(candidates);
+  return true;
+}
 
 void lower_linear_product(Lowering& lowering, Product p) {
   if (!to_four_batch_dimensions(p))

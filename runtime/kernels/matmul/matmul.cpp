@@ -259,6 +259,7 @@ void lower_product(Lowering& lowering, const Gemm& gemm) {
     const std::vector<int64_t> strides = broadcast_strides(lowering.input_type(2).shape, y);
     std::copy(strides.begin(), strides.end(), p.c_strides);
   }
+  if (lowering.constant(0) && !lowering.constant(1) && lower_left_product(lowering, p)) return;
   lower_linear_product(lowering, std::move(p));
 }
 

@@ -28,6 +28,10 @@ struct Product {
 // at run time.
 void lower_linear_product(Lowering& lowering, Product product);
 
+// Emits the product of one constant matrix A and a computed matrix B in channels4, plus input 2. Returns
+// false, and emits nothing, if it has no kernel.
+bool lower_left_product(Lowering& lowering, Product product);
+
 // Emits the product of the node that is being lowered, which is `gemm` or, with a table of its results,
 // FusedNodes (kernels/conv/result_table.hpp).
 void lower_product(Lowering& lowering, const Gemm& gemm);
