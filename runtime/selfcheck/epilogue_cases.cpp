@@ -54,6 +54,11 @@ void add_epilogues(std::vector<SmallOperator>& list) {
                      {{"mode", std::string("linear")}}),
       "Mul");
   add(small_operator("Gemm", "Gemm", {computed({7, 40}), weights({40, 30}), weights({30}, 3)}), "Mul");
+  add(small_operator("Gemm of a constant", "Gemm",
+                     {weights({9, 38}), computed({38, 30}), weights({9, 1}, 3)}),
+      "Add");
+  add(small_operator("MatMul of texels", "MatMul", {computed({2, 8, 20}), computed({2, 20, 16}, 2)}), "Sub",
+      false);
   add(small_operator("Mul", "Mul", {computed(elements), computed(elements, 2)}), "Add");
   add(small_operator("Max", "Max", {computed(elements), computed(elements, 2)}), "Sub", false);
   add(small_operator("Pad", "Pad", {computed({3, 6, 7, 5}), integers({0, 1, 1, 2, 0, 0, 0, 1})}), "Add");

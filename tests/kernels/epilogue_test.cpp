@@ -71,8 +71,8 @@ TEST(Epilogue, OfEachKernelEqualsTheReference) {
           EXPECT_LE(largest_difference(executor.output(0), want), precision == Precision::fp16 ? 1e-2 : 1e-5);
         }
   }
-  EXPECT_EQ(shaders, (std::set<std::string>{"binary", "conv_pointwise", "norm_rows", "pad_linear", "pool",
-                                            "resize", "strided_copy", "strided_texels"}));
+  EXPECT_EQ(shaders, (std::set<std::string>{"binary", "conv_pointwise", "matmul", "norm_rows", "pad_linear",
+                                            "pool", "resize", "strided_copy", "strided_texels"}));
 }
 
 constexpr int64_t kChannels = 12;
