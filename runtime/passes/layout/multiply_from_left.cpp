@@ -56,7 +56,7 @@ void multiply_matrices(GraphEditor& editor, const TransposedProducts& match) {
   const Node last = editor.node(match.last);
   const TensorType y = editor.type(last.outputs[0]);
   ValueId value = editor.node(match.first).inputs[0];
-  const Shape& shape = editor.type(value).shape;
+  const Shape shape = editor.type(value).shape;
   const int64_t columns = shape.back();
   if (shape.size() > 2)
     value =
