@@ -170,6 +170,8 @@ void replace_row_copies(Program& program, const std::set<std::string>& moves,
 
 TiledLowering::TiledLowering(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options)
     : graph_(graph), caps_(caps), options_(options) {
+  // A strip's elementwise function would be in another kernel than the whole layer's.
+  options_.fuse_epilogues = false;
   std::vector<Choice> choices;
   options_.choices = &choices;
   program_ = vellum::lower(graph_, caps_, options_);
