@@ -11,6 +11,17 @@ int32_t scaled_difference(int32_t a, int32_t b, const FixedPair& pair) {
   return multiply(a * unit, pair.a) - multiply(b * unit, pair.b);
 }
 
+// Completes a pair of which both operands come to twice the larger step. `y`: the factor of their sum or of
+// the square of their difference. Returns an empty pair if it is not below 1.
+FixedPair pair_in_one_scale(FixedPair pair, double y) {
+  if (!(y > 0.0 && y < 1.0)) return {};
+  const double twice_most = 2.0 * static_cast<double>(std::max(pair.a_step, pair.b_step));
+  pair.a = fixed_multiplier(static_cast<double>(pair.a_step) / twice_most);
+  pair.b = fixed_multiplier(static_cast<double>(pair.b_step) / twice_most);
+  pair.y = fixed_multiplier(y);
+  return pair;
+}
+
 }  // namespace
 
 FixedMultiplier fixed_multiplier(double x) {
@@ -40,14 +51,7 @@ FixedPair fixed_sum(float a_step, float b_step, float y_step, int bits) {
   const int shift = bits == 16 ? 15 : 20;
   const double twice_most = 2.0 * static_cast<double>(std::max(a_step, b_step));
   const double y = twice_most / (static_cast<double>(1 << shift) * static_cast<double>(y_step));
-  if (!(y > 0.0 && y < 1.0)) return {};
-  return {a_step,
-          b_step,
-          y_step,
-          fixed_multiplier(static_cast<double>(a_step) / twice_most),
-          fixed_multiplier(static_cast<double>(b_step) / twice_most),
-          fixed_multiplier(y),
-          shift};
+  return pair_in_one_scale({.a_step = a_step, .b_step = b_step, .y_step = y_step, .sum_shift = shift}, y);
 }
 
 FixedPair fixed_squared_difference(float a_step, float b_step, float y_step) {
@@ -55,14 +59,7 @@ FixedPair fixed_squared_difference(float a_step, float b_step, float y_step) {
   const double twice_most = 2.0 * static_cast<double>(std::max(a_step, b_step));
   const double y =
       twice_most * twice_most / static_cast<double>(static_cast<float>(1 << (2 * kShift)) * y_step);
-  if (!(y > 0.0 && y < 1.0)) return {};
-  return {a_step,
-          b_step,
-          y_step,
-          fixed_multiplier(static_cast<double>(a_step) / twice_most),
-          fixed_multiplier(static_cast<double>(b_step) / twice_most),
-          fixed_multiplier(y),
-          kShift};
+  return pair_in_one_scale({.a_step = a_step, .b_step = b_step, .y_step = y_step, .sum_shift = kShift}, y);
 }
 
 FixedPair fixed_product(float a_step, float b_step, float y_step, int bits) {
