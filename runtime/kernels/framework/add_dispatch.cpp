@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cost/device_traits.hpp"
+#include "kernels/framework/binding_counts.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/framework/grid.hpp"
 #include "kernels/framework/program_builder.hpp"
@@ -187,19 +188,14 @@ void ProgramBuilder::check_limits(const Dispatch& dispatch) const {
     throw Error(ErrorCode::unsupported,
                 dispatch.op + " '" + dispatch.name + "': shader '" + dispatch.shader + "' needs " + what);
   };
-  uint32_t storage_images = 0, sampled_images = 0, buffers = 0;
-  for (const Binding& binding : dispatch.bindings) {
-    const bool buffer =
-        program_.tensors[binding.tensor].desc.storage == Storage::buffer && !binding.texel_buffer;
-    ++(buffer ? buffers : binding.sampled ? sampled_images : storage_images);
-  }
+  const BindingCounts counts = count_bindings(program_, dispatch);
   const auto limit = [&](uint64_t wanted, uint64_t most, const char* unit) {
     if (wanted > most)
       refuse(std::to_string(wanted) + " " + unit + "; the device has " + std::to_string(most));
   };
-  limit(storage_images, caps_.max_storage_images_per_stage, "storage images");
-  limit(sampled_images, caps_.max_sampled_images_per_stage, "sampled images");
-  limit(buffers, caps_.max_storage_buffers_per_stage, "storage buffers");
+  limit(counts.storage_images, caps_.max_storage_images_per_stage, "storage images");
+  limit(counts.sampled_images, caps_.max_sampled_images_per_stage, "sampled images");
+  limit(counts.buffers, caps_.max_storage_buffers_per_stage, "storage buffers");
   limit(dispatch.push_constants.bytes().size(), caps_.max_push_constant_bytes, "bytes of push constants");
   const auto& size = dispatch.workgroup_size;
   limit(uint64_t{size[0]} * size[1] * size[2], caps_.max_workgroup_invocations, "invocations per workgroup");

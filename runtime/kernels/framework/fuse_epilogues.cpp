@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/tensor.hpp"
+#include "kernels/framework/binding_counts.hpp"
 
 namespace vellum {
 namespace {
@@ -143,18 +144,6 @@ class Epilogues {
            uses_[y].tasks.front() == writer && uses_[y].writers.size() == 1;
   }
 
-  bool within_limits(const Dispatch& dispatch) const {
-    uint32_t storage_images = 0, sampled_images = 0, buffers = 0;
-    for (const Binding& binding : dispatch.bindings) {
-      const bool buffer =
-          program_.tensors[binding.tensor].desc.storage == Storage::buffer && !binding.texel_buffer;
-      ++(buffer ? buffers : binding.sampled ? sampled_images : storage_images);
-    }
-    return storage_images <= caps_.max_storage_images_per_stage &&
-           sampled_images <= caps_.max_sampled_images_per_stage &&
-           buffers <= caps_.max_storage_buffers_per_stage;
-  }
-
   // Returns `producer` with the epilogue, if the device can run it. `own`: the binding of its result.
   std::optional<Dispatch> with_epilogue(Dispatch producer, size_t own, const Dispatch& binary,
                                         const Function& function, bool result_first) const {
@@ -172,7 +161,7 @@ class Epilogues {
       macros.emplace_back(kSampled, "1");
     std::sort(macros.begin(), macros.end());
     producer.bindings.push_back(std::move(operand));
-    if (!within_limits(producer)) return std::nullopt;
+    if (!count_bindings(program_, producer).fit(caps_)) return std::nullopt;
     if (wrong_ && wrong_->contains(kernel_id(producer).text())) return std::nullopt;
     return producer;
   }
