@@ -128,22 +128,21 @@ ByteWeightsPointer fixed_point_weights(const std::vector<float>& weights,
   return std::make_shared<const ByteWeights>(std::move(found));
 }
 
-// Returns whether input 0 is stored in bytes with this step.
-bool has_step(const Lowering& lowering, float step) {
-  return lowering.is_in_bytes(0) && lowering.desc_of_input(0).grid.step == step;
-}
-
 // Returns the weights of a convolution in fixed point; null unless its input has the scale that it expects.
 ByteWeightsPointer fixed_point_weights(const Lowering& lowering, size_t input, bool adds_integers) {
   const auto* conv = dynamic_cast<const Conv*>(&layer_of(*lowering.node().op));
   if (!conv || !conv->fixed_point || !conv->fixed_point->fits(conv->activation, lowering.has_input(3)))
     return nullptr;
-  if (lowering.has_input(4) || !has_step(lowering, conv->fixed_point->x_scale)) return nullptr;
+  if (lowering.has_input(4) || !has_step(lowering, 0, conv->fixed_point->x_scale)) return nullptr;
   return fixed_point_weights(in_integers(*lowering.constant(input), conv->fixed_point->w_scale).to_floats(),
                              conv->fixed_point, adds_integers);
 }
 
 }  // namespace
+
+bool has_step(const Lowering& lowering, size_t i, float step) {
+  return lowering.is_in_bytes(i) && lowering.desc_of_input(i).grid.step == step;
+}
 
 float ByteWeights::scale_of_sum(size_t m) const {
   const double unit = static_cast<double>(scale[m]) * x_step;
@@ -228,7 +227,7 @@ int64_t transposed_weight_index(int64_t group_inputs, int64_t group_outputs, int
 ByteWeightsPointer transposed_byte_weights(const Lowering& lowering, int64_t taps) {
   const auto& conv = lowering.op<ConvTranspose>();
   if (!lowering.may_have_byte_weights() || computes_weights(lowering, 1)) return nullptr;
-  if (!conv.adds_integers() || !has_step(lowering, conv.fixed_point->x_scale)) {
+  if (!conv.adds_integers() || !has_step(lowering, 0, conv.fixed_point->x_scale)) {
     const std::vector<float> weights = lowering.constant(1)->to_floats();
     const Shape& shape = lowering.input_type(1).shape;
     const int64_t inputs = shape[0] / conv.group, outputs = shape[1];

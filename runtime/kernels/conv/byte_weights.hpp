@@ -76,6 +76,9 @@ using ByteWeightsPointer = std::shared_ptr<const ByteWeights>;
 // The smallest weight that is not zero is a small integer times the scale.
 std::optional<float> find_scale(std::span<const float> weights);
 
+// Returns whether input i of the node is stored in bytes with this step.
+bool has_step(const Lowering& lowering, size_t i, float step);
+
 // Finds a scale for each output channel such that every weight is an integer times the scale, within the
 // rounding of fp32, and the integers fit in bytes. Returns null if there are no such scales. weight(channel,
 // i): weight i of a channel, for 0 <= i < each.

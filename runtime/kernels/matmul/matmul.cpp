@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "graph/operators/matmul/fixed_matmul.hpp"
+#include "kernels/conv/byte_weights.hpp"
 #include "kernels/conv/dot_products.hpp"
 #include "kernels/conv/pointwise.hpp"
 #include "kernels/conv/result_table.hpp"
@@ -221,10 +222,8 @@ void lower_fixed_matmul(Lowering& lowering) {
   const auto& op = lowering.op<FixedMatMul>();
   Product p = product_of(op.product, extent_of(lowering, op.product));
   p.activation = op.activation;
-  const auto has_step = [&](size_t i, float step) {
-    return lowering.is_in_bytes(i) && lowering.desc_of_input(i).grid.step == step;
-  };
-  if (op.multiplies_integers() && has_step(0, op.fixed_point.a_step) && has_step(1, op.fixed_point.b_step))
+  if (op.multiplies_integers() && has_step(lowering, 0, op.fixed_point.a_step) &&
+      has_step(lowering, 1, op.fixed_point.b_step))
     p.fixed_point = op.fixed_point;
   lower_linear_product(lowering, std::move(p));
 }
