@@ -24,12 +24,6 @@
 namespace vellum {
 namespace {
 
-std::shared_ptr<const Operator> binary_of(BinaryKind kind) {
-  auto op = std::make_shared<Binary>();
-  op->kind = kind;
-  return op;
-}
-
 constexpr const char* kDepends = "depends on the length of the cache in a way that is not supported";
 
 // Gives every node its operands for caches of the full capacity: those that decide shapes as for the longest

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "graph/operators/elementwise/select.hpp"
+#include "passes/rewrite/build.hpp"
 
 namespace vellum {
 
@@ -18,12 +19,6 @@ namespace {
 
 // The sum of such a number and a score is the number, unless the score exceeds 1e22.
 constexpr float kNegligibleBeside = -1e30f;
-
-std::shared_ptr<const Operator> binary_of_masks(BinaryKind kind) {
-  auto op = std::make_shared<Binary>();
-  op->kind = kind;
-  return op;
-}
 
 HostTensor evaluated(const Operator& op, const std::vector<const HostTensor*>& inputs) {
   return op.evaluate(inputs).front();
@@ -103,7 +98,7 @@ HostTensor addend_of(const GraphEditor& editor, const ScoreMasks::Computed& mask
   }
   if (mask.scale == 1.0f) return constant;
   const HostTensor factor = scalar_of(constant.dtype(), mask.scale);
-  return evaluated(*binary_of_masks(BinaryKind::mul), {&constant, &factor});
+  return evaluated(*binary_of(BinaryKind::mul), {&constant, &factor});
 }
 
 // Adds nodes that add up masks.
@@ -119,14 +114,14 @@ class MaskSum {
       exclude(mask);
     else
       add(mask.scale == 1.0f ? mask.value
-                             : emit(binary_of_masks(BinaryKind::mul), {mask.value, scalar(mask.scale)}));
+                             : emit(binary_of(BinaryKind::mul), {mask.value, scalar(mask.scale)}));
   }
 
   ValueId sum() const { return sum_; }
 
  private:
   void add(ValueId addend) {
-    sum_ = sum_ == kNoValue ? addend : emit(binary_of_masks(BinaryKind::add), {sum_, addend});
+    sum_ = sum_ == kNoValue ? addend : emit(binary_of(BinaryKind::add), {sum_, addend});
   }
 
   void exclude(const ScoreMasks::Computed& mask) {
@@ -179,7 +174,7 @@ std::optional<ValueId> add_masks(GraphEditor& editor, size_t index, const ScoreM
   if (!masks.constants.empty()) {
     HostTensor sum = masks.constants[0];
     for (size_t i = 1; i < masks.constants.size(); ++i)
-      sum = evaluated(*binary_of_masks(BinaryKind::add), {&sum, &masks.constants[i]});
+      sum = evaluated(*binary_of(BinaryKind::add), {&sum, &masks.constants[i]});
     if (!masks.computed.empty() && (sum.dtype() != dtype || sum.shape().size() > 4)) return std::nullopt;
     total.add(sum);
   }

@@ -12,6 +12,12 @@ std::shared_ptr<const Operator> reshape_to(Shape shape) {
   return op;
 }
 
+std::shared_ptr<const Operator> binary_of(BinaryKind kind) {
+  auto op = std::make_shared<Binary>();
+  op->kind = kind;
+  return op;
+}
+
 std::optional<HostTensor> expand_to_last_dimensions(const HostTensor& constant, const Shape& last) {
   Shape shape = constant.shape();
   while (shape.size() > last.size()) {
