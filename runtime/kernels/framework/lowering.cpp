@@ -4,7 +4,6 @@
 
 #include "cost/device_traits.hpp"
 #include "kernels/framework/fuse_epilogues.hpp"
-#include "kernels/framework/integer_limits.hpp"
 #include "kernels/framework/program_builder.hpp"
 #include "program/divide.hpp"
 #include "program/packing.hpp"
@@ -338,7 +337,6 @@ Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions&
   check_arithmetic(caps, options);
   Program program = lower_nodes(graph, caps, options);
   if (options.fuse_epilogues) fuse_epilogues(program, caps, options.wrong);
-  limit_integer_inputs(program, graph);
   return program;
 }
 
