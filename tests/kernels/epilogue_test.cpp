@@ -38,16 +38,6 @@ size_t count_of(const Program& program, std::string_view shader) {
       program.tasks, [&](const Task& task) { return task.dispatch && task.dispatch->shader == shader; }));
 }
 
-// |got - want| / max(1, |want|)
-double largest_difference(const HostTensor& got, const HostTensor& want) {
-  double largest = 0.0;
-  for (size_t i = 0; i < got.as<float>().size(); ++i) {
-    const double expected = want.as<float>()[i];
-    largest = std::max(largest, std::abs(got.as<float>()[i] - expected) / std::max(1.0, std::abs(expected)));
-  }
-  return largest;
-}
-
 // Every kernel that may have an epilogue, in every storage, in its layouts, and in both orders of operands.
 TEST(Epilogue, OfEachKernelEqualsTheReference) {
   std::vector<SmallOperator> cases;

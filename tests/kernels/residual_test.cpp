@@ -64,16 +64,6 @@ Graph residual_block(const Shape& x, int64_t filters, int64_t residual_channels,
   return graph;
 }
 
-// |got - want| / max(1, |want|)
-double largest_difference(const HostTensor& got, const HostTensor& want) {
-  double largest = 0.0;
-  for (size_t i = 0; i < got.as<float>().size(); ++i) {
-    const double expected = want.as<float>()[i];
-    largest = std::max(largest, std::abs(got.as<float>()[i] - expected) / std::max(1.0, std::abs(expected)));
-  }
-  return largest;
-}
-
 void check_block(const Shape& x, int64_t filters, int64_t residual_channels, const Window& window = {},
                  Winograd winograd = Winograd::off) {
   const Graph graph = residual_block(x, filters, residual_channels, window);

@@ -190,6 +190,15 @@ std::vector<std::string> run_candidates(KernelRuns& runs, const OperatorCase& te
 
 }  // namespace
 
+double largest_difference(const HostTensor& got, const HostTensor& want) {
+  double largest = 0.0;
+  for (size_t i = 0; i < got.as<float>().size(); ++i) {
+    const double expected = want.as<float>()[i];
+    largest = std::max(largest, std::abs(got.as<float>()[i] - expected) / std::max(1.0, std::abs(expected)));
+  }
+  return largest;
+}
+
 HostTensor random_tensor(Shape shape, uint32_t seed, float low, float high) {
   HostTensor tensor(DType::f32, std::move(shape));
   uint64_t state = seed * 0x9E3779B97F4A7C15ull + 1;

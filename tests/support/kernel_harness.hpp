@@ -41,5 +41,7 @@ std::vector<std::string> candidate_names(const Choice& choice);
 
 // Uniform in [low, high), the same for the same seed everywhere.
 HostTensor random_tensor(Shape shape, uint32_t seed, float low = -1.0f, float high = 1.0f);
+// Returns the largest |got - want| / max(1, |want|) of two tensors of fp32.
+double largest_difference(const HostTensor& got, const HostTensor& want);
 
 }  // namespace vellum::test
