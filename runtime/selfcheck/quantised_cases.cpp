@@ -252,7 +252,7 @@ void add_byte_caches(std::vector<SmallOperator>& list) {
   list.push_back(std::move(made));
 }
 
-// The same of integers of 8 bits, or of 4.
+// Attention of a cache of integers, of 8 or of 4 bits, into which new tokens are written.
 void add_integer_caches(std::vector<SmallOperator>& list, RowFormat rows) {
   const int64_t heads = 2, capacity = 21, tokens = 3, channels = 16;
   const bool has_nibbles = rows == RowFormat::nibbles;

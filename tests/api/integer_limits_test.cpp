@@ -74,7 +74,7 @@ TEST(IntegerLimits, AreTheLargestInputsWithRightResults) {
   }
 }
 
-// What a limit follows from is not on the way of these.
+// No result of int64 of these inputs can exceed 32 bits.
 TEST(IntegerLimits, OthersHaveNone) {
   constexpr int64_t kMost = 2147483647;
   OnnxModel wraps;  // as integers of 32 bits do

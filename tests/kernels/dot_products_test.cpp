@@ -128,7 +128,7 @@ DeviceCaps with_mixed(DeviceCaps caps) {
   return with_signed(caps);
 }
 
-// What a device accelerates, and the macro that its kernels get.
+// The kind of dot products that a device accelerates, and the value of DOT_PRODUCTS in its kernels.
 struct Form {
   DeviceCaps (*device)(DeviceCaps);
   const char* macro;

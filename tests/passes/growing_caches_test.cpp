@@ -176,7 +176,7 @@ TEST(GrowingCaches, MasksAndSlopesMayEndWithTheTokens) {
   expect_results_of_concatenation(Layer(LayerForm::joined_mask));
 }
 
-// What is computed again for the capacity must be what the model computes for shorter caches.
+// Values are computed again for the capacity. For shorter caches they must equal the values of the model.
 TEST(GrowingCaches, ValuesThatCountFromTheEndAreRefused) {
   EXPECT_VELLUM_ERROR(Layer(LayerForm::distances).fixed(3), ErrorCode::unsupported, "Add",
                       "depends on the length of the cache in a way that is not supported");

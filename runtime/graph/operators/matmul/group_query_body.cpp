@@ -196,7 +196,7 @@ class GroupQueryBody {
                            {form_.heads, form_.kv_heads, channels}, {1, form_.heads, 1, channels});
   }
 
-  // What the products of queries and keys are multiplied by; 0: the default of attention.
+  // The factor of the products of queries and keys. 0: the default of attention.
   float scale_of_scores() const {
     if (key_scale_ == 1.0f) return form_.scale;
     const auto channels = static_cast<float>(body_.shape(q_)[3]);
