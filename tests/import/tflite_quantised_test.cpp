@@ -142,6 +142,20 @@ TEST(TfliteQuantised, FloatsBetweenTwoIntegersGoAwayFromZero) {
             (std::vector<int64_t>{0, 1, 2, -2, -3, -1, 127, -128}));
 }
 
+// LiteRT compares 256 x * 0.001, rounded: 0 and 1 come to 0, 2 to 1.
+TEST(TfliteQuantised, ComparesRoundedIntegers) {
+  TfliteModel m;
+  m.quantise_next({0.001f}, {0});
+  const auto x = m.tensor("x", {4}, tfl::TensorType::int8);
+  m.quantise_next({0.001f}, {0});
+  const auto zero = m.constant<int8_t>("zero", {1}, {0}, tfl::TensorType::int8);
+  const auto y = m.tensor("y", {4}, tfl::TensorType::boolean);
+  m.op(61, {x, zero}, {y});
+  const std::vector<int64_t> given{-2, 0, 1, 2};
+  EXPECT_EQ(run(m.finish({x}, {y}), HostTensor::from<int64_t>(DType::i8, {4}, given)),
+            (std::vector<int64_t>{0, 0, 0, 1}));
+}
+
 TEST(TfliteQuantised, ZeroPointsAreOfTheType) {
   TfliteModel m;
   m.quantise_next({1.0f}, {200});

@@ -27,17 +27,18 @@ class Maker(Products, Elementwise, Reductions, Movement):
     """Adds operators with random parameters to one model. A kind is the name of a method."""
 
 
-KINDS = ["add", "arg", "average_pool", "batch_matmul", "batch_matmul_by_constant", "comparison", "concatenation", "conv", "depthwise_conv",
-         "dilated_conv", "divide", "extremum", "fully_connected", "function_of_int8", "gelu", "grouped_conv",
-         "hard_swish", "inverse_root", "l2_normalization", "leaky_relu", "log_softmax", "logistic", "max_pool", "mean", "move",
-         "mul", "pad", "prelu", "quantize", "reduce_max", "reduce_min", "relu", "resize_bilinear", "rows_connected", "softmax",
-         "sqrt", "squared_difference", "sub", "sum", "tanh", "transpose_conv"]
+KINDS = ["add", "arg", "average_pool", "batch_matmul", "batch_matmul_by_constant", "batch_matmul_by_constants",
+         "comparison", "concatenation", "conv", "depthwise_conv", "dilated_conv", "divide", "extremum",
+         "fully_connected", "function_of_int8", "gelu", "grouped_conv", "hard_swish", "inverse_root",
+         "l2_normalization", "leaky_relu", "log_softmax", "logistic", "max_pool", "mean", "move", "mul", "pad", "prelu",
+         "quantize", "reduce_max", "reduce_min", "relu", "resize_bilinear", "rows_connected", "softmax", "sqrt",
+         "squared_difference", "sub", "sum", "tanh", "transpose_conv"]
 KINDS_OF_16_BITS = ["add", "average_pool", "batch_matmul", "concatenation", "conv", "depthwise_conv", "dilated_conv",
                     "extremum", "fully_connected", "leaky_relu", "logistic", "max_pool", "mean", "move", "mul", "pad",
                     "quantize", "relu", "rows_connected", "softmax", "sub", "tanh", "transpose_conv"]
 # Vellum computes them in floats.
-IN_FLOATS = {"batch_matmul_by_constant", "divide", "log_softmax"}
-IN_FLOATS_OF_16_BITS = {"add", "batch_matmul", "conv", "depthwise_conv", "dilated_conv", "fully_connected", "mean", "mul",
+IN_FLOATS = {"batch_matmul_by_constants", "divide", "log_softmax"}
+IN_FLOATS_OF_16_BITS = {"add", "batch_matmul", "conv", "depthwise_conv", "dilated_conv", "fully_connected", "mul",
                         "rows_connected", "sub", "transpose_conv"}
 
 

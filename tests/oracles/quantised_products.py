@@ -79,13 +79,18 @@ class Products(QuantisedModel):
                 fusedActivationFunction=self.activation(), keepNumDims=keep)
 
     def batch_matmul_by_constant(self):
-        self.batch_matmul(by_constant=True)
+        self.batch_matmul(by_constants=1)
 
-    def batch_matmul(self, by_constant=False):
+    def batch_matmul_by_constants(self):
+        self.batch_matmul(by_constants=2)
+
+    # by_constants: 0, b is computed; 1, it is a constant matrix; 2, it is one for each batch.
+    def batch_matmul(self, by_constants=0):
         if self.dtype == np.uint8:
             self.dtype = np.int8  # LiteRT has no uint8
-        batch, m, k, n = self.below(1, 4), self.below(1, 9), self.below(1, 70), self.below(1, 20)
-        a_shape, b_shape = [[batch, m, k], [batch, 1, m, k]][self.below(0, 2)], [[k, n], [batch, k, n], [1, k, n]][self.below(0, 3)]
+        batch, m, k, n = self.below(2 if by_constants == 2 else 1, 4), self.below(1, 9), self.below(1, 70), self.below(1, 20)
+        b_shapes = [[[k, n], [batch, k, n], [1, k, n]], [[k, n], [1, k, n]], [[batch, k, n]]][by_constants]
+        a_shape, b_shape = [[batch, m, k], [batch, 1, m, k]][self.below(0, 2)], b_shapes[self.below(0, len(b_shapes))]
         whole = [*(a_shape[:-2] if len(a_shape) == 3 else [batch, max([1, *b_shape[:-2]])]), m, n]
         adjoint = [bool(self.below(0, 2)), bool(self.below(0, 2))]
         if adjoint[0]:
@@ -93,7 +98,7 @@ class Products(QuantisedModel):
         if adjoint[1]:
             b_shape[-2:] = b_shape[:-3:-1]
         a = self.input(a_shape)
-        if by_constant:
+        if by_constants:
             b = self.model.tensor(b_shape, self.dtype, self.bytes(b_shape), self.scale(), self.zero())
         else:
             b = self.input(b_shape)

@@ -62,11 +62,6 @@ constexpr BinaryRow kBinary[] = {
     {"POW", BinaryKind::pow},
     {"MAXIMUM", BinaryKind::max},
     {"MINIMUM", BinaryKind::min},
-    {"EQUAL", BinaryKind::equal},
-    {"LESS", BinaryKind::less},
-    {"LESS_EQUAL", BinaryKind::less_or_equal},
-    {"GREATER", BinaryKind::greater},
-    {"GREATER_EQUAL", BinaryKind::greater_or_equal},
     {"LOGICAL_OR", BinaryKind::logical_or},
     {"LOGICAL_AND", BinaryKind::logical_and},
     {"BITWISE_XOR", BinaryKind::bitwise_xor},
@@ -161,13 +156,6 @@ void convert_binary(const Call& call) {
               fused_activation(call));
     return;
   }
-}
-
-void convert_not_equal(const Call& call) {
-  const bool image = call.prefers_image();
-  const ValueId equal = call.emit_inner(make_binary(BinaryKind::equal),
-                                        {call.broadcast_input(0, image), call.broadcast_input(1, image)});
-  call.emit(make_unary(UnaryKind::logical_not), {equal}, image);
 }
 
 namespace {

@@ -3,29 +3,24 @@
 #include <cmath>
 #include <utility>
 
-#include "graph/operators/conv/conv.hpp"
 #include "graph/operators/elementwise/binary.hpp"
 #include "graph/operators/elementwise/cast.hpp"
-#include "graph/operators/matmul/fixed_matmul.hpp"
-#include "graph/operators/matmul/matmul.hpp"
-#include "graph/operators/movement/reshape.hpp"
-#include "graph/operators/movement/transpose.hpp"
 #include "graph/operators/reduction/fixed_rows.hpp"
 #include "graph/operators/reduction/normalization.hpp"
 #include "graph/operators/reduction/reduce.hpp"
 #include "graph/operators/reduction/softmax.hpp"
 #include "import/tflite/byte_tables.hpp"
 #include "import/tflite/call.hpp"
-#include "import/tflite/fixed_point.hpp"
-#include "import/tflite/hybrid.hpp"
 
 namespace vellum::tflite {
 namespace {
 
 // `axes`: of the order in which x is held.
 FixedMean read_fixed_mean(const Call& call, ReduceKind kind, const Ints& axes, bool image) {
-  const auto x = byte_scale(call, call.input(0)), y = byte_scale(call, call.output());
-  if (!x || !y) return {};
+  const auto x = grid_scale(call, call.input(0)), y = grid_scale(call, call.output());
+  if (!x || !y || x->has_16_bits() != y->has_16_bits()) return {};
+  const bool is_short = x->has_16_bits();
+  if (is_short && kind != ReduceKind::mean) return {};
   const Ints shape = by_axis(call.writer.type(call.input(0)).shape, image);
   int64_t count = 1;
   for (const int64_t axis : axes) {
@@ -33,7 +28,7 @@ FixedMean read_fixed_mean(const Call& call, ReduceKind kind, const Ints& axes, b
     count = checked_multiply(count, shape[static_cast<size_t>(axis)]);
   }
   return kind == ReduceKind::sum ? fixed_total(x->scale, y->scale, count)
-                                 : fixed_mean(x->scale, y->scale, count);
+                                 : fixed_mean(x->scale, y->scale, count, is_short ? 16 : 8);
 }
 
 // Emits a function of rows in integers, along the channels.
@@ -163,154 +158,6 @@ void convert_local_response_normalization(const Call& call) {
   norm->beta = options.beta();
   norm->bias = options.bias();
   call.emit(std::move(norm), {call.writer.as_image(call.input(0))}, true);
-}
-
-namespace {
-
-// Emits a product of more than two dimensions, several of which are open. A Gemm is not possible, because its
-// rows could not be reshaped back.
-void fully_connected_of_open_rows(const Call& call, schema::FusedActivation activation) {
-  auto transpose = std::make_shared<Transpose>();
-  transpose->perm = Ints{1, 0};
-  const ValueId weights = call.emit_inner(std::move(transpose), {call.writer.in_file_order(call.input(1))});
-  std::vector<ValueId> factors{call.writer.in_file_order(call.input(0)), weights};
-  if (!call.has_input(2)) return call.emit(std::make_shared<MatMul>(), std::move(factors), false, activation);
-  const ValueId product = call.emit_inner(std::make_shared<MatMul>(), std::move(factors));
-  call.emit(make_binary(BinaryKind::add), {product, call.writer.in_file_order(call.input(2))}, false,
-            activation);
-}
-
-// Emits a product in fixed point as a 1x1 convolution of images of one pixel. Returns whether it is in fixed
-// point.
-bool emit_in_fixed_point(const Call& call, const Shape& y, schema::FusedActivation activation) {
-  const HostTensor* constant = call.writer.constant(call.input(1));
-  if (constant == nullptr || !call.writer.quantised(call.input(1))) return false;
-  const int64_t outputs = constant->shape()[0], inputs = constant->shape()[1];
-  // With one multiplier for all channels, LiteRT multiplies the scales as floats.
-  const bool multiplies_floats = call.writer.scales_of(call.input(1)).size() == 1;
-  const auto fixed = read_fixed_point(call, outputs, multiplies_floats);
-  if (fixed == nullptr) return false;
-  for (const FixedMultiplier& multiplier : fixed->multipliers)
-    if (multiplier.shift > 0) return false;
-  auto once = std::make_shared<FixedPoint>(*fixed);
-  once->rounds_once = true;
-  auto conv = std::make_shared<Conv>();
-  conv->fixed_point = std::move(once);
-  auto rows = std::make_shared<Reshape>();
-  rows->shape = Ints{-1, inputs, 1, 1};
-  const ValueId x = call.emit_inner(std::move(rows), {call.writer.in_file_order(call.input(0))});
-  std::vector<ValueId> values{x, call.writer.add_constant(call.writer.name_of(call.input(1)) + "_weights",
-                                                          constant->reshaped({outputs, inputs, 1, 1}))};
-  if (call.has_input(2)) values.push_back(call.writer.in_file_order(call.input(2)));
-  const ValueId product = call.emit_inner(std::move(conv), std::move(values), activation);
-  auto back = std::make_shared<Reshape>();
-  back->shape = y;
-  if (std::count(y.begin(), y.end(), kUnknownDim) == 0) back->shape->front() = -1;
-  call.emit(std::move(back), {product}, false);
-  return true;
-}
-
-// A row of floats for each image of the batch, and weights of integers. LiteRT quantises each row by itself
-// (dequantise_batches() of passes/).
-bool emit_hybrid_row(const Call& call, const Shape& y, const schema::FullyConnectedOptions& options) {
-  const Shape &weights = call.writer.type(call.input(1)).shape, &x = call.writer.type(call.input(0)).shape;
-  const Shape each(x.empty() ? x.end() : x.begin() + 1, x.end());
-  if (weights[1] < 1 || !is_known(each) || element_count(each) != weights[1]) return false;
-  if (!is_hybrid(call, weights[0])) return false;
-  if (std::count(y.begin(), y.end(), kUnknownDim) > 1) return false;
-  auto row = std::make_shared<Reshape>();
-  row->shape = Ints{-1, weights[1]};
-  const ValueId value = call.emit_inner(std::move(row), {call.writer.in_file_order(call.input(0))});
-  const HostTensor filters = call.writer.constant(call.input(1))->reshaped({weights[0], weights[1], 1, 1});
-  const StepsForm form =
-      options.asymmetric_quantize_inputs() ? StepsForm::signed_bytes : StepsForm::symmetric;
-  const ValueId product = emit_hybrid(call, Conv(), value, filters, form, options.activation(), true);
-  auto back = std::make_shared<Reshape>();
-  back->shape = y;
-  if (std::count(y.begin(), y.end(), kUnknownDim) == 0) back->shape->front() = -1;
-  call.emit(std::move(back), {product}, false);
-  return true;
-}
-
-}  // namespace
-
-// Inputs x, weights (outputs x inputs), bias (optional): all but the last dimension of x are rows.
-void convert_fully_connected(const Call& call) {
-  const auto& options = call.required_options<schema::FullyConnectedOptions>();
-  if (options.weights_format() != schema::WeightsFormat::standard) refuse_unsupported("shuffled weights");
-  const Shape& weights = call.writer.type(call.input(1)).shape;
-  const Shape& y = call.writer.type(call.output()).shape;
-  if (weights.size() != 2 || !is_known(weights)) refuse_model("weights of shape " + to_string(weights));
-  const Shape& x_shape = call.writer.type(call.input(0)).shape;
-  const bool keeps_rows = options.keep_num_dims() && x_shape.size() != 2;
-  if (keeps_rows && std::count(y.begin(), y.end(), kUnknownDim) > 1)
-    return fully_connected_of_open_rows(call, options.activation());
-  if (!keeps_rows && y.size() != 2)
-    refuse_model("its output has " + std::to_string(y.size()) + " dimensions, expected 2");
-  if (emit_in_fixed_point(call, y, options.activation()) || emit_hybrid_row(call, y, options)) return;
-  ValueId x = call.writer.in_file_order(call.input(0));
-  if (x_shape.size() != 2 || x_shape[1] != weights[1]) {
-    auto rows = std::make_shared<Reshape>();
-    rows->shape = Ints{-1, weights[1]};
-    x = call.emit_inner(std::move(rows), {x});
-  }
-  auto gemm = std::make_shared<Gemm>();
-  gemm->transpose_b = true;
-  std::vector<ValueId> values{x, call.writer.in_file_order(call.input(1))};
-  if (call.has_input(2)) values.push_back(call.writer.in_file_order(call.input(2)));
-  if (!keeps_rows) {
-    call.emit(std::move(gemm), std::move(values), false, options.activation());
-    return;
-  }
-  const ValueId product = call.emit_inner(std::move(gemm), std::move(values), options.activation());
-  auto back = std::make_shared<Reshape>();
-  back->shape = y;
-  call.emit(std::move(back), {product}, false);
-}
-
-namespace {
-
-// Returns the operator of a product. That of two computed tensors of 8 bits multiplies integers; kernels for
-// a constant multiply its real numbers.
-std::shared_ptr<const Operator> matmul_of(const Call& call) {
-  const auto a = grid_scale(call, call.input(0)), b = grid_scale(call, call.input(1)),
-             y = grid_scale(call, call.output());
-  auto product = std::make_shared<MatMul>();
-  if (!a || !b || !y || call.writer.constant(call.input(0)) || call.writer.constant(call.input(1)) ||
-      a->has_16_bits() != b->has_16_bits() || a->has_16_bits() != y->has_16_bits())
-    return product;
-  if (a->has_16_bits()) {
-    const double multiplier = static_cast<double>(a->scale * b->scale) / static_cast<double>(y->scale);
-    product->alpha = short_multiplier_ratio(multiplier).value_or(1.0f);
-    return product;
-  }
-  auto fixed = std::make_shared<FixedMatMul>();
-  fixed->fixed_point = fixed_matmul(a->scale, b->scale, y->scale);
-  if (!fixed->fixed_point) return product;
-  return fixed;
-}
-
-}  // namespace
-
-void convert_batch_matmul(const Call& call) {
-  const auto* options = call.options<schema::BatchMatMulOptions>();
-  const bool adjoint[] = {options != nullptr && options->adjoint_x(),
-                          options != nullptr && options->adjoint_y()};
-  std::vector<ValueId> values;
-  for (size_t i = 0; i < 2; ++i) {
-    ValueId value = call.writer.in_file_order(call.input(i));
-    const size_t rank = call.writer.rank(call.input(i));
-    if (adjoint[i]) {
-      if (rank < 2) refuse_model("an adjoint of a vector");
-      auto transpose = std::make_shared<Transpose>();
-      transpose->perm = Ints();
-      for (size_t k = 0; k < rank; ++k) transpose->perm->push_back(static_cast<int64_t>(k));
-      std::swap((*transpose->perm)[rank - 1], (*transpose->perm)[rank - 2]);
-      value = call.emit_inner(std::move(transpose), {value});
-    }
-    values.push_back(value);
-  }
-  call.emit(matmul_of(call), std::move(values), false);
 }
 
 }  // namespace vellum::tflite

@@ -152,16 +152,16 @@ double mean_of_integers(const FixedMean& fixed, std::span<const double> group) {
 
 }  // namespace
 
-FixedMean fixed_total(float x_step, float y_step, int64_t count) {
-  constexpr int64_t kMostCount = 65793;  // times 255 that is 2^24
+FixedMean fixed_total(float x_step, float y_step, int64_t count, int bits) {
+  const int64_t most = bits == 8 ? 255 : 32768;
   constexpr double kLeast = 0x1p-15, kMost = 0x1p7;
   const double ratio = static_cast<double>(x_step) / static_cast<double>(y_step);
-  if (count < 1 || count > kMostCount || !(ratio > kLeast && ratio < kMost)) return {};
+  if (count < 1 || count > (1 << 24) / most || !(ratio > kLeast && ratio < kMost)) return {};
   return {x_step, y_step, fixed_multiplier(ratio)};
 }
 
-FixedMean fixed_mean(float x_step, float y_step, int64_t count) {
-  FixedMean mean = fixed_total(x_step, y_step, count);
+FixedMean fixed_mean(float x_step, float y_step, int64_t count, int bits) {
+  FixedMean mean = fixed_total(x_step, y_step, count, bits);
   if (!mean) return {};
   // The shift is at most 16, so that LiteRT's bounds on it have no effect.
   const int shift = static_cast<int>(std::bit_width(static_cast<uint64_t>(count))) - 1;
