@@ -30,6 +30,8 @@ void visit_device_element(ElementType element, Visitor&& visitor) {
   throw Error(ErrorCode::internal, "unknown element type");
 }
 
+// The device holds the bits of unsigned integers of 32 bits.
+int32_t device_integer(uint32_t value) { return static_cast<int32_t>(value); }
 template <typename Integer>
 int32_t device_integer(Integer value) {
   if (!std::in_range<int32_t>(value))

@@ -63,6 +63,8 @@ void add_elementwise_operators(std::vector<SmallOperator>& list) {
     list.push_back(small_operator(type, type, {positive(kElements)}));
   list.push_back(small_operator("Clip", "Clip", {computed(kElements), number(-0.5f), number(0.25f)}));
   list.push_back(small_operator("Cast", "Cast", {steps(kElements)}, {{"to", int64_t{7}}}));
+  list.push_back(
+      small_operator("Cast to unsigned integers", "Cast", {steps(kElements)}, {{"to", int64_t{12}}}));
   auto rounding = std::make_shared<Unary>();
   rounding->activation = {.step = 0.3f, .least = -1, .most = 5};
   auto away = std::make_shared<Unary>(*rounding);

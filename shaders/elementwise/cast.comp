@@ -1,5 +1,6 @@
 // Converts between floats and 32-bit integers of linear tensors. FROM_INTEGER: x has integers (with
-// FROM_UNSIGNED unsigned ones). TO_INTEGER rounds towards zero, clamps to [low, high] and converts NaN to 0.
+// FROM_UNSIGNED unsigned ones). TO_INTEGER rounds towards zero, clamps to [low, high] and converts NaN to 0; with
+// TO_UNSIGNED the integers have 32 bits and no sign.
 // TO_BOOL: 1 where the element is not zero.
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -15,6 +16,9 @@ LINEAR_OUT(y)
 #ifdef TO_INTEGER
 int to_integer(float v) {
   if (is_nan(v)) return 0;
+#ifdef TO_UNSIGNED
+  return v >= 4294967296.0 ? -1 : int(uint(max(v, 0.0)));
+#endif
   // Bounds are not exact as floats: compare before converting.
   return v >= float(high) ? high : v <= float(low) ? low : int(v);
 }

@@ -25,11 +25,13 @@ struct Function {
 };
 
 OnnxModel of(const char* type, const std::vector<std::string>& inputs, Shape shape,
-             const Attributes& attributes = {}) {
+             const Attributes& attributes = {}, DType dtype = DType::i64) {
   OnnxModel model;
-  model.input("x", std::move(shape), DType::i64);
+  model.input("x", std::move(shape), dtype);
   model.initializer("axis", integers({}, 0)).initializer("axes", integers({1}, 0));
-  model.initializer("weight", integers({}, 1000)).initializer("offset", integers({}, -5000));
+  model.initializer("weight", integers({}, 1000))
+      .initializer("four", integers({}, 4))
+      .initializer("offset", integers({}, -5000));
   model.node(type, inputs, {"y"}, attributes).output("y");
   return model;
 }
@@ -52,6 +54,9 @@ std::vector<Function> functions() {
   list.push_back(
       {"running total", of("CumSum", {"x", "axis"}, {3000}), integers({3000}, 715827), 2147481000});
   list.push_back({"matrices", of("MatMul", {"x", "x"}, {2, 2}), integers({2, 2}, 32767), 2147352578});
+  list.push_back({"power", of("Pow", {"x", "four"}, {4}), integers({4}, 215), 2136750625});
+  list.push_back(
+      {"unsigned", of("Mul", {"x", "x"}, {4}, {}, DType::u64), integers({4}, 46340, DType::u64), 2147395600});
   list.push_back({"integers of 32 bits", widened(), integers({4}, 1073741823, DType::i32), 2147483646});
   return list;
 }
@@ -63,12 +68,11 @@ TEST(IntegerLimits, AreTheLargestInputsWithRightResults) {
     session.set_input("x", function.largest);
     session.run();
     EXPECT_EQ(session.output("y").to_ints().back(), function.expected);
-    HostTensor beyond = integers(function.largest.shape(), 1, function.largest.dtype());
     const int64_t last = function.largest.to_ints().back();
-    if (beyond.dtype() == DType::i64)
-      beyond.mutable_as<int64_t>().back() = last < 0 ? last - 1 : last + 1;
-    else
-      beyond.mutable_as<int32_t>().back() = static_cast<int32_t>(last + 1);
+    std::vector<int64_t> elements(static_cast<size_t>(function.largest.elements()), 1);
+    elements.back() = last < 0 ? last - 1 : last + 1;
+    const HostTensor beyond =
+        HostTensor::from<int64_t>(function.largest.dtype(), function.largest.shape(), elements);
     EXPECT_VELLUM_ERROR(session.set_input("x", beyond), ErrorCode::unsupported, "'x'", "32 bits",
                         std::to_string(std::abs(last)));
   }
@@ -92,6 +96,22 @@ TEST(IntegerLimits, OthersHaveNone) {
     session.run();
     EXPECT_EQ(session.output("y").to_ints().size(), session.inputs().size() * 4);
   }
+}
+
+// What leaves the 32 bits of the device's integers whatever the inputs are is computed on the host, and
+// refused only if a result does not fit them.
+TEST(IntegerLimits, DifferencesOfUnsignedIntegers) {
+  OnnxModel model;
+  model.input("x", {2}, DType::u64).initializer("one", integers({}, 1, DType::u64));
+  model.node("Sub", {"x", "one"}, {"y"}).output("y");
+  DeviceOptions options = device_options();
+  options.log = {};  // it warns of the host
+  Session session(Device::open(options), load(model));
+  session.set_input("x", integers({2}, 7, DType::u64));
+  session.run();
+  EXPECT_EQ(session.output("y").to_ints().back(), 6);
+  session.set_input("x", integers({2}, 0, DType::u64));
+  EXPECT_VELLUM_ERROR(session.run(), ErrorCode::unsupported, "does not fit the 32 bits");
 }
 
 // Positions in text, whose mask is added up.

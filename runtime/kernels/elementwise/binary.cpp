@@ -100,6 +100,9 @@ void lower_integer_pair(Lowering& lowering, const std::string& function, const B
   if (op.activation) return lowering.run_on_host(function + " of integers with an activation has no kernel");
   // The type of the operands decides, because the result of a comparison is always bool.
   const DType dtype = lowering.input_type(0).dtype;
+  if ((dtype == DType::u64 && op.kind == BinaryKind::sub) ||
+      (size_of(dtype) == 8 && op.kind == BinaryKind::shift_left))
+    return lowering.run_on_host(function + " of 64-bit integers has no kernel: it may exceed 32 bits");
   const Operand a = read_operand(lowering, 0, Layout::linear, shape.size());
   const Operand b = read_operand(lowering, 1, Layout::linear, shape.size());
   combine_integers(lowering, function, dtype, a, b, {lowering.write(0, Layout::linear), shape});

@@ -39,6 +39,13 @@ Bounds bounds_of(DType dtype) {
   }
 }
 
+// Returns whether integers that fit the device's may not fit them after a conversion: negative ones as
+// uint64, and large ones of uint32 as int64.
+bool exceeds_device_integers(DType from, DType to) {
+  const bool is_signed = from == DType::i64 || from == DType::i32 || from == DType::i16 || from == DType::i8;
+  return (is_signed && to == DType::u64) || (from == DType::u32 && to == DType::i64);
+}
+
 // Rounds floats to the values of a narrow format.
 void round_floats(Lowering& lowering, const NarrowFloat& format, bool saturate) {
   const int64_t count4 = groups_of_four(lowering.output_type().shape);
@@ -70,6 +77,8 @@ void lower_cast(Lowering& lowering) {
   const Bounds in = bounds_of(from), out = bounds_of(to);
   const bool widens = out.low <= in.low && in.high <= out.high;
   if (is_float(from) == is_float(to) && !to_bool) {
+    if (exceeds_device_integers(from, to))
+      return lowering.run_on_host("a Cast that may exceed 32 bits has no kernel");
     // If integers keep their 32 bits, a change between signed and unsigned changes only their interpretation.
     if (is_float(from) || widens || size_of(to) >= 4) return lowering.alias(0, 0);
     const TensorId x = lowering.read(0, Layout::linear);
@@ -83,6 +92,7 @@ void lower_cast(Lowering& lowering) {
   if (!is_float(from)) define(dispatch, "FROM_INTEGER");
   if (from == DType::u32 || from == DType::u64) define(dispatch, "FROM_UNSIGNED");
   if (!is_float(to)) define(dispatch, to_bool ? "TO_BOOL" : "TO_INTEGER");
+  if (is_float(from) && to == DType::u32) define(dispatch, "TO_UNSIGNED");
   lowering.dispatch(std::move(dispatch));
 }
 

@@ -77,6 +77,8 @@ void lower_integer(Lowering& lowering, const Unary& op) {
                      op.kind == UnaryKind::bitwise_not ||
                      (op.kind == UnaryKind::activation && op.activation.kind == ActivationKind::relu);
   if (!known) return lowering.run_on_host(std::string(op.type()) + " of or to integers has no kernel");
+  if (op.kind == UnaryKind::bitwise_not && lowering.output_type().dtype == DType::u64)
+    return lowering.run_on_host("BitwiseNot of uint64 has no kernel: it exceeds 32 bits");
   const TensorId x = lowering.read(0, Layout::linear);
   map_integers(lowering, std::string(op.type()), lowering.output_type().dtype, x,
                lowering.write(0, Layout::linear));

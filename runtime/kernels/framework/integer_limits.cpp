@@ -1,6 +1,7 @@
 #include "kernels/framework/integer_limits.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -28,8 +29,10 @@ constexpr int64_t kMostOf32Bits = std::numeric_limits<int32_t>::max();
 struct Interval {
   double low = 0.0, high = 0.0;
 
-  bool fits_32_bits() const {
-    return low >= -static_cast<double>(kMostOf32Bits) - 1.0 && high <= kMostOf32Bits;
+  // Whether the device's integers of 32 bits hold them as `dtype`.
+  bool fits(DType dtype) const {
+    return low >= (dtype == DType::u64 ? 0.0 : -static_cast<double>(kMostOf32Bits) - 1.0) &&
+           high <= kMostOf32Bits;
   }
   Interval and_zero() const { return {std::min(low, 0.0), std::max(high, 0.0)}; }
   Interval times(double factor) const { return {low * factor, high * factor}; }
@@ -62,10 +65,18 @@ Range combined(BinaryKind kind, const Interval& a, const Interval& b) {
     case BinaryKind::mod:
     case BinaryKind::fmod: {
       const double most = std::min(magnitudes(a).high, magnitudes(b).high);
-      return Interval{-most, most};
+      const bool is_positive = (kind == BinaryKind::mod ? b : a).low >= 0.0;
+      return Interval{is_positive ? 0.0 : -most, most};
     }
-    case BinaryKind::div:  // no quotient of integers is larger than the dividend
-      return Interval{-magnitudes(a).high, magnitudes(a).high};
+    case BinaryKind::pow: {
+      if (b.low != b.high) return std::nullopt;
+      const double most = std::pow(std::max(1.0, magnitudes(a).high), std::max(0.0, b.high));
+      return Interval{a.low < 0.0 ? -most : 0.0, most};
+    }
+    case BinaryKind::div: {  // no quotient of integers is larger than the dividend
+      const double most = magnitudes(a).high;
+      return Interval{a.low >= 0.0 && b.low >= 0.0 ? 0.0 : -most, most};
+    }
     default:
       return std::nullopt;
   }
@@ -73,6 +84,15 @@ Range combined(BinaryKind kind, const Interval& a, const Interval& b) {
 
 int64_t largest_dimension(const Shape& shape) {
   return shape.empty() ? 1 : *std::max_element(shape.begin(), shape.end());
+}
+
+bool has_64_bits(DType dtype) { return dtype == DType::i64 || dtype == DType::u64; }
+
+// Returns the range of an input whose elements have a magnitude of at most `most`.
+Interval input_range(DType dtype, int64_t most) {
+  const bool is_unsigned =
+      dtype == DType::u64 || dtype == DType::u32 || dtype == DType::u16 || dtype == DType::u8;
+  return {is_unsigned ? 0.0 : -static_cast<double>(most), static_cast<double>(most)};
 }
 
 std::set<std::string> values_of_host(const Program& program) {
@@ -94,19 +114,19 @@ class IntegerRanges {
         ranges_[i] = range_of(*constant);
   }
 
-  // Returns the name of a node whose result of int64 may exceed 32 bits; empty if none does. `most`: the
-  // magnitude of the elements of each input.
+  // Returns the name of a node whose result of 64-bit integers may exceed 32 bits; empty if none does.
+  // `most`: the magnitude of the elements of each input.
   std::string exceeded(const std::vector<int64_t>& most) {
     for (size_t i = 0; i < most.size(); ++i)
       if (is_followed(graph_.inputs[i]) && !program_.inputs[i].is_state)
-        ranges_[graph_.inputs[i]] = {-static_cast<double>(most[i]), static_cast<double>(most[i])};
+        ranges_[graph_.inputs[i]] = input_range(graph_.values[graph_.inputs[i]].type.dtype, most[i]);
     for (const Node& node : graph_.nodes) {
       for (size_t i = 0; i < node.outputs.size(); ++i)
         if (node.outputs[i] != kNoValue) ranges_[node.outputs[i]] = range_of(node, i);
       const ValueId y = node.outputs.front();
-      if (y == kNoValue || !ranges_[y] || ranges_[y]->fits_32_bits()) continue;
+      if (y == kNoValue || !ranges_[y] || ranges_[y]->fits(graph_.values[y].type.dtype)) continue;
       const bool wraps =
-          graph_.values[y].type.dtype != DType::i64 || of_host_.contains(graph_.values[y].name);
+          !has_64_bits(graph_.values[y].type.dtype) || of_host_.contains(graph_.values[y].name);
       if (!wraps) return node.name.empty() ? graph_.values[y].name : node.name;
       ranges_[y].reset();
     }
@@ -200,8 +220,8 @@ int64_t largest(int64_t most, const Holds& holds) {
 }  // namespace
 
 void limit_integer_inputs(Program& program, const Graph& graph) {
-  const auto is_int64 = [&](const Value& value) { return value.type.dtype == DType::i64 && !value.constant; };
-  if (std::ranges::none_of(graph.values, is_int64) || program.inputs.size() != graph.inputs.size()) return;
+  const auto has_64 = [&](const Value& value) { return has_64_bits(value.type.dtype) && !value.constant; };
+  if (std::ranges::none_of(graph.values, has_64) || program.inputs.size() != graph.inputs.size()) return;
   IntegerRanges ranges(graph, program);
   std::vector<int64_t> most(graph.inputs.size(), kMostOf32Bits);
   const std::string node = ranges.exceeded(most);
