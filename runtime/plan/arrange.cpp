@@ -1,6 +1,7 @@
 #include "plan/arrange.hpp"
 
 #include <algorithm>
+#include <compare>
 
 #include "plan/fold_textures.hpp"
 #include "plan/in_place.hpp"
@@ -19,8 +20,9 @@ class Arranger {
   Arranger(Program& program, const ArrangeOptions& options, const MemoryRules& rules)
       : program_(program), options_(options), rules_(rules) {}
 
-  void views(uint64_t alignment) {
-    replace_copies_by_views(program_, alignment, [this](const Program&) { return least_bytes(); });
+  // Returns the number of views.
+  size_t views(uint64_t alignment) {
+    return replace_copies_by_views(program_, alignment, [this](const Program&) { return least_bytes(); });
   }
 
   void order() {
@@ -87,19 +89,28 @@ class Arranger {
   const MemoryRules& rules_;
 };
 
-// Arranges a program of joins as they are, or split where `splits`. Returns the bytes of its smallest plan.
-uint64_t arrange_joins(Program& program, const ArrangeOptions& options, uint64_t view_alignment,
-                       const MemoryRules& rules, bool splits) {
+// What an arrangement takes: less memory is better, then fewer tasks, then more views.
+struct ArrangementCost {
+  uint64_t bytes = 0;  // of the smallest plan
+  size_t tasks = 0;
+  int64_t without_views = 0;  // minus their number
+
+  auto operator<=>(const ArrangementCost&) const = default;
+};
+
+// Arranges a program of joins as they are, or split where `splits`.
+ArrangementCost arrange_joins(Program& program, const ArrangeOptions& options, uint64_t view_alignment,
+                              const MemoryRules& rules, bool splits) {
   Arranger arranger(program, options, rules);
   if (splits) split_joins(program);
-  if (options.views) arranger.views(view_alignment);
+  const size_t views = options.views ? arranger.views(view_alignment) : 0;
   if (options.reorder) arranger.order();
   if (splits) arranger.join();
   forget_alternatives(program);
   arranger.access_rows();
   if (options.fold && options.mode == MemoryMode::shared_objects) arranger.fold();
   if (options.in_place) arranger.in_place();
-  return arranger.bytes();
+  return {arranger.bytes(), program.tasks.size(), -static_cast<int64_t>(views)};
 }
 
 }  // namespace
@@ -111,10 +122,10 @@ void arrange(Program& program, const ArrangeOptions& options, uint64_t view_alig
     arrange_joins(program, options, view_alignment, rules, false);
     return;
   }
-  // Joins take fewer dispatches, parts may take less memory.
+  // Joins take fewer dispatches; parts may take less memory, or none as views.
   Program apart = program;
-  const uint64_t bytes = arrange_joins(program, options, view_alignment, rules, false);
-  if (arrange_joins(apart, options, view_alignment, rules, true) < bytes) program = std::move(apart);
+  const ArrangementCost together = arrange_joins(program, options, view_alignment, rules, false);
+  if (arrange_joins(apart, options, view_alignment, rules, true) < together) program = std::move(apart);
 }
 
 }  // namespace vellum

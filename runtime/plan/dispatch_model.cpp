@@ -43,7 +43,8 @@ uint64_t bound_bytes(const Program& program, const Dispatch& dispatch, double sh
     least = std::min(least, size);
   }
   if (dispatch.shader == "strided_copy") return 2 * written;
-  return dispatch.shader == "copy_region" || dispatch.shader == "concat_linear" ? 2 * least : sum;
+  if (dispatch.shader == "concat_linear") return 2 * (sum - written);
+  return dispatch.shader == "copy_region" ? 2 * least : sum;
 }
 
 int64_t number(const Dispatch& dispatch, std::string_view define) {

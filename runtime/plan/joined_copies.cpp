@@ -64,10 +64,17 @@ Program with_joins(const Program& program, std::span<const PartTasks> joins) {
   return result;
 }
 
+// Returns whether a part is no longer copied, because it became a view of the whole.
+bool has_views(const Program& program, const PartTasks& parts) {
+  return parts.size() + 1 < program.tasks[parts.back()].dispatch->together->bindings.size();
+}
+
 // Returns the joins that may be one dispatch each.
 std::vector<PartTasks> find_joins(const Program& program) {
   std::vector<PartTasks> joins = find_parts(program);
-  std::erase_if(joins, [&](const PartTasks& parts) { return is_used_between(program, parts); });
+  std::erase_if(joins, [&](const PartTasks& parts) {
+    return has_views(program, parts) || is_used_between(program, parts);
+  });
   return joins;
 }
 

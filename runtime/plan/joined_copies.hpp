@@ -19,8 +19,8 @@ bool has_joins(const Program& program);
 // Replaces each join by dispatches for its parts.
 void split_joins(Program& program);
 
-// Joins parts that split_joins() made, where the last of them is, if `bytes` (the memory of a program) does
-// not grow. Returns the number of joins.
+// Joins parts that split_joins() made, where the last of them is, if all of them are still copied and `bytes`
+// (the memory of a program) does not grow. Returns the number of joins.
 size_t join_copies(Program& program, const std::function<uint64_t(Program&)>& bytes);
 
 // Removes the alternatives of all dispatches, which hold memory.

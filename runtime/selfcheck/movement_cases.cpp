@@ -45,6 +45,13 @@ void add_movement_operators(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Concat of rank 5", "Concat",
                                 {computed({1, 2, 3, 7, 5}), computed({1, 2, 2, 7, 5}, 2)},
                                 {{"axis", int64_t{2}}}));
+  list.push_back(small_operator(
+      "Concat of columns", "Concat",
+      {computed({5, 3}), computed({5, 2}, 2), computed({5, 6}, 3), computed({5, 1}, 4), computed({5, 4}, 5)},
+      {{"axis", int64_t{1}}}));
+  std::vector<Operand> rows;
+  for (uint32_t i = 0; i < 8; ++i) rows.push_back(computed({3, 1 + i % 3, 4}, i + 1));
+  list.push_back(small_operator("Concat of rows of texels", "Concat", rows, {{"axis", int64_t{1}}}));
   list.push_back(small_operator("Concat of texels of rank 5", "Concat",
                                 {computed({1, 2, 3, 3, 4}), computed({1, 2, 2, 3, 4}, 2)},
                                 {{"axis", int64_t{2}}}));

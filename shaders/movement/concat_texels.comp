@@ -1,6 +1,6 @@
 // Concatenates two to eight tensors (all channels4) along one axis: x0, x1, ... follow each other in y.
 //
-// INPUTS: how many there are.
+// INPUTS: concat_parts.glsl.
 // AXIS: the axis in (w, h, c, n); 0 to 3.
 // UNALIGNED: of channels, a part begins within a texel.
 // KEEP: y has channels before x0 in the first texel, which stay.
@@ -9,6 +9,7 @@
 #define FINITE_HALVES 1
 
 #include "concat_texels.h"
+#include "concat_parts.glsl"
 #include "tensor.glsl"
 #include "texel.glsl"
 
@@ -29,16 +30,6 @@
 #define x5_shape SHAPE_FROM(further_ends.x, further_ends.y)
 #define x6_shape SHAPE_FROM(further_ends.y, further_ends.z)
 #define x7_shape SHAPE_FROM(further_ends.z, further_ends.w)
-
-// FOR_PARTS(f) is f(part, where it begins, where it ends) for each part.
-#define FOR_2(f) f(x0, begin, ends.x) f(x1, ends.x, ends.y)
-#define FOR_3(f) FOR_2(f) f(x2, ends.y, ends.z)
-#define FOR_4(f) FOR_3(f) f(x3, ends.z, ends.w)
-#define FOR_5(f) FOR_4(f) f(x4, ends.w, further_ends.x)
-#define FOR_6(f) FOR_5(f) f(x5, further_ends.x, further_ends.y)
-#define FOR_7(f) FOR_6(f) f(x6, further_ends.y, further_ends.z)
-#define FOR_8(f) FOR_7(f) f(x7, further_ends.z, further_ends.w)
-#define FOR_PARTS(f) CAT(FOR_, INPUTS)(f)
 
 #define DECLARE_PART(x, first, end) TENSOR_IN(x)
 FOR_PARTS(DECLARE_PART)

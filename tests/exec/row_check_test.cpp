@@ -64,8 +64,14 @@ TEST(RowCheck, EveryAccessIsInASmallOperator) {
       access_all_rows(program, caps);
       add_accesses(program, seen);
     }
+  // Concatenations of linear tensors read as many buffers as a stage may have beside the result.
+  const auto is_bound = [](std::string_view shader, std::string_view tensor) {
+    return shader != "concat_linear" || !tensor.starts_with("x") ||
+           tensor.substr(1) < std::to_string(test_context()->caps().max_storage_buffers_per_stage - 1);
+  };
   for (const auto& [shader, tensor] : row_texel_accesses())
-    EXPECT_TRUE(seen.contains({std::string(shader), std::string(tensor)}) || without.contains(shader))
+    EXPECT_TRUE(!is_bound(shader, tensor) || seen.contains({std::string(shader), std::string(tensor)}) ||
+                without.contains(shader))
         << shader << " " << tensor;
 }
 

@@ -118,6 +118,20 @@ TEST(Concat, EveryAxis) {
   check_operator(concat_case({{2, 5, 3}, {2, 5, 2}}, 2));
   check_operator(concat_case({{3}, {2}, {5}}, 0));
   check_operator(concat_case({{2, 1, 3, 2, 2}, {2, 2, 3, 2, 2}}, 1));
+  check_operator(concat_case({{7, 3}, {7, 2}, {7, 4}, {7, 1}, {7, 5}}, 1));
+  check_operator(concat_case({{3, 2, 4}, {3, 5, 4}, {3, 1, 4}, {3, 3, 4}}, 1));
+}
+
+// Columns of linear tensors, and rows of several of them, are joined by as many dispatches as the device's
+// storage buffers require.
+TEST(Concat, LinearTensorsAreJoinedAtOnce) {
+  for (const int64_t columns : {3, 4})
+    for (const auto& [buffers, dispatches] : {std::pair{4u, 2u}, {16u, 1u}}) {
+      const OperatorCase test = concat_case(std::vector<Shape>(5, Shape{2, 3, columns}), 2);
+      const DeviceCaps caps{.max_storage_buffers_per_stage = buffers};
+      const Program program = lower(single_node_graph(test), caps, {.storage = StorageChoice::buffer});
+      EXPECT_EQ(program.tasks.size(), dispatches) << columns << " columns, " << buffers << " buffers";
+    }
 }
 
 TEST(Concat, OneInputAndConstants) {

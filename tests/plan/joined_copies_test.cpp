@@ -116,6 +116,38 @@ TEST(JoinedCopies, NothingIsKeptOfWhatWasNotChosen) {
   }
 }
 
+// Parts of equal size, the copies of which may become views.
+Program joined_by_plain_copies(int64_t part_elements, size_t count) {
+  Joins joins;
+  std::vector<TensorId> parts;
+  for (size_t i = 0; i < count; ++i) parts.push_back(joins.computed(part_elements));
+  joins.computed(4, {joins.joined(parts)});
+  Dispatch& join = *joins.make.program.tasks[count].dispatch;
+  auto apart = std::make_shared<std::vector<Dispatch>>(*join.apart);
+  const auto bytes = static_cast<uint64_t>(part_elements) * 4;
+  for (size_t i = 0; i < count; ++i) {
+    const TensorId from = (*apart)[i].bindings[0].tensor, to = (*apart)[i].bindings[1].tensor;
+    (*apart)[i].copy = PlainCopy{from, to, 0, i * bytes, bytes};
+  }
+  join.apart = std::move(apart);
+  return joins.make.program;
+}
+
+TEST(JoinedCopies, PartsThatBecomeViewsAreNotJoined) {
+  const Program program = arranged(joined_by_plain_copies(100, 3));
+  EXPECT_EQ(program.tasks.size(), 3u + 1) << "no copies";
+  EXPECT_EQ(bytes_of(program), 300 * 4u + 4 * 4u) << "the whole and what is computed from it";
+}
+
+// Only the first of two parts begins where a view may: one copy remains, as with the join, but of fewer
+// bytes.
+TEST(JoinedCopies, AViewIsBetterThanAJoinOfAsManyDispatches) {
+  Program program = joined_by_plain_copies(100, 2);
+  arrange(program, {.mode = MemoryMode::offsets}, 64, tight_rules(kJoinAlignment));
+  EXPECT_EQ(program.tasks.size(), 2u + 1 + 1);
+  EXPECT_EQ(program.tasks[2].dispatch->bindings.size(), 2u) << "a copy of one part";
+}
+
 // The tensors that a tensor's contents are computed from, by the tasks in their order.
 std::vector<std::multiset<TensorId>> contents(const Program& program) {
   std::vector<std::multiset<TensorId>> found(program.tensors.size());

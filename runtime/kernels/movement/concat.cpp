@@ -17,7 +17,7 @@ namespace vellum {
 
 namespace {
 
-constexpr size_t kMostConcatParts = 8;  // of concat_texels.comp
+constexpr size_t kMostConcatParts = 8;  // of concat_parts.glsl
 constexpr size_t kChannels = 1;         // slot
 
 // Returns the layout of the result: the layout in which most of the elements that are computed at run time
@@ -42,18 +42,21 @@ std::vector<TensorId> read_parts(Lowering& lowering, Layout layout) {
   return parts;
 }
 
-// An input of a concatenation of texels and the range of y along the axis that it becomes.
+// An input of a concatenation and the range of y along the axis that it becomes; for linear tensors that of
+// columns.
 struct Part {
   TensorId tensor = kNoTensor;
   int64_t begin = 0, end = 0;
 };
 
-std::vector<Part> find_parts(const std::vector<TensorId>& inputs, const Lowering& lowering, size_t axis) {
+// `inner`: columns of an element along the axis.
+std::vector<Part> find_parts(const std::vector<TensorId>& inputs, const Lowering& lowering, size_t axis,
+                             int64_t inner) {
   std::vector<Part> parts;
   int64_t begin = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] == kNoTensor) continue;
-    const int64_t end = begin + lowering.input_type(i).shape[axis];
+    const int64_t end = begin + lowering.input_type(i).shape[axis] * inner;
     parts.push_back({inputs[i], begin, end});
     begin = end;
   }
@@ -80,23 +83,38 @@ size_t most_parts(const Lowering& lowering, std::span<const Part> parts, TensorI
   return std::min(kMostConcatParts, most);
 }
 
+// Binds the parts. Returns where each ends; there is no part after the last one.
+std::array<int64_t, kMostConcatParts> bind_parts(std::span<const Part> parts,
+                                                 std::vector<Binding>& bindings) {
+  std::array<int64_t, kMostConcatParts> ends;
+  ends.fill(parts.back().end);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    bindings.push_back(reads("x" + std::to_string(i), parts[i].tensor));
+    ends[i] = parts[i].end;
+  }
+  return ends;
+}
+
+// Lets the planner replace a dispatch by one for each part, which `copy_parts` adds, unless a kernel is known
+// to be wrong: kernels that are not in the program are not checked.
+template <class CopyParts>
+void allow_apart(Lowering& lowering, Dispatch& dispatch, const CopyParts& copy_parts) {
+  if (!lowering.options().wrong)
+    dispatch.apart =
+        std::make_shared<const std::vector<Dispatch>>(lowering.without_adding([&] { copy_parts(); }));
+}
+
 void copy_part(Lowering& lowering, const Part& part, TensorId y, size_t slot) {
   copy_region(lowering, part.tensor, y, region_of(part, lowering.tensor(y).desc.shape, slot));
 }
 
-// Adds a dispatch that copies parts that follow each other. The planner may replace it by one for each part,
-// unless a kernel is known to be wrong: kernels that are not in the program are not checked.
+// Adds a dispatch that copies parts that follow each other.
 void join_parts(Lowering& lowering, std::span<const Part> parts, TensorId y, size_t slot) {
   const Shape& shape = lowering.tensor(y).desc.shape;
-  std::array<int64_t, kMostConcatParts> ends;
-  ends.fill(parts.back().end);
   std::vector<Binding> bindings;
-  bool unaligned = false;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    bindings.push_back(reads("x" + std::to_string(i), parts[i].tensor));
-    ends[i] = parts[i].end;
-    unaligned |= slot == kChannels && parts[i].begin % 4 != 0;
-  }
+  const auto ends = bind_parts(parts, bindings);
+  const bool unaligned =
+      slot == kChannels && std::ranges::any_of(parts, [](const Part& part) { return part.begin % 4 != 0; });
   const bool keeps = slot == kChannels && parts.front().begin % 4 != 0;
   bindings.push_back(keeps ? reads_and_writes("y", y) : writes("y", y));
   std::array<int64_t, 4> origin{0, 0, 0, 0}, size = nchw(shape);
@@ -119,10 +137,9 @@ void join_parts(Lowering& lowering, std::span<const Part> parts, TensorId y, siz
   define(dispatch, "AXIS", std::to_string(3 - slot));  // shaders have (w, h, c, n)
   if (unaligned) define(dispatch, "UNALIGNED");
   if (keeps) define(dispatch, "KEEP");
-  if (!lowering.options().wrong)
-    dispatch.apart = std::make_shared<const std::vector<Dispatch>>(lowering.without_adding([&] {
-      for (const Part& part : parts) copy_part(lowering, part, y, slot);
-    }));
+  allow_apart(lowering, dispatch, [&] {
+    for (const Part& part : parts) copy_part(lowering, part, y, slot);
+  });
   lowering.dispatch(std::move(dispatch));
 }
 
@@ -133,7 +150,7 @@ void concat_texels(Lowering& lowering, size_t axis) {
   const size_t slot = channels4_slot(shape.size(), axis);
   const std::vector<TensorId> inputs = read_parts(lowering, Layout::channels4);
   const TensorId y = lowering.write(0, Layout::channels4);
-  const std::vector<Part> parts = find_parts(inputs, lowering, axis);
+  const std::vector<Part> parts = find_parts(inputs, lowering, axis, 1);
   const bool has_views = std::ranges::any_of(parts, [&](const Part& part) {
     return copies_bytes(lowering, part.tensor, y, region_of(part, shape, slot));
   });
@@ -147,44 +164,62 @@ void concat_texels(Lowering& lowering, size_t axis) {
   }
 }
 
-// Copies x, as `rows` rows of `length` elements, into the rows of y, of `y_length` elements, from column
-// `begin` on.
-void concat_rows(Lowering& lowering, TensorId x, TensorId y, int64_t rows, int64_t length, int64_t begin,
-                 int64_t y_length) {
-  const bool aligned = length % 4 == 0 && begin % 4 == 0 && (rows == 1 || y_length % 4 == 0);
-  const int64_t first4 = begin / 4, last = (rows - 1) * y_length + begin + length;
-  const int64_t count4 = aligned ? rows * length / 4 : (last + 3) / 4 - first4;
-  Dispatch dispatch = make_dispatch("concat_linear", grid_1d(lowering.caps(), count4),
-                                    {reads("x", x), aligned ? writes("y", y) : reads_and_writes("y", y)},
-                                    ConcatLinearParameters{.rows = rows,
-                                                           .x_length = length,
-                                                           .y_length = y_length,
-                                                           .begin = begin,
-                                                           .first4 = first4,
-                                                           .count4 = count4});
+// Rows of y, of which each part is a range of columns.
+struct Rows {
+  TensorId y = kNoTensor;
+  int64_t count = 0, length = 0;
+};
+
+// Copies parts that follow each other with one dispatch.
+void copy_columns(Lowering& lowering, std::span<const Part> parts, const Rows& rows) {
+  const int64_t begin = parts.front().begin, end = parts.back().end;
+  const bool aligned =
+      (rows.count == 1 || rows.length % 4 == 0) && std::ranges::all_of(parts, [](const Part& part) {
+        return part.begin % 4 == 0 && (part.end - part.begin) % 4 == 0;
+      });
+  const bool keeps = !aligned && end - begin < rows.length;
+  const int64_t first4 = begin / 4, last = (rows.count - 1) * rows.length + end;
+  const int64_t count4 = aligned ? rows.count * (end - begin) / 4 : (last + 3) / 4 - first4;
+  std::vector<Binding> bindings;
+  const auto ends = bind_parts(parts, bindings);
+  bindings.push_back(keeps ? reads_and_writes("y", rows.y) : writes("y", rows.y));
+  Dispatch dispatch =
+      make_dispatch("concat_linear", grid_1d(lowering.caps(), count4), std::move(bindings),
+                    ConcatLinearParameters{.ends = {ends[0], ends[1], ends[2], ends[3]},
+                                           .further_ends = {ends[4], ends[5], ends[6], ends[7]},
+                                           .begin = begin,
+                                           .rows = rows.count,
+                                           .y_length = rows.length,
+                                           .first4 = first4,
+                                           .count4 = count4});
+  define(dispatch, "INPUTS", std::to_string(parts.size()));
   if (aligned) define(dispatch, "ALIGNED");
-  const TensorDesc& desc = lowering.tensor(y).desc;
-  if (rows == 1 && lowering.tensor(x).desc.has_elements_of(desc)) {
+  if (keeps) define(dispatch, "KEEP");
+  const TensorDesc& desc = lowering.tensor(rows.y).desc;
+  const TensorId x = parts.front().tensor;
+  if (parts.size() == 1 && rows.count == 1 && lowering.tensor(x).desc.has_elements_of(desc)) {
     const uint64_t size = size_of(desc.element);
-    dispatch.copy =
-        PlainCopy{x, y, 0, static_cast<uint64_t>(begin) * size, static_cast<uint64_t>(length) * size};
+    dispatch.copy = PlainCopy{x, rows.y, 0, static_cast<uint64_t>(begin) * size,
+                              static_cast<uint64_t>(end - begin) * size};
   }
-  define_element(dispatch, lowering.tensor(y));
+  define_element(dispatch, lowering.tensor(rows.y));
+  if (parts.size() > 1)
+    allow_apart(lowering, dispatch, [&] {
+      for (size_t i = 0; i < parts.size(); ++i) copy_columns(lowering, parts.subspan(i, 1), rows);
+    });
   lowering.dispatch(std::move(dispatch));
 }
 
+// Strips of a layer are copied one by one, so that each is free before the next one is computed.
 void concat_linear(Lowering& lowering, size_t axis) {
   const Shape& shape = lowering.output_type().shape;
-  const int64_t rows = product(shape, 0, axis), inner = product(shape, axis + 1, shape.size());
+  const int64_t inner = product(shape, axis + 1, shape.size());
   const std::vector<TensorId> inputs = read_parts(lowering, Layout::linear);
-  const TensorId y = lowering.write(0, Layout::linear);
-  int64_t begin = 0;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i] == kNoTensor) continue;
-    const int64_t length = lowering.input_type(i).shape[axis] * inner;
-    concat_rows(lowering, inputs[i], y, rows, length, begin, shape[axis] * inner);
-    begin += length;
-  }
+  const Rows rows{lowering.write(0, Layout::linear), product(shape, 0, axis), shape[axis] * inner};
+  const std::vector<Part> parts = find_parts(inputs, lowering, axis, inner);
+  const size_t most = lowering.options().whole_layers ? 1 : most_parts(lowering, parts, rows.y);
+  for (size_t first = 0; first < parts.size(); first += most)
+    copy_columns(lowering, std::span(parts).subspan(first, std::min(most, parts.size() - first)), rows);
 }
 
 }  // namespace
