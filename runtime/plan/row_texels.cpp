@@ -42,6 +42,8 @@ constexpr Accessor kWriters[] = {{"attention", "y", {}, "Y_SCALARS"},
 
 // Kernels that read them as LINEAR_IN or QUADS_IN.
 constexpr Accessor kReaders[] = {{"attention_pack", "x", "X_LINEAR", "BYTE_ROWS"},
+                                 {"attention_pack", "x1", "X_LINEAR"},
+                                 {"attention_pack", "x2", "X_LINEAR"},
                                  {"binary", "a", "LINEAR_LAYOUT"},
                                  {"binary", "b", "LINEAR_LAYOUT"},
                                  {"binary", "operand", "LINEAR_LAYOUT"},

@@ -2,9 +2,11 @@
 // first_row + head * slices + slice of four channels. If one tensor contains several of them at regular
 // distances (because one product computed Q, K and V), a dispatch gathers `operands` of them.
 //
-// X_LINEAR, X_ROWS: view_of_x.glsl.
+// OPERANDS: the dispatch gathers two or three operands from as many tensors of one shape, x, x1 and x2, by equal strides.
 //
-// QUADS: four channels are one texel of x, or contiguous from a multiple of four on where x is linear.
+// X_LINEAR, X_ROWS: view_of.glsl.
+//
+// QUADS: four channels are what load_quad_x() returns.
 //
 // BYTE_ROWS: x is a cache in bytes (byte_rows.glsl), whose strides are in words.
 //
@@ -13,7 +15,12 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
+#ifdef OPERANDS
+#include "attention_pack_tensors.h"
+const int operands = OPERANDS;
+#else
 #include "attention_pack.h"
+#endif
 #include "tensor.glsl"
 #include "divide.glsl"
 #ifdef ROUND_OPERANDS
@@ -24,7 +31,31 @@
 #include "byte_rows.glsl"
 BYTES_IN(x)
 #else
-#include "view_of_x.glsl"
+#include "view_of.glsl"
+VIEW_OF(x)
+#ifdef OPERANDS
+#define x1_shape x_shape
+#define x2_shape x_shape
+VIEW_OF(x1)
+#if OPERANDS == 3
+VIEW_OF(x2)
+#else
+#define load_quad_x2 load_quad_x1
+#define load_element_x2 load_element_x1
+#endif
+// Returns where the view of an operand begins in its tensor.
+int base_of(int operand) { return operand == 0 ? base : operand == 1 ? second_base : third_base; }
+vec4 load_quad(int operand, int at) {
+  return operand == 0 ? load_quad_x(at) : operand == 1 ? load_quad_x1(at) : load_quad_x2(at);
+}
+float load_element(int operand, int at) {
+  return operand == 0 ? load_element_x(at) : operand == 1 ? load_element_x1(at) : load_element_x2(at);
+}
+#else
+int base_of(int operand) { return base + operand * operand_stride; }
+vec4 load_quad(int operand, int at) { return load_quad_x(at); }
+float load_element(int operand, int at) { return load_element_x(at); }
+#endif
 #endif
 TENSOR_OUT(y)
 #ifdef ROUND_OPERANDS
@@ -47,14 +78,14 @@ void main() {
 #endif
 #else
   int channel = 4 * by_slice.y;
-  int at = base + by_head.x * operand_stride + by_token.y * token_stride + by_head.y * head_stride +
+  int at = base_of(by_head.x) + by_token.y * token_stride + by_head.y * head_stride +
            channel * channel_stride + by_token.x * image_stride;
 #ifdef QUADS
-  vec4 v = load_quad(at);
+  vec4 v = load_quad(by_head.x, at);
 #else
   vec4 v = vec4(0);
   for (int j = 0; j < 4; ++j)
-    if (channel + j < channels) v[j] = load_element(at + j * channel_stride);
+    if (channel + j < channels) v[j] = load_element(by_head.x, at + j * channel_stride);
 #endif
 #endif
 #ifdef ROUND_OPERANDS

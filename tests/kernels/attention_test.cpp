@@ -220,6 +220,46 @@ std::vector<std::string> shaders_on(const DeviceCaps& caps, const OperatorCase& 
   return shaders;
 }
 
+// Operands of one shape are gathered by one dispatch, from as many tensors as the device may bind.
+TEST(Attention, OperandsOfOneShapeAreGatheredAtOnce) {
+  const auto gathers = [](const OperatorCase& test, uint32_t buffers = 4) {
+    DeviceCaps caps = test_context()->caps();
+    caps.max_storage_buffers_per_stage = buffers;
+    return std::ranges::count(shaders_on(caps, test), "attention_pack");
+  };
+  const OperatorCase three = attention({2, 3, 37, 6}, {2, 3, 37, 6}, {2, 3, 37, 6});
+  EXPECT_EQ(gathers(three), 1);
+  EXPECT_EQ(gathers(three, 3), 2);
+  check_operator(three);
+  const OperatorCase keys_and_values = attention({2, 3, 9, 8}, {2, 3, 37, 8}, {2, 3, 37, 8});
+  EXPECT_EQ(gathers(keys_and_values), 2);
+  check_operator(keys_and_values);
+  OperatorCase queries_and_keys = attention({2, 3, 37, 8}, {2, 3, 37, 8}, {2, 3, 37, 9});
+  EXPECT_EQ(gathers(queries_and_keys), 2);
+  check_operator(queries_and_keys);
+  EXPECT_EQ(gathers(attention({2, 3, 9, 6}, {2, 3, 37, 6}, {2, 3, 37, 9})), 3);
+}
+
+// Pixels with channels before tokens, of pictures in channels4. The values begin after other channels.
+TEST(Attention, PicturesAreGatheredAtOnce) {
+  for (const int64_t channels : {8, 6}) {
+    OperatorCase test{.type = "Attention", .inputs = {}};
+    auto op = std::make_shared<Attention>();
+    std::array<StridedView, 3> views;
+    for (size_t i = 0; i < 3; ++i) {
+      const int64_t first = i == 2 ? 4 : 0;
+      test.inputs.push_back(random_tensor({2, first + 2 * channels, 3, 5}, static_cast<uint32_t>(i)));
+      views[i] = {.offset = first * 15,
+                  .shape = {2, 2, 15, channels},
+                  .strides = {(first + 2 * channels) * 15, channels * 15, 1, 15}};
+    }
+    op->views = views;
+    op->output = {2, 2, 15, channels};
+    test.op = op;
+    check_operator(test);
+  }
+}
+
 TEST(Attention, KeysSplitAmongInvocations) {
   const OperatorCase test = attention({2, 3, 5, 6}, {2, 3, 133, 6}, {2, 3, 133, 9});
   EXPECT_EQ(shaders_on(large_gpu(), test).back(), "attention_merge");

@@ -4,130 +4,18 @@
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "kernels/conv/weights.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
-#include "kernels/framework/step_rounding.hpp"
-#include "kernels/movement/strided_reads.hpp"
+#include "kernels/matmul/attention_gather.hpp"
 #include "program/divide.hpp"
 #include "shaders/matmul/attention.h"
 #include "shaders/matmul/attention_cache.h"
 #include "shaders/matmul/attention_matrices.h"
-#include "shaders/matmul/attention_pack.h"
 
 namespace vellum {
 namespace {
-
-// Q, K and V as rows of one grid of texels (shaders/matmul/attention_pack.comp).
-struct OperandGrid {
-  TensorId tensor = kNoTensor;
-  int64_t width = 0, k_row = 0, v_row = 0;
-};
-
-int64_t rows_of(const StridedView& view) { return view.shape[1] * slices(view.shape[3]); }
-
-// Says how the words of caches store numbers.
-void define_rows(const Lowering& lowering, Dispatch& dispatch) {
-  define(dispatch, "BYTE_ROWS");
-  const RowFormat format = lowering.op<Attention>().cache_rows;
-  if (format != RowFormat::scaled_bytes) define(dispatch, "WITHOUT_SCALES");
-  if (format == RowFormat::nibbles) define(dispatch, "NIBBLES");
-}
-
-// Binds what attention_pack.comp rounds the operands from `first` on to, if it rounds one of them.
-void bind_operand_roundings(Lowering& lowering, Dispatch& dispatch, size_t first, int64_t operands) {
-  const Attention& op = lowering.op<Attention>();
-  const std::array all{op.q_rounding, op.k_rounding, OperandRounding()};
-  const std::vector<OperandRounding> roundings(all.begin() + static_cast<std::ptrdiff_t>(first),
-                                               all.begin() + static_cast<std::ptrdiff_t>(first) + operands);
-  if (std::ranges::none_of(roundings, [](const OperandRounding& r) { return bool{r}; })) return;
-  TensorDesc desc = lowering.texel_grid(static_cast<uint32_t>(operands), 1);
-  desc.element = ElementType::f32;
-  const auto values = [roundings] {
-    std::vector<float> texels;
-    for (const auto& [factor, rounding] : roundings)
-      texels.insert(texels.end(), {rounding.step, rounding.least, rounding.most, factor});
-    return texels;
-  };
-  const std::string name = lowering.node().name + "/operand_roundings_" + std::to_string(first);
-  dispatch.bindings.push_back(reads("roundings", lowering.weight(name, desc, values)));
-  define(dispatch, "ROUND_OPERANDS");
-  for (const OperandRounding& operand : roundings) define_steps(dispatch, {result_steps(operand.rounding)});
-}
-
-// Gathers `operands` operands, `operand_stride` elements apart in the input, into the grid from `row` on.
-void pack_into(Lowering& lowering, const OperandGrid& grid, size_t input, const StridedView& view,
-               int64_t row, int64_t operands, int64_t operand_stride) {
-  const int64_t texels = operands * rows_of(view) * view.shape[0] * view.shape[2];
-  const bool in_bytes = input > 0 && lowering.op<Attention>().has_word_caches();
-  const bool linear = in_bytes || layout_of_view(lowering, input) == Layout::linear;
-  const std::array<int64_t, 4> shape =
-      linear ? std::array<int64_t, 4>{1, 4, 1, 1} : nchw(lowering.input_type(input).shape);
-  const int64_t plane = shape[2] * shape[3];
-  const TensorId x = lowering.read(input, linear ? Layout::linear : Layout::channels4);
-  Dispatch dispatch =
-      make_dispatch("attention_pack", grid_1d(lowering.caps(), texels),
-                    {in_bytes ? reads_bytes("x", x) : reads("x", x), writes("y", grid.tensor)},
-                    AttentionPackParameters{.x_shape = {shape[3], shape[2], shape[1], shape[0]},
-                                            .y_shape = texel_shape(lowering.tensor(grid.tensor).desc.shape),
-                                            .tokens = view.shape[2],
-                                            .heads = view.shape[1],
-                                            .channels = view.shape[3],
-                                            .images = view.shape[0],
-                                            .token_stride = view.strides[2],
-                                            .head_stride = view.strides[1],
-                                            .channel_stride = view.strides[3],
-                                            .image_stride = view.strides[0],
-                                            .base = view.offset,
-                                            .operands = operands,
-                                            .operand_stride = operand_stride,
-                                            .first_row = row});
-  if (in_bytes)
-    define_rows(lowering, dispatch);
-  else if (linear)
-    define(dispatch, "X_LINEAR");
-  if (!linear && plane == 1) define(dispatch, "X_ROWS");
-  if (!in_bytes && operand_stride % (4 * plane) == 0 && reads_quads(view, 3, plane, shape[1]))
-    define(dispatch, "QUADS");
-  bind_operand_roundings(lowering, dispatch, input, operands);
-  lowering.dispatch(std::move(dispatch));
-}
-
-// The view's strides, 0 along axes of one element, whose strides mean nothing.
-std::vector<int64_t> strides_of(const StridedView& view) {
-  std::vector<int64_t> strides = view.strides;
-  for (size_t axis = 0; axis < strides.size(); ++axis)
-    if (view.shape[axis] == 1) strides[axis] = 0;
-  return strides;
-}
-
-// Returns whether one dispatch can gather Q, K and V: they are views of one tensor with equal shapes and
-// strides, at equal distances.
-bool evenly_apart(const Node& node, const Attention::Operands& o) {
-  const auto alike = [&](const StridedView& a) {
-    return a.shape == o.q.shape && strides_of(a) == strides_of(o.q);
-  };
-  return node.inputs[0] == node.inputs[1] && node.inputs[1] == node.inputs[2] && alike(o.k) && alike(o.v) &&
-         o.k.offset - o.q.offset == o.v.offset - o.k.offset;
-}
-
-OperandGrid pack_operands(Lowering& lowering, const Attention::Operands& o) {
-  OperandGrid grid;
-  grid.width = o.q.shape[0] * std::max(o.q.shape[2], o.k.shape[2]);
-  grid.k_row = rows_of(o.q);
-  grid.v_row = grid.k_row + rows_of(o.k);
-  grid.tensor = lowering.workspace(lowering.node().name + "/operands",
-                                   weight_grid(lowering, grid.width, grid.v_row + rows_of(o.v)));
-  if (evenly_apart(lowering.node(), o)) {
-    pack_into(lowering, grid, 0, o.q, 0, 3, o.k.offset - o.q.offset);
-  } else {
-    pack_into(lowering, grid, 0, o.q, 0, 1, 0);
-    pack_into(lowering, grid, 1, o.k, grid.k_row, 1, 0);
-    pack_into(lowering, grid, 2, o.v, grid.v_row, 1, 0);
-  }
-  return grid;
-}
 
 std::optional<MatrixOperand> in_matrix(const Lowering& lowering, size_t input, const StridedView& view) {
   const Shape& shape = lowering.input_type(input).shape;
@@ -204,7 +92,7 @@ std::optional<MatrixOperands> in_matrices(const Lowering& lowering, const Attent
 
 void bind_gathered(Lowering& lowering, Dispatch& dispatch, const Attention::Operands& o,
                    const KeySplit& split) {
-  const OperandGrid grid = pack_operands(lowering, o);
+  const OperandGrid grid = gather_operands(lowering, o);
   dispatch.bindings = {reads("grid", grid.tensor)};
   const AttentionSizes common = attention_sizes(lowering, o);
   dispatch.push_constants = AttentionParameters{.queries = common.queries,
@@ -238,7 +126,7 @@ void bind_caches(Lowering& lowering, Dispatch& dispatch, const Attention::Operan
                                                   : reads(names[i], operand));
   }
   define(dispatch, "CACHE");
-  if (in_bytes) define_rows(lowering, dispatch);
+  if (in_bytes) define_cache_rows(lowering, dispatch);
   const AttentionSizes common = attention_sizes(lowering, o);
   const RowFormat rows = lowering.op<Attention>().cache_rows;
   const std::vector<int64_t> q = slice_strides(o.q, RowFormat::floats), k = slice_strides(o.k, rows),
