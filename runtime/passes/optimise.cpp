@@ -24,6 +24,7 @@ constexpr Pass kPasses[] = {
     {"widen_halves", widen_halves},            // before all that matches patterns or folds constants
     {"fuse_quantization", fuse_quantization},  // after decompose, which makes such pairs of QLinear operators
     {"remove_identities", remove_identities},
+    {"scatter_to_concat", scatter_to_concat},  // before merge_reshapes: it makes Reshapes of rows
     {"merge_reshapes", merge_reshapes},
     {"remove_identities", remove_identities},  // Transposes that cancelled each other
     {"fuse_activation_patterns", fuse_activation_patterns},

@@ -44,6 +44,7 @@ void remove_identities(Graph& graph);    // operators that change nothing, such 
 void widen_halves(Graph& graph);         // values of halves become float32, without Casts between the two
 void merge_reshapes(Graph& graph);       // Reshape after Reshape, Transpose after Transpose become one
 void concat_zeros_to_pad(Graph& graph);  // Concat with constant zeros becomes Pad, which stores no zeros
+void scatter_to_concat(Graph& graph);    // Concat of the rows that a chain of ScatterND writes
 void nest_concats(Graph& graph);         // Concat whose first inputs are another Concat's reads its result
 void share_constants(Graph& graph);      // equal constants become one
 void remove_dead_code(Graph& graph);     // removes nodes and values that reach no output
