@@ -14,10 +14,23 @@ TENSOR_IN(operand)
 #define POSITION_OF_RESULT ivec4
 #endif
 
-vec4 epilogue_Add(vec4 v, vec4 operand) { return v + operand; }
-vec4 epilogue_Sub(vec4 v, vec4 operand) { return v - operand; }
-vec4 epilogue_SubFrom(vec4 v, vec4 operand) { return operand - v; }
-vec4 epilogue_Mul(vec4 v, vec4 operand) { return v * operand; }
+// The result is rounded before it is combined, as it is where an operator of its own combines it.
+vec4 epilogue_Add(vec4 v, vec4 operand) {
+  precise vec4 sum = v + operand;
+  return sum;
+}
+vec4 epilogue_Sub(vec4 v, vec4 operand) {
+  precise vec4 difference = v - operand;
+  return difference;
+}
+vec4 epilogue_SubFrom(vec4 v, vec4 operand) {
+  precise vec4 difference = operand - v;
+  return difference;
+}
+vec4 epilogue_Mul(vec4 v, vec4 operand) {
+  precise vec4 product = v * operand;
+  return product;
+}
 
 vec4 load_operand_at(POSITION_OF_RESULT at) {
 #ifdef LINEAR_RESULTS

@@ -3,10 +3,24 @@
 #include "divide.glsl"
 #include "inf_nan.glsl"
 
-vec4 Add(vec4 a, vec4 b) { return a + b; }
-vec4 Sub(vec4 a, vec4 b) { return a - b; }
-vec4 Mul(vec4 a, vec4 b) { return a * b; }
-vec4 SquaredDifference(vec4 a, vec4 b) { return (a - b) * (a - b); }
+// Sums and products are rounded even where a shader computes both: with a*b in a fused multiply-add, a*b - c*d with equal
+// factors is no zero, and the root of what is never negative NaN. tests/shaders/contraction_test.cpp holds them to it.
+vec4 Add(vec4 a, vec4 b) {
+  precise vec4 sum = a + b;
+  return sum;
+}
+vec4 Sub(vec4 a, vec4 b) {
+  precise vec4 difference = a - b;
+  return difference;
+}
+vec4 Mul(vec4 a, vec4 b) {
+  precise vec4 product = a * b;
+  return product;
+}
+vec4 SquaredDifference(vec4 a, vec4 b) {
+  precise vec4 difference = a - b, square = difference * difference;
+  return square;
+}
 vec4 Div(vec4 a, vec4 b) { return a / b; }
 // A quotient that is rounded to an integer next.
 vec4 DivToRound(vec4 a, vec4 b) { return exact_halves(a, b); }
@@ -19,7 +33,7 @@ vec4 DivBySqrt(vec4 a, vec4 b) { return a / sqrt(b); }
 // If either operand is NaN, the result is NaN, as in numpy.
 vec4 Max(vec4 a, vec4 b) { return mix(mix(b, a, greaterThan(a, b)), a, is_nan(a)); }
 vec4 Min(vec4 a, vec4 b) { return mix(mix(b, a, lessThan(a, b)), a, is_nan(a)); }
-vec4 PRelu(vec4 a, vec4 slope) { return mix(a, slope * a, lessThan(a, vec4(0))); }
+vec4 PRelu(vec4 a, vec4 slope) { return mix(a, Mul(slope, a), lessThan(a, vec4(0))); }
 
 // Mod has the sign of the divisor (Python's %), Fmod the sign of the dividend (C's fmod). Both are exact; the formula
 // a - b * trunc(a / b) is not, because the quotient is rounded. Instead the integer mantissas are divided, eight
