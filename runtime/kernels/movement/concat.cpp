@@ -99,7 +99,7 @@ std::array<int64_t, kMostConcatParts> bind_parts(std::span<const Part> parts,
 // to be wrong: kernels that are not in the program are not checked.
 template <class CopyParts>
 void allow_apart(Lowering& lowering, Dispatch& dispatch, const CopyParts& copy_parts) {
-  if (!lowering.options().wrong)
+  if (const WrongKernels* wrong = lowering.options().wrong; !wrong || wrong->empty())
     dispatch.apart =
         std::make_shared<const std::vector<Dispatch>>(lowering.without_adding([&] { copy_parts(); }));
 }
