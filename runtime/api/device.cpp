@@ -27,10 +27,14 @@ const char* type_name(DeviceType type) {
   return "other";
 }
 
-// Major, minor and patch as VK_MAKE_API_VERSION packs them (Vulkan specification, "Version numbers").
+// Major, minor and patch as VK_MAKE_API_VERSION packs them (Vulkan specification, "Version numbers"). A
+// device with a newer version than the instance has any patch of the instance's version, which is no number
+// to show.
 std::string version(uint32_t api) {
-  return std::to_string((api >> 22) & 0x7f) + "." + std::to_string((api >> 12) & 0x3ff) + "." +
-         std::to_string(api & 0xfff);
+  constexpr uint32_t kAnyPatch = 0xfff;
+  const uint32_t patch = api & kAnyPatch;
+  const std::string minor = std::to_string((api >> 22) & 0x7f) + "." + std::to_string((api >> 12) & 0x3ff);
+  return patch == kAnyPatch ? minor : minor + "." + std::to_string(patch);
 }
 
 DeviceInfo device_info(const DeviceCaps& caps, const gpu::DeviceIdentity& identity) {

@@ -101,8 +101,14 @@ def pair(engines, key, form):
     return " / ".join(form(engines[engine][key]) if key in engines[engine] else "–" for engine in ENGINES)
 
 
-def write_table(figures):
-    """Of {model: {engine: figures}}: LiteRT / Vellum in each cell, and the ratios of Vellum to LiteRT."""
+def driver_of(tool):
+    """What the tool calls the driver of the first device, such as "llvmpipe Mesa 22.3.6 (LLVM 15.0.6)"."""
+    listed = subprocess.run([str(tool), "devices", "--json"], check=True, capture_output=True, text=True).stdout
+    return json.loads(listed)["devices"][0]["driver"].strip()
+
+
+def write_table(driver, figures):
+    """Of the models in `figures`, after the mark with the name of the driver: LiteRT / Vellum in each cell, and the ratios of Vellum to LiteRT."""
     titles = ["model", "CPU ms", "ratio", "wall ms", "ratio", "cold load ms", "MiB after load", "peak MiB", "error", "processes"]
     rows, ratios = [], {"cpu_ms": [], "median_ms": []}
     for name, engines in sorted(figures["models"].items()):
@@ -117,7 +123,7 @@ def write_table(figures):
                      str(max(figures.get("rounds", 0) for figures in engines.values()))])
     means = [math.exp(sum(map(math.log, found)) / len(found)) for found in ratios.values()]
     rows.append(["geometric mean", "", f"{means[0]:.2f}", "", f"{means[1]:.2f}", *[""] * 5])
-    write_between_marks("litert.md", "litert", table(titles, rows))
+    write_between_marks("litert.md", f"litert {driver}", table(titles, rows))
 
 
 def compare(build, python, names, rounds, runs):
@@ -126,7 +132,10 @@ def compare(build, python, names, rounds, runs):
     for words in (["cmake", "-S", ROOT / "tests/bench/peers", "-B", programs, "-DCMAKE_BUILD_TYPE=Release"],
                   ["cmake", "--build", programs, "--target", "memory_layer"]):
         subprocess.run([str(word) for word in words], check=True, stdout=subprocess.DEVNULL)
-    figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {"models": {}}
+    driver = driver_of(build / "tools/vellum/vellum")
+    name = driver.split()[0]
+    drivers = json.loads(FIGURES.read_text())
+    figures = drivers.setdefault(name, {"models": {}})
     scratch = pathlib.Path(tempfile.mkdtemp())
     try:
         for path in models(names):
@@ -138,8 +147,8 @@ def compare(build, python, names, rounds, runs):
             taken = measure(measurement, rounds, runs)
             print(path.stem, taken, file=sys.stderr)
             figures["models"][path.stem] = taken
-            figures["date"] = datetime.date.today().isoformat()
-            FIGURES.write_text(json.dumps(figures, indent=1) + "\n")
+            figures.update(driver=driver, date=datetime.date.today().isoformat())
+            FIGURES.write_text(json.dumps(drivers, indent=1) + "\n")
     finally:
         shutil.rmtree(scratch)
-    write_table(figures)
+    write_table(name, figures)

@@ -14,7 +14,8 @@ the same machine; a time is the least of all rounds. Times are from floats in ho
 
     tests/bench/peers.py BUILD_FOLDER --litert PYTHON [MODEL...]
 compares Vellum with LiteRT's GPU accelerator (ML Drift) on the TFLite models of `./setup.sh models`, or those named, in fp32 on
-the driver that VK_ICD_FILENAMES names, and writes docs/benchmarks/litert.json and the table of docs/benchmarks/litert.md.
+the driver that VK_ICD_FILENAMES names, and writes docs/benchmarks/litert.json and that driver's table of docs/benchmarks/litert.md.
+BUILD_FOLDER has the targets vellum_time and vellum-cli.
 PYTHON has ai-edge-litert 2.3.0 and numpy. Both engines run in turns; figures are medians of the rounds, and outputs are
 compared with LiteRT's kernels for CPUs. A layer counts the device memory (peers/memory_layer.cpp).
 """

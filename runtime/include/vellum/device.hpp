@@ -24,7 +24,7 @@ struct DeviceInfo {
   std::string name;
   std::string type;               // "discrete GPU", "integrated GPU", "virtual GPU", "CPU", "other"
   std::string driver;             // name and version
-  std::string api_version;        // "1.3.230"
+  std::string api_version;        // "1.3.230", or "1.3" where the driver has a newer version than Vellum uses
   std::string preferred_storage;  // the meaning of StorageChoice::automatic
   bool fp16_arithmetic = false;
   uint32_t subgroup_size = 0;        // 0: unknown, or not every subgroup is full

@@ -72,7 +72,7 @@ typedef struct vellum_device_info {
   const char* name;          /* the strings are valid as long as the list, or the device */
   const char* type;          /* "discrete GPU", "integrated GPU", "virtual GPU", "CPU", "other" */
   const char* driver;        /* name and version */
-  const char* api_version;   /* "1.3.230" */
+  const char* api_version;   /* "1.3.230", or "1.3" where the driver has a newer version than Vellum uses */
   uint8_t uuid[16];
   uint32_t index;            /* for vellum_device_options.device */
   uint32_t vendor_id, device_id;
