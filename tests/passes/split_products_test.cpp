@@ -36,6 +36,18 @@ TEST(SplitProducts, SlicesOfColumns) {
   EXPECT_EQ(types(after(split_products, model)), "MatMul MatMul Identity Mul");
 }
 
+TEST(SplitProducts, ActivationBeforeTheSplit) {
+  OnnxModel model = product(48);
+  model.initializer("low", HostTensor::f32({}, std::vector<float>{-0.5f}));
+  model.node("Clip", {"h", "low"}, {"a"}).node("Split", {"a"}, {"p", "q"}, axis(-1));
+  model.node("Mul", {"p", "q"}, {"y"}).output("y");
+  EXPECT_EQ(types(after(split_products, model)), "MatMul Add Clip MatMul Add Clip Mul");
+  OnnxModel read = product(48);
+  read.node("Relu", {"h"}, {"a"}).node("Split", {"a"}, {"p", "q"}, axis(-1));
+  read.node("Mul", {"p", "q"}, {"y"}).output("y").output("a");
+  EXPECT_EQ(types(after(split_products, read)), "MatMul Add Relu Split Mul");
+}
+
 TEST(SplitProducts, WhatElseReadsTheProductKeepsIt) {
   OnnxModel model = product(32);
   model.node("Split", {"h"}, {"p", "q"}, axis(2)).node("Mul", {"p", "q"}, {"y"}).output("y");

@@ -1,6 +1,6 @@
 // A product with a constant matrix whose columns are split (gated MLPs): a product for each part. Columns lie
 // apart in memory, so that the Split copies them, and an activation of one part would be a dispatch of its
-// own.
+// own. An activation before the Split becomes one of each part.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -31,7 +31,8 @@ struct SplitProduct {
   ValueId rows = kNoValue;
   HostTensor matrix;
   std::optional<HostTensor> bias;  // one element per column
-  size_t first = 0;                // the node of the product
+  std::optional<Node> activation;
+  size_t first = 0;  // the node of the product
   std::vector<Columns> parts;
 };
 
@@ -92,6 +93,20 @@ std::vector<Columns> match_parts(const GraphEditor& editor, ValueId value) {
   return parts.size() > 1 ? parts : std::vector<Columns>{};
 }
 
+// The activation that alone reads `value`, with no more than scalars beside it.
+std::optional<Node> activation_after(const GraphEditor& editor, ValueId value) {
+  const auto reader = editor.only_reader(value);
+  if (!reader) return std::nullopt;
+  const Node& node = editor.node(*reader);
+  const auto applied = match_activation(editor, node.outputs[0]);
+  if (!applied || applied->input != value || editor.type(node.outputs[0]) != editor.type(value))
+    return std::nullopt;
+  for (size_t slot = 1; slot < node.inputs.size(); ++slot)
+    if (node.inputs[slot] != kNoValue && element_count(editor.type(node.inputs[slot]).shape) != 1)
+      return std::nullopt;
+  return node;
+}
+
 std::optional<SplitProduct> match_split_product(const GraphEditor& editor, size_t index) {
   const auto product = match_node<MatMul>(editor, index);
   if (!product || product->transpose_a || product->transpose_b) return std::nullopt;
@@ -100,12 +115,15 @@ std::optional<SplitProduct> match_split_product(const GraphEditor& editor, size_
   if (matrix == nullptr || matrix->shape().size() != 2 || !is_float_value(editor, result) ||
       element_count(editor.type(result).shape) == 0 || editor.is_graph_output(result))
     return std::nullopt;
-  SplitProduct found{product.input(), *matrix, std::nullopt, index, {}};
+  SplitProduct found{product.input(), *matrix, std::nullopt, std::nullopt, index, {}};
   if (const auto sum = match_constant_reader(editor, result, BinaryKind::add)) {
     found.bias = expand_to_last_dimensions(*sum->constant, {matrix->shape()[1]});
     if (!found.bias || editor.is_graph_output(sum->output)) return std::nullopt;
     result = sum->output;
   }
+  found.activation = activation_after(editor, result);
+  if (found.activation) result = found.activation->outputs[0];
+  if (editor.is_graph_output(result)) return std::nullopt;
   found.parts = match_parts(editor, result);
   return found.parts.empty() ? std::nullopt : std::optional(std::move(found));
 }
@@ -125,6 +143,12 @@ void replace_by_products(GraphEditor& editor, const SplitProduct& product) {
           editor.add_constant(name + "/bias", gather_strided(*product.bias, {part.count}, {1}, part.begin));
       value = editor.compute_before(product.first, name + "/sum", std::make_shared<Binary>(), {value, bias},
                                     type);
+    }
+    if (product.activation) {
+      std::vector<ValueId> inputs = product.activation->inputs;
+      inputs[0] = value;
+      value = editor.compute_before(product.first, product.activation->name, product.activation->op,
+                                    std::move(inputs), type);
     }
     if (editor.is_graph_output(part.value))
       editor.insert_before(product.first, {name, std::make_shared<Identity>(), {value}, {part.value}});
