@@ -52,6 +52,7 @@ constexpr Pass kPasses[] = {
     {"fuse_transposes", fuse_transposes},
     {"scale_products", scale_products},  // after fuse_attention, which takes the scale of scores itself
     {"tokens_to_matrices", tokens_to_matrices},  // after matmul_to_gemm: it starts from the rows of Gemms
+    {"rotate_in_matrices", rotate_in_matrices},  // after tokens_to_matrices: where attention reads matrices
     {"concat_zeros_to_pad", concat_zeros_to_pad},
     {"nest_concats", nest_concats},
     {"fuse_pad", fuse_pad},

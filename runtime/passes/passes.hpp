@@ -74,6 +74,7 @@ void split_products(Graph& graph);        // MatMul whose columns are split beco
 void multiply_from_left(Graph& graph);    // MatMul between two Transposes becomes Gemm without them
 void matmul_to_gemm(Graph& graph);        // MatMul with a constant matrix, bias and activation become a Gemm
 void tokens_to_matrices(Graph& graph);    // operators on the rows of a Gemm read and compute matrices
+void rotate_in_matrices(Graph& graph);    // RotateChannels of Q and K compute matrices that attention reads
 
 // fuse: an operator becomes part of the operator before or after it.
 void fuse_packed_weights(Graph& graph);  // products and tables read constant integers of 4 or 8 bits

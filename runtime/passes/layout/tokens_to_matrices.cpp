@@ -8,6 +8,7 @@
 
 #include "graph/operators/elementwise/byte_table.hpp"
 #include "graph/operators/matmul/attention.hpp"
+#include "graph/operators/matmul/rotate_channels.hpp"
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/movement/slice.hpp"
@@ -33,7 +34,7 @@ class RowsAsMatrices {
     for (const size_t index : editor_.nodes()) {
       if (match_node<ReshapeFamily>(editor_, index))
         note_reshape(index);
-      else if (match_node<Attention>(editor_, index))
+      else if (match_node<Attention>(editor_, index) || match_node<RotateChannels>(editor_, index))
         read_matrices(index);
       else if (is_row_operator(index))
         compute_as_matrix(index);
@@ -69,9 +70,10 @@ class RowsAsMatrices {
 
   // Views count elements in their order, whatever the shape.
   void read_matrices(size_t index) {
-    if (!match_node<Attention>(editor_, index)->views) return;
+    const auto attention = match_node<Attention>(editor_, index);
+    if (attention && !attention->views) return;
     std::vector<ValueId> inputs = editor_.node(index).inputs;
-    for (size_t i = 0; i < 3; ++i) inputs[i] = matrix_of(inputs[i]).value_or(inputs[i]);
+    for (size_t i = 0; i < (attention ? 3 : 1); ++i) inputs[i] = matrix_of(inputs[i]).value_or(inputs[i]);
     editor_.set_inputs(index, std::move(inputs));
   }
 
