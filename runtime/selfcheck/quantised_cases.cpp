@@ -252,8 +252,9 @@ void add_byte_caches(std::vector<SmallOperator>& list) {
   list.push_back(std::move(made));
 }
 
-// Attention of a cache of integers, of 8 or of 4 bits, into which new tokens are written.
-void add_integer_caches(std::vector<SmallOperator>& list, RowFormat rows) {
+// Attention of a cache of integers, of 8 or of 4 bits, into which new tokens are written. `scale`: the shape
+// of the scale that divides tokens of floats; empty: tokens are integers.
+void add_integer_caches(std::vector<SmallOperator>& list, RowFormat rows, const Shape& scale = {}) {
   const int64_t heads = 2, capacity = 21, tokens = 3, channels = 16;
   const bool has_nibbles = rows == RowFormat::nibbles;
   const DType dtype = has_nibbles ? DType::u8 : DType::i8;
@@ -270,12 +271,17 @@ void add_integer_caches(std::vector<SmallOperator>& list, RowFormat rows) {
   update->rows = rows;
   update->cache_type = integers(cache).type();
   update->channels = update->cache_type.shape.back();
-  SmallOperator made = small_operator(
-      has_nibbles ? "Attention of a cache of 4-bit integers" : "Attention of a cache of 8-bit integers",
-      "CacheUpdate",
-      {Operand{pack_bytes(integers(cache)), false}, Operand{integers(added), false},
-       Operand{HostTensor::i64({1}, std::array{int64_t{9}}), false}},
-      update);
+  std::vector<Operand> operands{Operand{pack_bytes(integers(cache)), false}, Operand{integers(added), false},
+                                Operand{HostTensor::i64({1}, std::array{int64_t{9}}), false}};
+  if (!scale.empty()) {
+    operands[1] = exact_rows(added, channels, 3);
+    const std::vector<float> steps(static_cast<size_t>(element_count(scale)), 3.0f / 64);
+    operands.push_back(Operand{HostTensor::f32(scale, steps), false});
+  }
+  SmallOperator made = small_operator(std::string(has_nibbles ? "Attention of a cache of 4-bit integers"
+                                                              : "Attention of a cache of 8-bit integers") +
+                                          (scale.empty() ? "" : ", quantised"),
+                                      "CacheUpdate", operands, update);
   auto attention = std::make_shared<Attention>();
   attention->cache_rows = rows;
   attention->scale = has_nibbles ? 0.25f : 1.0f / 64;
@@ -307,6 +313,8 @@ void add_quantised_operators(std::vector<SmallOperator>& list) {
   add_byte_caches(list);
   add_integer_caches(list, RowFormat::bytes);
   add_integer_caches(list, RowFormat::nibbles);
+  add_integer_caches(list, RowFormat::bytes, {1});
+  add_integer_caches(list, RowFormat::nibbles, {1, 2, 1, 16});
 }
 
 }  // namespace vellum

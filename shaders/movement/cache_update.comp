@@ -3,6 +3,8 @@
 // device's cache after the first invocation of the row. An update that would extend beyond the cache is not written.
 //
 // INTEGERS: x has integers, whose lower 8 bits are the bytes. Rows have no scale.
+// QUANTISES: x has floats, whose quotients by the scale become signed bytes or, with NIBBLES, integers of 4 bits plus 8. The scale
+// is one number (ONE_SCALE), or has the channels of all rows of a token. Rows have no scale of their own.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -19,7 +21,36 @@ SCALARS_OUT(y)
 #define LEAST_MAGNITUDE 1e-30  // rows below are zero: their scale might be flushed
 #define NOT_A_NUMBER 0x7fc00000
 
-#ifdef INTEGERS
+#ifdef QUANTISES
+LINEAR_IN(scale)
+
+// Returns the integers of a slice of x.
+ivec4 quantised(int slice, int scale_slice) {
+#ifdef ONE_SCALE
+  vec4 steps = vec4(load_scale(0));
+#else
+  vec4 steps = load4_scale(scale_slice);
+#endif
+#ifdef NIBBLES
+  const vec2 bounds = vec2(-8, 7);
+#else
+  const vec2 bounds = vec2(-128, 127);
+#endif
+  return ivec4(clamp(roundEven(without_nan(exact_halves(load4_x(slice), steps))), bounds.x, bounds.y));
+}
+
+int word_of_slices(int word, int scale_word) {
+#ifdef NIBBLES
+  ivec4 low = quantised(2 * word, 2 * scale_word) + 8, high = quantised(2 * word + 1, 2 * scale_word + 1) + 8;
+  ivec4 bytes = ivec4(low.x | low.y << 4, low.z | low.w << 4, high.x | high.y << 4, high.z | high.w << 4);
+#else
+  ivec4 bytes = quantised(word, scale_word) & 255;
+#endif
+  return bytes.x | bytes.y << 8 | bytes.z << 16 | bytes.w << 24;
+}
+#endif
+
+#if defined(INTEGERS) || defined(QUANTISES)
 #define ROW_WORDS slices4
 #else
 #define ROW_WORDS (slices4 + 1)
@@ -33,7 +64,10 @@ void main() {
   int first = load_first_tokens(by_image.x);
   if (first < 0 || first > capacity - tokens) return;
   int row = slices4 * by_word.x;
-#ifdef INTEGERS
+#ifdef QUANTISES
+  int scale_row = by_image.y * token_rows + divide(by_group.y, token_rows).y;
+  int word = word_of_slices(row + by_word.y, slices4 * scale_row + by_word.y);
+#elif defined(INTEGERS)
   ivec4 bytes = load4_x(row + by_word.y) & 255;
   int word = bytes.x | bytes.y << 8 | bytes.z << 16 | bytes.w << 24;
 #else

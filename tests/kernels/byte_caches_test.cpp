@@ -69,6 +69,51 @@ TEST(CacheUpdate, WritesIntegersOfCaches) {
   check_operator(update_of_integers(RowFormat::nibbles, {2, 2, 9, 36}, {2, 2, 1, 36}, 2, {8, 2}));
 }
 
+// Tokens are quarters from -10 to 10, and steps 1.25 times powers of two from 1/8 to 1/2: no quotient is a
+// tie.
+OperatorCase update_of_floats(RowFormat rows, const Shape& cache, Shape tokens, int64_t axis,
+                              const Shape& scale) {
+  OperatorCase test = update_of_integers(rows, cache, tokens, axis, {cache[0] > 1 ? 3 : 0});
+  if (rows == RowFormat::nibbles) tokens.back() *= 2;
+  HostTensor values = random_tensor(tokens, 7, -10.0f, 10.0f), steps = random_tensor(scale, 8, 0.0f, 3.0f);
+  for (float& value : values.mutable_as<float>()) value = std::nearbyint(4.0f * value) / 4.0f;
+  for (float& step : steps.mutable_as<float>()) step = 1.25f * std::exp2(std::floor(step) - 3.0f);
+  test.inputs[1] = values;
+  test.inputs[2] = HostTensor::i64({cache[0]}, std::vector<int64_t>(static_cast<size_t>(cache[0]), 1));
+  test.inputs.push_back(steps);
+  test.sweep.fp16 = true;
+  return test;
+}
+
+TEST(CacheUpdate, QuantisesTokensByTheScaleOfTheCache) {
+  const RowFormat bytes = RowFormat::bytes, nibbles = RowFormat::nibbles;
+  check_operator(update_of_floats(bytes, {2, 3, 7, 8}, {2, 3, 2, 8}, 2, {1, 3, 1, 8}));
+  check_operator(update_of_floats(bytes, {1, 2, 9, 20}, {1, 2, 1, 20}, 2, {1, 1, 1, 1}));
+  check_operator(update_of_floats(bytes, {1, 5, 3, 12}, {1, 2, 3, 12}, 1, {1, 3, 12}));
+  check_operator(update_of_floats(nibbles, {2, 3, 7, 8}, {2, 3, 3, 8}, 2, {1, 3, 1, 16}));
+  check_operator(update_of_floats(nibbles, {1, 2, 9, 20}, {1, 2, 1, 20}, 2, {1}));
+  OperatorCase known = update_of_floats(nibbles, {1, 3, 7, 8}, {1, 3, 2, 8}, 2, {1, 3, 1, 16});
+  known.constants = {3};
+  check_operator(known);
+}
+
+// A NaN becomes 0, and quotients beyond the integers the nearest of them; ties go to even.
+TEST(CacheUpdate, QuantisesQuotientsThatAreNoIntegers) {
+  OperatorCase test = update_of_floats(RowFormat::bytes, {1, 1, 3, 8}, {1, 1, 1, 8}, 2, {1});
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> values = {
+      std::numeric_limits<float>::quiet_NaN(), kInfinity, -kInfinity, 1e9f, 0.25f, 0.75f, -1.25f, -64.25f};
+  test.inputs[1] = HostTensor::f32({1, 1, 1, 8}, values);
+  test.inputs[3] = random_tensor({1}, 1, 0.5f, 0.5f);
+  test.sweep.fp16 = false;
+  const HostTensor words = test.op->evaluate(std::vector<const HostTensor*>{
+      &*test.inputs[0], &*test.inputs[1], &*test.inputs[2], &*test.inputs[3]})[0];
+  const std::vector<int64_t> integers = unpack_bytes(words, DType::i8).to_ints();
+  EXPECT_EQ(std::vector<int64_t>(integers.begin() + 8, integers.begin() + 16),
+            (std::vector<int64_t>{0, 127, -128, 127, 0, 2, -2, -128}));
+  check_operator(test);
+}
+
 // Heads before the tokens, after them, and in one dimension with the channels.
 TEST(CacheUpdate, WritesRowsOfBytes) {
   check_operator(update({2, 3, 7, 8}, {2, 3, 2, 8}, 2, 8, {5, 0}));

@@ -17,11 +17,16 @@ void lower_cache_update(Lowering& lowering) {
   if (element_count(lowering.input_type(1).shape) == 0) return lowering.alias(0, 0);
   TensorScatter scatter;
   scatter.axis = op.axis;
-  const TensorScatter::Extents e = scatter.extents(op.cache_type.shape, lowering.input_type(1).shape);
+  const bool quantises = op.packs_integers() && lowering.has_input(3);
+  const TensorScatter::Extents e =
+      scatter.extents(op.cache_type.shape, op.shape_in_cache(lowering.input_type(1).shape, quantises));
   const int64_t words = op.packs_integers() ? op.channels / 4 : words_of_byte_row(op.channels),
                 token_rows = e.inner / op.channels;
   const TensorId data = lowering.read(0, Layout::linear), x = lowering.read(1, Layout::linear),
                  first_tokens = lowering.read(2, Layout::linear);
+  const TensorId scale = !quantises             ? kNoTensor
+                         : lowering.constant(3) ? lowering.constant_as_stored(3)
+                                                : lowering.read(3, Layout::linear);
   TensorId y = lowering.update_state(0, 0);
   if (y == kNoTensor) {
     y = lowering.write(0, Layout::linear);
@@ -36,10 +41,16 @@ void lower_cache_update(Lowering& lowering) {
                             .tokens = e.tokens,
                             .token_rows = token_rows,
                             .slices4 = op.channels / 4});
-  if (op.packs_integers())
+  if (quantises) {
+    dispatch.bindings.insert(dispatch.bindings.begin(), reads("scale", scale));
+    define(dispatch, "QUANTISES");
+    if (op.rows == RowFormat::nibbles) define(dispatch, "NIBBLES");
+    if (element_count(lowering.input_type(3).shape) == 1) define(dispatch, "ONE_SCALE");
+  } else if (op.packs_integers()) {
     define(dispatch, "INTEGERS");
-  else
+  } else {
     dispatch.iterations = loop_iterations(op.channels / 4);
+  }
   lowering.dispatch(std::move(dispatch));
 }
 

@@ -16,6 +16,7 @@
 #include "graph/operators/movement/gather.hpp"
 #include "graph/operators/movement/reshape.hpp"
 #include "graph/operators/movement/tensor_scatter.hpp"
+#include "passes/caches/quantised_tokens.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/match.hpp"
 
@@ -151,8 +152,12 @@ class IntegerPacker {
     op->cache_type = editor_.type(cache.past);
     op->channels = op->cache_type.shape.back();
     const TensorType words{DType::i32, op->shape_in_words()};
+    std::vector<ValueId> inputs = editor_.node(cache.writer).inputs;
+    const bool by_head = normalize_axis(op->axis, op->cache_type.shape.size()) == 2;
+    const auto tokens = by_head ? match_quantised_tokens(editor_, inputs[1], op->rows) : std::nullopt;
+    if (tokens) inputs = {inputs[0], tokens->floats, inputs[2], tokens->scale};
     graph_.values[cache.past].type = graph_.values[present].type = words;
-    editor_.set_operator(cache.writer, std::move(op));
+    editor_.replace(cache.writer, std::move(op), std::move(inputs));
   }
 
   GraphEditor editor_;

@@ -7,7 +7,7 @@
 //   Q --------------------------- Attention     Q -------------------------- Attention of words
 //
 // The integers are those of com.microsoft's GroupQueryAttention (graph/operators/matmul/integer_caches.hpp),
-// of 8 bits or two of 4 bits in a byte.
+// of 8 bits or two of 4 bits in a byte. CacheUpdate quantises new tokens that the model divides by a scale.
 #pragma once
 
 #include <span>
