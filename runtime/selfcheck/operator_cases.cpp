@@ -192,6 +192,15 @@ void add_products(std::vector<SmallOperator>& list) {
   inputs.resize(5, kNoValue);
   inputs.push_back(sinks.graph.add_constant("sinks", weights({4}).tensor));
   list.push_back(std::move(sinks));
+  // Two heads of eight channels, whose tokens are pixels.
+  auto pictures = std::make_shared<Attention>();
+  const StridedView pixels{0, {1, 2, 20, 8}, {320, 160, 1, 20}};
+  pictures->views = {pixels, pixels, pixels};
+  pictures->output = {1, 2, 20, 8};
+  list.push_back(
+      small_operator("Attention of pictures", "Attention",
+                     {computed({1, 16, 4, 5}), computed({1, 16, 4, 5}, 2), computed({1, 16, 4, 5}, 3)},
+                     std::move(pictures)));
   auto rounded = std::make_shared<Attention>();
   rounded->score_rounding = {.step = 1.0f / 16, .least = -128, .most = 127};
   rounded->weight_rounding = {.step = 1.0f / 256, .least = 0, .most = 255};

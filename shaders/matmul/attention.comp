@@ -5,7 +5,7 @@
 // An invocation computes TILE_Q tokens of one head with V_SLICES slices of four channels each (the last has
 // LAST_CHANNELS), and reads four keys at a time. Q, K and V are stored in one of three ways:
 //   by default   rows of one grid of texels (attention_pack.comp)
-//   MATRICES     columns of matrices in channels4, all in one tensor or with SEPARATE in three
+//   MATRICES     columns of matrices in channels4, all in one tensor or with SEPARATE in three; with PICTURES pixels instead
 //   CACHE        three linear tensors, whose heads are whole slices of channels; with BYTE_ROWS K and V are in bytes
 //
 // With SPLIT_KEYS an invocation reads one of key_parts parts of the keys. For each token it stores V_SLICES
@@ -52,7 +52,7 @@ HALVES_OF_TENSOR(v)
 HALVES_OF_TENSOR(q)
 #define load_half_v load_half_q
 #endif
-f16vec4 half_v(int column, int row) { return load_half_v(ivec4(0, 0, row, column)); }
+f16vec4 half_v(int column, int row) { return load_half_v(position_in_v(column, row)); }
 #else
 HALVES_OF_TEXELS(grid)
 f16vec4 half_v(int column, int row) { return load_half_grid(column, row, grid_width); }
@@ -115,8 +115,13 @@ void main() {
   int kv_head = divide(head, heads_per_kv).x;
 #ifdef MATRICES
   int first_q = q_row + head * q_head_rows, first_k = k_row + kv_head * k_head_rows, first_v = v_row + kv_head * v_head_rows;
+#ifdef PICTURES
+  picture = image;
+  const int q_column = 0, k_column = 0, q_step = 1, k_step = 1;
+#else
   int q_column = image * q_image_columns, q_step = q_token_columns;
   int k_column = image * kv_image_columns, k_step = kv_token_columns;
+#endif
 #elif defined(CACHE)
   const int first_q = 0, first_k = 0, first_v = 0, q_column = 0, k_column = 0, q_step = 1, k_step = 1;
   q_first = image * q_image_stride + head * q_head_stride;

@@ -1,6 +1,7 @@
 // Reads what attention multiplies: Q, K and V, which are stored in one of three ways, the mask and the lengths.
 //   by default   rows of one grid of texels (attention_pack.comp)
-//   MATRICES     columns of matrices in channels4, all in one tensor or with SEPARATE in three
+//   MATRICES     columns of matrices in channels4, all in one tensor or with SEPARATE in three; with PICTURES tokens are the
+//                pixels of such tensors, row by row, of the image `picture`
 //   CACHE        three linear tensors, whose heads are whole slices of channels; with BYTE_ROWS K and V are in bytes, whose
 //                scales are not applied to the texels: multiply scores and weights by scales_of_k() and scales_of_v(), or
 //                WITHOUT_SCALES by nothing
@@ -9,7 +10,9 @@
 // to the next slice; K and V likewise. masked() returns the scores of a token of Q and four keys, with SOFTCAP capped, with
 // the mask added. With LENGTHS
 // only the first `lengths` tokens of K and V are valid in each image, and the tokens of Q are the last of these.
-#ifdef MATRICES
+#ifdef PICTURES
+#include "attention_pictures.h"
+#elif defined(MATRICES)
 #include "attention_matrices.h"
 #elif defined(CACHE)
 #include "attention_cache.h"
@@ -24,19 +27,35 @@
 #endif
 
 #ifdef MATRICES
+#ifdef PICTURES
+#define q_shape ivec4(q_width, q_height, 4 * q_slices, images)
+#define k_shape ivec4(kv_width, kv_height, 4 * k_slices, images)
+#define v_shape ivec4(kv_width, kv_height, 4 * v_slices, images)
+int picture;
+ivec4 position_in(int width, int token, int row) {
+  ivec2 by_line = divide(token, width);
+  return ivec4(by_line.y, by_line.x, row, picture);
+}
+ivec4 position_in_q(int token, int row) { return position_in(q_width, token, row); }
+ivec4 position_in_k(int token, int row) { return position_in(kv_width, token, row); }
+#else
 #define q_shape ivec4(1, 1, 4 * q_slices, q_tokens)
 #define k_shape ivec4(1, 1, 4 * k_slices, kv_tokens)
 #define v_shape ivec4(1, 1, 4 * v_slices, kv_tokens)
+ivec4 position_in_q(int column, int row) { return ivec4(0, 0, row, column); }
+#define position_in_k position_in_q
+#endif
+#define position_in_v position_in_k
 #define y_shape ivec4(1, 1, 4 * y_slices, images * queries)
-#define OPERAND(name)                                                                                           \
-  TENSOR_IN(name)                                                                                               \
-  SLICES_OF_TENSOR(name)                                                                                        \
-  ADDRESS_TYPE(name) locate_##name(int column, int row) { return address_of_##name(ivec4(0, 0, row, column)); } \
-  vec4 next_##name(inout ADDRESS_TYPE(name) address, int row) {                                                 \
-    vec4 texel = fetch_##name(address);                                                                         \
-    next_slice_of_##name(address);                                                                              \
-    if (begins_column_of_##name(row + 1)) next_column_of_##name(address);                                       \
-    return texel;                                                                                               \
+#define OPERAND(name)                                                                                             \
+  TENSOR_IN(name)                                                                                                 \
+  SLICES_OF_TENSOR(name)                                                                                          \
+  ADDRESS_TYPE(name) locate_##name(int column, int row) { return address_of_##name(position_in_##name(column, row)); } \
+  vec4 next_##name(inout ADDRESS_TYPE(name) address, int row) {                                                   \
+    vec4 texel = fetch_##name(address);                                                                           \
+    next_slice_of_##name(address);                                                                                \
+    if (begins_column_of_##name(row + 1)) next_column_of_##name(address);                                         \
+    return texel;                                                                                                 \
   }
 OPERAND(q)
 #define ADDRESS_Q ADDRESS_TYPE(q)

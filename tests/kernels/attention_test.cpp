@@ -240,26 +240,6 @@ TEST(Attention, OperandsOfOneShapeAreGatheredAtOnce) {
   EXPECT_EQ(gathers(attention({2, 3, 9, 6}, {2, 3, 37, 6}, {2, 3, 37, 9})), 3);
 }
 
-// Pixels with channels before tokens, of pictures in channels4. The values begin after other channels.
-TEST(Attention, PicturesAreGatheredAtOnce) {
-  for (const int64_t channels : {8, 6}) {
-    OperatorCase test{.type = "Attention", .inputs = {}};
-    auto op = std::make_shared<Attention>();
-    std::array<StridedView, 3> views;
-    for (size_t i = 0; i < 3; ++i) {
-      const int64_t first = i == 2 ? 4 : 0;
-      test.inputs.push_back(random_tensor({2, first + 2 * channels, 3, 5}, static_cast<uint32_t>(i)));
-      views[i] = {.offset = first * 15,
-                  .shape = {2, 2, 15, channels},
-                  .strides = {(first + 2 * channels) * 15, channels * 15, 1, 15}};
-    }
-    op->views = views;
-    op->output = {2, 2, 15, channels};
-    test.op = op;
-    check_operator(test);
-  }
-}
-
 TEST(Attention, KeysSplitAmongInvocations) {
   const OperatorCase test = attention({2, 3, 5, 6}, {2, 3, 133, 6}, {2, 3, 133, 9});
   EXPECT_EQ(shaders_on(large_gpu(), test).back(), "attention_merge");

@@ -161,7 +161,7 @@ void lower_attention(Lowering& lowering) {
     return lowering.run_on_host("attention without elements has no kernel");
 
   const bool caches = reads_caches(lowering, o);
-  std::optional<MatrixOperands> matrices = caches ? std::nullopt : in_matrices(lowering, o);
+  std::optional<MatrixOperands> matrices = caches ? std::nullopt : operands_in_place(lowering, o);
   const std::vector<ParameterCandidate<bool>> candidates{{.name = {"matrices"}, .parameters = true},
                                                          {{"packed"}, kOnlyIfMeasured, false}};
   if (matrices && !lowering.best_of(candidates)) matrices.reset();

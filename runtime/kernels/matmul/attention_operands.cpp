@@ -9,10 +9,12 @@
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
 #include "kernels/matmul/attention_gather.hpp"
+#include "kernels/movement/strided_reads.hpp"
 #include "program/divide.hpp"
 #include "shaders/matmul/attention.h"
 #include "shaders/matmul/attention_cache.h"
 #include "shaders/matmul/attention_matrices.h"
+#include "shaders/matmul/attention_pictures.h"
 
 namespace vellum {
 namespace {
@@ -32,6 +34,25 @@ std::optional<MatrixOperand> in_matrix(const Lowering& lowering, size_t input, c
   return MatrixOperand{view.offset / 4, stride(1) / 4, stride(0) / width, stride(2) / width};
 }
 
+// Returns the operand whose tokens are all pixels of pictures in channels4, row by row.
+std::optional<MatrixOperand> in_picture(const Lowering& lowering, size_t input, const StridedView& view) {
+  const Shape& shape = lowering.input_type(input).shape;
+  if (shape.size() < 3 || shape.size() > 4 || lowering.constant(input) ||
+      layout_of_view(lowering, input) != Layout::channels4)
+    return std::nullopt;
+  const auto [images, channels, height, width] = nchw(shape);
+  const int64_t pixels = height * width, slice = 4 * pixels;
+  const int64_t head = view.shape[1] == 1 ? 0 : view.strides[1];
+  const bool has_pixels = view.shape[0] == images && view.shape[2] == pixels &&
+                          (images == 1 || view.strides[0] == channels * pixels) &&
+                          (pixels == 1 || view.strides[2] == 1) && view.strides[3] == pixels;
+  if (!has_pixels || view.shape[3] % 4 != 0 || view.offset % slice != 0 || head % slice != 0 || head < 0)
+    return std::nullopt;
+  if (view.offset / pixels + (view.shape[1] - 1) * head / pixels + view.shape[3] > channels)
+    return std::nullopt;
+  return MatrixOperand{view.offset / slice, head / slice, 0, 0};
+}
+
 // Returns the number of bindings besides Q, K and V: the mask, the lengths, the sinks, the roundings and
 // the result.
 uint32_t other_bindings(const Lowering& lowering) {
@@ -39,6 +60,26 @@ uint32_t other_bindings(const Lowering& lowering) {
   uint32_t inputs = 0;
   for (const size_t i : {3, 4, 5}) inputs += lowering.has_input(i) ? 1 : 0;
   return inputs + (rounds ? 1 : 0) + 1;
+}
+
+std::optional<MatrixOperands> operands_in_pictures(const Lowering& lowering, const Attention::Operands& o) {
+  if (lowering.op<Attention>().weight_rounding.is_rounded()) return std::nullopt;
+  const auto q = in_picture(lowering, 0, o.q), k = in_picture(lowering, 1, o.k),
+             v = in_picture(lowering, 2, o.v);
+  const auto size = [&](size_t input) {
+    const auto [images, channels, height, width] = nchw(lowering.input_type(input).shape);
+    return std::array{height, width};
+  };
+  if (!q || !k || !v || size(1) != size(2)) return std::nullopt;
+  return MatrixOperands{.q = *q, .k = *k, .v = *v, .pictures = true};
+}
+
+std::optional<MatrixOperands> operands_in_matrices(const Lowering& lowering, const Attention::Operands& o) {
+  const auto q = in_matrix(lowering, 0, o.q), k = in_matrix(lowering, 1, o.k),
+             v = in_matrix(lowering, 2, o.v);
+  if (!q || !k || !v || k->image != v->image || k->token != v->token) return std::nullopt;
+  if (lowering.input_type(1).shape[0] != lowering.input_type(2).shape[0]) return std::nullopt;
+  return MatrixOperands{.q = *q, .k = *k, .v = *v};
 }
 
 // The strides of images, heads and tokens in slices. Those of caches are in words, of one slice or two.
@@ -75,19 +116,18 @@ bool reads_caches(const Lowering& lowering, const Attention::Operands& o) {
          3 + other_bindings(lowering) <= lowering.caps().max_storage_buffers_per_stage;
 }
 
-std::optional<MatrixOperands> in_matrices(const Lowering& lowering, const Attention::Operands& o) {
+std::optional<MatrixOperands> operands_in_place(const Lowering& lowering, const Attention::Operands& o) {
   // The kernel reads each key for many queries, so the gathering rounds or expands them.
   const Attention& op = lowering.op<Attention>();
   if (op.has_word_caches() || op.q_rounding || op.k_rounding) return std::nullopt;
-  const auto q = in_matrix(lowering, 0, o.q), k = in_matrix(lowering, 1, o.k),
-             v = in_matrix(lowering, 2, o.v);
-  if (!q || !k || !v || k->image != v->image || k->token != v->token) return std::nullopt;
-  if (lowering.input_type(1).shape[0] != lowering.input_type(2).shape[0]) return std::nullopt;
+  auto operands = operands_in_matrices(lowering, o);
+  if (!operands) operands = operands_in_pictures(lowering, o);
+  if (!operands) return std::nullopt;
   const auto& inputs = lowering.node().inputs;
-  const bool separate = inputs[0] != inputs[1] || inputs[1] != inputs[2];
-  const uint32_t bindings = (separate ? 3 : 1) + other_bindings(lowering);
+  operands->separate = inputs[0] != inputs[1] || inputs[1] != inputs[2];
+  const uint32_t bindings = (operands->separate ? 3 : 1) + other_bindings(lowering);
   if (bindings > lowering.caps().max_storage_buffers_per_stage) return std::nullopt;
-  return MatrixOperands{*q, *k, *v, separate};
+  return operands;
 }
 
 void bind_gathered(Lowering& lowering, Dispatch& dispatch, const Attention::Operands& o,
@@ -158,6 +198,46 @@ void bind_caches(Lowering& lowering, Dispatch& dispatch, const Attention::Operan
                                                      .scale = o.scale};
 }
 
+namespace {
+
+Parameters picture_parameters(const Lowering& lowering, const Attention::Operands& o, const MatrixOperands& m,
+                              const KeySplit& split) {
+  const auto shape = [&](size_t i) { return nchw(lowering.input_type(i).shape); };
+  const AttentionSizes common = attention_sizes(lowering, o);
+  return AttentionPicturesParameters{.queries = common.queries,
+                                     .heads = common.heads,
+                                     .keys = common.keys,
+                                     .images = common.images,
+                                     .mask_image_stride = common.mask_strides[0],
+                                     .mask_head_stride = common.mask_strides[1],
+                                     .mask_query_stride = common.mask_strides[2],
+                                     .mask_key_stride = common.mask_strides[3],
+                                     .y_image_stride = common.y_strides[0],
+                                     .y_head_stride = common.y_strides[1],
+                                     .y_query_stride = common.y_strides[2],
+                                     .q_row = m.q.first,
+                                     .k_row = m.k.first,
+                                     .v_row = m.v.first,
+                                     .q_head_rows = m.q.head,
+                                     .k_head_rows = m.k.head,
+                                     .v_head_rows = m.v.head,
+                                     .q_width = shape(0)[3],
+                                     .q_height = shape(0)[2],
+                                     .kv_width = shape(1)[3],
+                                     .kv_height = shape(1)[2],
+                                     .q_slices = slices(shape(0)[1]),
+                                     .k_slices = slices(shape(1)[1]),
+                                     .v_slices = slices(shape(2)[1]),
+                                     .y_slices = slices(o.q.shape[1] * o.v.shape[3]),
+                                     .heads_per_kv = common.heads_per_kv,
+                                     .depth_slices = common.depth_slices,
+                                     .key_parts = split.parts,
+                                     .part_keys = split.keys,
+                                     .scale = o.scale};
+}
+
+}  // namespace
+
 void bind_matrices(Lowering& lowering, Dispatch& dispatch, const Attention::Operands& o,
                    const MatrixOperands& m, const KeySplit& split) {
   constexpr const char* names[] = {"q", "k", "v"};
@@ -165,6 +245,11 @@ void bind_matrices(Lowering& lowering, Dispatch& dispatch, const Attention::Oper
     dispatch.bindings.push_back(reads(names[i], lowering.read(i, Layout::channels4)));
   define(dispatch, "MATRICES");
   if (m.separate) define(dispatch, "SEPARATE");
+  if (m.pictures) {
+    define(dispatch, "PICTURES");
+    dispatch.push_constants = picture_parameters(lowering, o, m, split);
+    return;
+  }
   const auto width = [&](size_t i) { return slices(lowering.input_type(i).shape[1]); };
   const auto tokens = [&](size_t i) { return lowering.input_type(i).shape[0]; };
   const AttentionSizes common = attention_sizes(lowering, o);

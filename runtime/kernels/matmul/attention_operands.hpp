@@ -20,7 +20,8 @@ struct AttentionSizes {
 
 AttentionSizes attention_sizes(const Lowering& lowering, const Attention::Operands& o);
 
-// Q, K or V: the rows of the matrix are tokens, and a head is a range of columns.
+// Q, K or V: the rows of the matrix are tokens, and a head is a range of columns. Or the pixels of pictures
+// are tokens, and a head is a range of channels.
 struct MatrixOperand {
   int64_t first = 0, head = 0;   // slices: of the first head, from one to the next
   int64_t image = 0, token = 0;  // rows from one to the next
@@ -29,6 +30,7 @@ struct MatrixOperand {
 struct MatrixOperands {
   MatrixOperand q, k, v;
   bool separate = false;  // in three tensors
+  bool pictures = false;
 };
 
 // Returns whether the kernel reads K and V in place because they are caches. A cache is long, and the kernel
@@ -36,7 +38,7 @@ struct MatrixOperands {
 bool reads_caches(const Lowering& lowering, const Attention::Operands& o);
 // Returns Q, K and V in place. Returns nothing if they must be gathered, because of their layout, because
 // they are rounded or because the device has too few bindings.
-std::optional<MatrixOperands> in_matrices(const Lowering& lowering, const Attention::Operands& o);
+std::optional<MatrixOperands> operands_in_place(const Lowering& lowering, const Attention::Operands& o);
 
 // Bind Q, K and V, and set the parameters of attention.comp or attention_rounded.comp. bind_gathered() first
 // adds the dispatches that gather them.
