@@ -64,6 +64,7 @@ constexpr Pass kPasses[] = {
     {"fuse_residual", fuse_residual},              // after folding: operators with a residual do not fold
     {"fuse_activations", fuse_activations},        // after fuse_residual: the residual is added before them
     {"fuse_squeeze_excite", fuse_squeeze_excite},  // after fuse_activations: its products have activations
+    {"factor_residual_scale", factor_residual_scale},  // before fuse_channel_scale, which takes its products
     {"fuse_channel_scale", fuse_channel_scale},
     {"merge_moves", merge_moves},          // after the passes that know Transpose, Slice and Split
     {"share_constants", share_constants},  // after folding, which adds constants

@@ -90,6 +90,7 @@ void merge_depthwise_banks(Graph& graph);  // depthwise convolutions of all part
 void fuse_bias(Graph& graph);              // Add or Sub of constants per channel into the bias
 void fuse_residual(Graph& graph);          // Add of a tensor into the Conv or Gemm before it
 void fuse_activations(Graph& graph);       // activations into their producer (Operator::with_activation)
+void factor_residual_scale(Graph& graph);  // x + x * s of each channel before a 1x1 Conv becomes x * (s + 1)
 void fuse_channel_scale(Graph& graph);     // Mul by computed factors per channel into the 1x1 Conv after it
 
 }  // namespace vellum

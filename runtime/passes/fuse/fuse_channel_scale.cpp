@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "graph/operators/conv/conv.hpp"
+#include "passes/fuse/channel_scale.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite/match.hpp"
 
@@ -20,27 +21,6 @@ Match<Binary> match_product(const GraphEditor& editor, size_t index) {
   const Activation& activation = product->activation;
   if ((activation && !activation.only_rounds()) || activation.bounds_sum()) return {};
   return is_float_value(editor, product.node->outputs[0]) ? product : Match<Binary>{};
-}
-
-// Whether the node is a Conv whose kernel can scale its input's channels, and round them if `rounds`: with
-// windows of one pixel over all channels.
-bool can_scale_input(const GraphEditor& editor, size_t index, bool rounds) {
-  const auto conv = match_node<Conv>(editor, index);
-  if (!conv || conv->group != 1 || conv.node->inputs.size() > 4 || (rounds && conv->fixed_point))
-    return false;
-  const Shape& x = editor.type(conv.input(0)).shape;
-  const HostTensor* weights = editor.constant(conv.input(1));
-  if (weights == nullptr || x.size() > 4 || product(weights->shape(), 2, x.size()) != 1) return false;
-  const WindowPlacement window = conv->place(operator_inputs(editor.graph(), *conv.node));
-  return window.input == window.output && all_equal(window.strides, 1) && all_equal(window.pads_begin, 0);
-}
-
-// Whether `scale` is computed and has one factor per channel of x, which has more than one position.
-bool is_channel_scale(const GraphEditor& editor, ValueId scale, ValueId x) {
-  Shape shape = editor.type(x).shape;
-  if (shape.size() < 3 || product(shape, 2, shape.size()) == 1 || editor.constant(scale)) return false;
-  std::fill(shape.begin() + 2, shape.end(), 1);
-  return editor.type(scale) == TensorType{editor.type(x).dtype, shape};
 }
 
 // Replaces the Conv at `index` by one that rounds its scaled input.
@@ -71,6 +51,24 @@ void fuse_into_reader(GraphEditor& editor, size_t index, const Activation& round
 }
 
 }  // namespace
+
+bool can_scale_input(const GraphEditor& editor, size_t index, bool rounds) {
+  const auto conv = match_node<Conv>(editor, index);
+  if (!conv || conv->group != 1 || conv.node->inputs.size() > 4 || (rounds && conv->fixed_point))
+    return false;
+  const Shape& x = editor.type(conv.input(0)).shape;
+  const HostTensor* weights = editor.constant(conv.input(1));
+  if (weights == nullptr || x.size() > 4 || product(weights->shape(), 2, x.size()) != 1) return false;
+  const WindowPlacement window = conv->place(operator_inputs(editor.graph(), *conv.node));
+  return window.input == window.output && all_equal(window.strides, 1) && all_equal(window.pads_begin, 0);
+}
+
+bool is_channel_scale(const GraphEditor& editor, ValueId scale, ValueId x) {
+  Shape shape = editor.type(x).shape;
+  if (shape.size() < 3 || product(shape, 2, shape.size()) == 1 || editor.constant(scale)) return false;
+  std::fill(shape.begin() + 2, shape.end(), 1);
+  return editor.type(scale) == TensorType{editor.type(x).dtype, shape};
+}
 
 void fuse_channel_scale(Graph& graph) {
   GraphEditor editor(graph);
