@@ -22,6 +22,7 @@
 #include "selfcheck/elementwise_cases.hpp"
 #include "selfcheck/epilogue_cases.hpp"
 #include "selfcheck/movement_cases.hpp"
+#include "selfcheck/pixel_move_cases.hpp"
 #include "selfcheck/quantised_cases.hpp"
 #include "selfcheck/weight_cases.hpp"
 
@@ -340,6 +341,7 @@ std::vector<SmallOperator> small_operators() {
   add_quantised_operators(list);
   add_movement_operators(list);
   add_epilogues(list);
+  add_pixel_moves(list);
   add_integer_weights(list);
   return list;
 }

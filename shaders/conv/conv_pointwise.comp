@@ -18,6 +18,8 @@
 //
 // FOUR_PIXELS: with CONTIGUOUS, tiles begin at multiples of four texels of x, and four are loaded at once.
 //
+// OTHER_PIXELS: x is a matrix whose rows are the pixels of y, or y is one whose rows are those of x (fuse_pixel_moves.hpp).
+//
 // MEAN: x is one image. A workgroup computes all pixels of its slices, and stores the mean of each channel
 // instead of the pixels.
 #version 450
@@ -120,11 +122,17 @@ bool is_stored(int number, int tile, int pixels) {
 #endif
 }
 
-ivec4 position_of_pixel(int number) {
-  ivec2 row_column = divide(number, x_shape.x);
-  ivec2 batch_row = divide(row_column.x, x_shape.y);
+ivec4 position_in(ivec4 shape, int number) {
+  ivec2 row_column = divide(number, shape.x);
+  ivec2 batch_row = divide(row_column.x, shape.y);
   return ivec4(row_column.y, batch_row.y, 0, batch_row.x);
 }
+ivec4 position_of_pixel(int number) { return position_in(x_shape, number); }
+#ifdef OTHER_PIXELS
+ivec4 position_of_result(int number) { return position_in(y_shape, number); }
+#else
+#define position_of_result position_of_pixel
+#endif
 
 #ifdef MEAN
 const int INVOCATIONS = WORKGROUP_X * WORKGROUP_Y;
@@ -254,16 +262,16 @@ void compute_results() {
   [[dont_unroll]] for (int texel = split_index(); texel < TILE_S * TILE_P; texel += PARTS) {
     int slice = first_output + texel / TILE_P, number = first_pixel + texel % TILE_P;
     if (wanted && slice < output_slices && is_stored(number, block.y, pixels)) {
-      ivec4 p = position_of_pixel(number) + ivec4(0, 0, slice, 0);
+      ivec4 p = position_of_result(number) + ivec4(0, 0, slice, 0);
       store_result(p, activate(with_residual(reduced_sum(texel), p)));
     }
   }
 #else
-#ifdef RECOMPUTE_POSITIONS
+#if defined(RECOMPUTE_POSITIONS) || defined(OTHER_PIXELS)
   // W is positive, so that this is first_pixel. Compilers cannot know that, and so do not keep the positions
   // from before the loop.
   int again = first_pixel + min(W, 0);
-  [[unroll]] for (int i = 0; i < TILE_P; ++i) pixel[i] = position_of_pixel(again + i);
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) pixel[i] = position_of_result(again + i);
 #endif
   [[dont_unroll]] for (int s = 0; s < TILE_S; ++s)
     [[unroll]] for (int i = 0; i < TILE_P; ++i)

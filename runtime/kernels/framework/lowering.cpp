@@ -4,6 +4,7 @@
 
 #include "cost/device_traits.hpp"
 #include "kernels/framework/fuse_epilogues.hpp"
+#include "kernels/framework/fuse_pixel_moves.hpp"
 #include "kernels/framework/program_builder.hpp"
 #include "program/divide.hpp"
 #include "program/packing.hpp"
@@ -336,7 +337,10 @@ Program lower_nodes(const Graph& graph, const DeviceCaps& caps, const LoweringOp
 Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options) {
   check_arithmetic(caps, options);
   Program program = lower_nodes(graph, caps, options);
-  if (options.fuse_epilogues) fuse_epilogues(program, caps, options.wrong);
+  if (options.fuse_epilogues) {
+    fuse_epilogues(program, caps, options.wrong);
+    fuse_pixel_moves(program, caps, options.wrong);
+  }
   return program;
 }
 
