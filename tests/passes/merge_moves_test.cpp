@@ -255,5 +255,29 @@ TEST(MergeMoves, AttentionReadsTheCopyThatOthersRead) {
   EXPECT_EQ(graph.nodes.back().inputs[2], copy) << types(graph);
 }
 
+// As in MobileNetV5: attention over the pixels of pictures between 1x1 convolutions.
+TEST(MergeMoves, AttentionBeforePixelsComputesAMatrix) {
+  OnnxModel m(17);
+  m.input("x", {1, 16, 4, 5})
+      .initializer("heads", ints({1, 2, 8, 20}))
+      .initializer("rows", ints({1, 4, 5, 16}));
+  for (const std::string x : {"q", "k", "v"}) {
+    m.initializer("w" + x, random_tensor({16, 16, 1, 1}, 1)).node("Conv", {"x", "w" + x}, {x + "c"});
+    m.node("Reshape", {x + "c", "heads"}, {x + "h"});
+  }
+  for (const std::string x : {"q", "v"}) m.node("Transpose", {x + "h"}, {x + "t"}, perm({0, 1, 3, 2}));
+  m.node("MatMul", {"qt", "kh"}, {"scores"});
+  m.node("Softmax", {"scores"}, {"p"}, attributes({{"axis", int64_t{-1}}}))
+      .node("MatMul", {"p", "vt"}, {"a"});
+  m.node("Transpose", {"a"}, {"tokens"}, perm({0, 2, 1, 3})).node("Reshape", {"tokens", "rows"}, {"r"});
+  m.node("Transpose", {"r"}, {"picture"}, perm({0, 3, 1, 2}))
+      .initializer("o", random_tensor({8, 16, 1, 1}, 2));
+  m.node("Conv", {"picture", "o"}, {"y"}).output("y");
+  const Graph graph = after([](Graph& g) { g = optimise(std::move(g), {}); }, m);
+  EXPECT_EQ(types(graph), "Conv Conv Conv Attention AsStrided Conv");
+  for (const Node& node : graph.nodes)
+    if (node.op->type() == "Attention") EXPECT_EQ(graph.values[node.outputs[0]].type.shape, (Shape{20, 16}));
+}
+
 }  // namespace
 }  // namespace vellum::test

@@ -215,6 +215,31 @@ void read_copies(Graph& graph) {
   editor.commit();
 }
 
+// Attention whose tokens are moved to pixels computes a matrix of tokens, which it stores in the layout of
+// pictures. Views count elements, whatever the shape.
+void compute_matrix(GraphEditor& editor, size_t index) {
+  const auto attention = match_node<Attention>(editor, index);
+  if (!attention || !attention->views || !attention->tokens_first) return;
+  const ValueId result = attention.node->outputs[0];
+  const auto reader = editor.only_reader(result);
+  if (!reader || !match_node<AsStrided>(editor, *reader)) return;
+  const Shape &q = (*attention->views)[0].shape, &v = (*attention->views)[2].shape;
+  const TensorType matrix{editor.type(result).dtype, {q[0] * q[2], q[1] * v[3]}};
+  if (v[3] % 4 != 0 || matrix == editor.type(result)) return;
+  auto op = std::make_shared<Attention>(*attention.op);
+  op->output = matrix.shape;
+  const Node node = *attention.node;
+  editor.replace_reads(result, editor.compute_before(index, node.name, std::move(op), node.inputs, matrix));
+  editor.remove(index);
+}
+
+void compute_matrices(Graph& graph) {
+  GraphEditor editor(graph);
+  for (const size_t index : editor.nodes()) compute_matrix(editor, index);
+  editor.commit();
+  remove_dead_code(graph);
+}
+
 }  // namespace
 
 void merge_moves(Graph& graph) {
@@ -228,6 +253,7 @@ void merge_moves(Graph& graph) {
   editor.commit();
   remove_dead_code(graph);
   read_copies(graph);
+  compute_matrices(graph);
 }
 
 }  // namespace vellum
