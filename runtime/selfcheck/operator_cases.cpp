@@ -21,6 +21,7 @@
 #include "kernels/fused/squeeze_excite.hpp"
 #include "selfcheck/elementwise_cases.hpp"
 #include "selfcheck/epilogue_cases.hpp"
+#include "selfcheck/function_cases.hpp"
 #include "selfcheck/movement_cases.hpp"
 #include "selfcheck/pixel_move_cases.hpp"
 #include "selfcheck/quantised_cases.hpp"
@@ -342,6 +343,7 @@ std::vector<SmallOperator> small_operators() {
   add_movement_operators(list);
   add_epilogues(list);
   add_pixel_moves(list);
+  add_functions(list);
   add_integer_weights(list);
   return list;
 }

@@ -5,6 +5,7 @@
 #include "cost/device_traits.hpp"
 #include "kernels/framework/binding_counts.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/finish_dispatch.hpp"
 #include "kernels/framework/grid.hpp"
 #include "kernels/framework/program_builder.hpp"
 #include "program/packing.hpp"
@@ -18,57 +19,35 @@ std::string sizes(const std::array<uint32_t, 3>& v) {
   return std::to_string(v[0]) + "x" + std::to_string(v[1]) + "x" + std::to_string(v[2]);
 }
 
-}  // namespace
-
-std::pair<TensorId, int64_t> ProgramBuilder::counters(int64_t count) {
-  constexpr int64_t kUsual = 64;
-  const int64_t size = (std::max(count, kUsual) + 3) / 4 * 4;
-  auto& [tensor, taken] = counters_;
-  if (tensor == kNoTensor || taken + count > program_.tensors[tensor].desc.shape[0]) {
-    const TensorDesc desc{{size}, ElementType::i32, Storage::buffer, Layout::linear};
-    const std::vector<int64_t> values(static_cast<size_t>(size), 0);
-    const TensorId zeros = add_tensor(
-        {"zeros", desc, TensorRole::weight, kNoTensor, [desc, values] { return pack_ints(desc, values); }});
-    tensor = add_tensor({"counters", desc, TensorRole::intermediate, kNoTensor, {}});
-    taken = 0;
-    add_dispatch(
-        make_dispatch("copy_linear", grid_1d(caps_, size / 4), {reads("x", zeros), writes("y", tensor)},
-                      CopyLinearParameters{.count4 = size / 4}),
-        nullptr);
-  }
-  taken += count;
-  return {tensor, taken - count};
-}
-
 // Images are read as storage images if the device prefers that and its limit on storage images allows it, and
 // as sampled images otherwise.
-void ProgramBuilder::choose_image_reads(Dispatch& dispatch) const {
+void choose_image_reads(const Program& program, const DeviceCaps& caps, Dispatch& dispatch) {
   uint32_t images = 0, written = 0;
   for (const Binding& binding : dispatch.bindings) {
-    if (program_.tensors[binding.tensor].desc.storage == Storage::buffer) continue;
+    if (program.tensors[binding.tensor].desc.storage == Storage::buffer) continue;
     ++images;
     if (binding.access != Access::read) ++written;
   }
-  const uint32_t storage_reads = !caps_.reads_images_as_storage                 ? 0
-                                 : images <= caps_.max_storage_images_per_stage ? images - written
-                                                                                : 0;
+  const uint32_t storage_reads = !caps.reads_images_as_storage                 ? 0
+                                 : images <= caps.max_storage_images_per_stage ? images - written
+                                                                               : 0;
   for (Binding& binding : dispatch.bindings)
     binding.sampled = binding.access == Access::read && storage_reads == 0 &&
-                      program_.tensors[binding.tensor].desc.storage != Storage::buffer;
+                      program.tensors[binding.tensor].desc.storage != Storage::buffer;
 }
 
 // Reads as many buffers through texel buffers as the limits allow. Texel buffers count as storage images, or
 // as sampled images.
-void ProgramBuilder::choose_buffer_reads(Dispatch& dispatch) const {
-  const bool sampled = device_traits(caps_).samples_texel_buffers;
-  if (!sampled && !caps_.reads_buffers_as_texels) return;
+void choose_buffer_reads(const Program& program, const DeviceCaps& caps, Dispatch& dispatch) {
+  const bool sampled = device_traits(caps).samples_texel_buffers;
+  if (!sampled && !caps.reads_buffers_as_texels) return;
   const uint32_t most_images =
-      sampled ? caps_.max_sampled_images_per_stage : caps_.max_storage_images_per_stage;
+      sampled ? caps.max_sampled_images_per_stage : caps.max_storage_images_per_stage;
   uint32_t images = 0;
   for (const Binding& binding : dispatch.bindings)
-    images += program_.tensors[binding.tensor].desc.storage != Storage::buffer && binding.sampled == sampled;
+    images += program.tensors[binding.tensor].desc.storage != Storage::buffer && binding.sampled == sampled;
   for (Binding& binding : dispatch.bindings) {
-    const TensorDesc& desc = program_.tensors[binding.tensor].desc;
+    const TensorDesc& desc = program.tensors[binding.tensor].desc;
     const bool floats = desc.element == ElementType::f32 || desc.element == ElementType::f16 ||
                         desc.element == ElementType::q8;
     if (binding.access != Access::read || desc.storage != Storage::buffer) continue;
@@ -81,51 +60,13 @@ void ProgramBuilder::choose_buffer_reads(Dispatch& dispatch) const {
     const uint64_t texels = desc.byte_size() / texel_bytes;
     if (binding.of_words4 && desc.byte_size() % texel_bytes != 0)
       throw Error(ErrorCode::internal, dispatch.name + ": '" + binding.name + "' ends within a texel");
-    binding.texel_buffer = texels <= caps_.max_texel_buffer_elements && images < most_images;
+    binding.texel_buffer = texels <= caps.max_texel_buffer_elements && images < most_images;
     binding.sampled = binding.texel_buffer && sampled;
     images += binding.texel_buffer;
   }
   if (sampled && std::ranges::any_of(dispatch.bindings, &Binding::texel_buffer))
     define(dispatch, "SAMPLED_TEXEL_BUFFERS");
 }
-
-void ProgramBuilder::add_dispatch(Dispatch dispatch, const Node* node) {
-  if (!node) node = current_;
-  if (dispatch.name.empty()) dispatch.name = node ? node->name : "output";
-  if (dispatch.op.empty()) dispatch.op = node ? std::string(node->op->type()) : "Convert";
-  if (dispatch.op != "Convert")
-    for (const NodeChoice& choice : node_choices_)
-      dispatch.candidate += (dispatch.candidate.empty() ? "" : ", ") + choice.taken.text();
-  choose_image_reads(dispatch);
-  choose_buffer_reads(dispatch);
-  bool has_halves = false;
-  for (size_t i = 0; i < dispatch.bindings.size(); ++i) {
-    const Binding& binding = dispatch.bindings[i];
-    const TensorDesc& desc = program_.tensors[binding.tensor].desc;
-    has_halves |= desc.element == ElementType::f16;
-    dispatch.defines.emplace_back("STORAGE_" + binding.name, storage_macro(desc, binding));
-    dispatch.defines.emplace_back("ELEMENT_" + binding.name, element_macro(desc.element));
-    dispatch.defines.emplace_back("BINDING_" + binding.name, std::to_string(i));
-  }
-  add_appended(dispatch);
-  if (caps_.declares_inf_nan_preserve) dispatch.defines.emplace_back("INF_NAN_PRESERVE", "1");
-  if (has_halves && !caps_.packs_halves) dispatch.defines.emplace_back("PACK_HALVES", "1");
-  std::sort(dispatch.defines.begin(), dispatch.defines.end());
-  check_limits(dispatch);
-  program_.tasks.push_back({std::move(dispatch), std::nullopt});
-}
-
-std::vector<Dispatch> ProgramBuilder::without_adding(const std::function<void()>& emit) {
-  const size_t first = program_.tasks.size();
-  emit();
-  std::vector<Dispatch> added;
-  for (size_t t = first; t < program_.tasks.size(); ++t)
-    added.push_back(std::move(program_.tasks[t].dispatch.value()));
-  program_.tasks.resize(first);
-  return added;
-}
-
-namespace {
 
 std::string declaration(const AppendedParameter& field) {
   return (field.is_integer ? "int " : "float ") + field.name + ";";
@@ -167,44 +108,104 @@ void define_stores(Dispatch& dispatch, StoreRounding rounding) {
   dispatch.defines.emplace_back(macro, "1");
 }
 
-}  // namespace
-
 // Grids are appended last, because most devices have space for the other fields.
-void ProgramBuilder::add_appended(Dispatch& dispatch) const {
+void add_appended(const Program& program, const DeviceCaps& caps, Dispatch& dispatch) {
   std::vector<AppendedParameter> grids;
   for (const Binding& binding : dispatch.bindings) {
-    const TensorDesc& desc = program_.tensors[binding.tensor].desc;
+    const TensorDesc& desc = program.tensors[binding.tensor].desc;
     if (desc.element != ElementType::q8) continue;
     grids.emplace_back(binding.name + "_grid_step", binding.in_steps ? 1.0f : desc.grid.step);
     grids.emplace_back(binding.name + "_grid_zero", static_cast<float>(desc.grid.zero));
     if (binding.access != Access::read) define_stores(dispatch, desc.grid.rounding);
   }
-  add_fields(dispatch, caps_, std::exchange(dispatch.appended, {}));
-  add_fields(dispatch, caps_, grids);
+  add_fields(dispatch, caps, std::exchange(dispatch.appended, {}));
+  add_fields(dispatch, caps, grids);
 }
 
-void ProgramBuilder::check_limits(const Dispatch& dispatch) const {
+void check_limits(const Program& program, const DeviceCaps& caps, const Dispatch& dispatch) {
   const auto refuse = [&](const std::string& what) {
     throw Error(ErrorCode::unsupported,
                 dispatch.op + " '" + dispatch.name + "': shader '" + dispatch.shader + "' needs " + what);
   };
-  const BindingCounts counts = count_bindings(program_, dispatch);
+  const BindingCounts counts = count_bindings(program, dispatch);
   const auto limit = [&](uint64_t wanted, uint64_t most, const char* unit) {
     if (wanted > most)
       refuse(std::to_string(wanted) + " " + unit + "; the device has " + std::to_string(most));
   };
-  limit(counts.storage_images, caps_.max_storage_images_per_stage, "storage images");
-  limit(counts.sampled_images, caps_.max_sampled_images_per_stage, "sampled images");
-  limit(counts.buffers, caps_.max_storage_buffers_per_stage, "storage buffers");
-  limit(dispatch.push_constants.bytes().size(), caps_.max_push_constant_bytes, "bytes of push constants");
+  limit(counts.storage_images, caps.max_storage_images_per_stage, "storage images");
+  limit(counts.sampled_images, caps.max_sampled_images_per_stage, "sampled images");
+  limit(counts.buffers, caps.max_storage_buffers_per_stage, "storage buffers");
+  limit(dispatch.push_constants.bytes().size(), caps.max_push_constant_bytes, "bytes of push constants");
   const auto& size = dispatch.workgroup_size;
-  limit(uint64_t{size[0]} * size[1] * size[2], caps_.max_workgroup_invocations, "invocations per workgroup");
+  limit(uint64_t{size[0]} * size[1] * size[2], caps.max_workgroup_invocations, "invocations per workgroup");
   for (size_t i = 0; i < 3; ++i) {
-    if (size[i] > caps_.max_workgroup_size[i]) refuse("a workgroup of " + sizes(size));
-    if (dispatch.workgroup_count[i] > caps_.max_workgroup_count[i])
+    if (size[i] > caps.max_workgroup_size[i]) refuse("a workgroup of " + sizes(size));
+    if (dispatch.workgroup_count[i] > caps.max_workgroup_count[i])
       refuse("a grid of " + sizes(dispatch.workgroup_count) + " workgroups");
     if (dispatch.workgroup_count[i] == 0 || size[i] == 0) refuse("a grid that is not empty");
   }
+}
+
+}  // namespace
+
+void finish_dispatch(const Program& program, const DeviceCaps& caps, Dispatch& dispatch) {
+  choose_image_reads(program, caps, dispatch);
+  choose_buffer_reads(program, caps, dispatch);
+  bool has_halves = false;
+  for (size_t i = 0; i < dispatch.bindings.size(); ++i) {
+    const Binding& binding = dispatch.bindings[i];
+    const TensorDesc& desc = program.tensors[binding.tensor].desc;
+    has_halves |= desc.element == ElementType::f16;
+    dispatch.defines.emplace_back("STORAGE_" + binding.name, storage_macro(desc, binding));
+    dispatch.defines.emplace_back("ELEMENT_" + binding.name, element_macro(desc.element));
+    dispatch.defines.emplace_back("BINDING_" + binding.name, std::to_string(i));
+  }
+  add_appended(program, caps, dispatch);
+  if (caps.declares_inf_nan_preserve) dispatch.defines.emplace_back("INF_NAN_PRESERVE", "1");
+  if (has_halves && !caps.packs_halves) dispatch.defines.emplace_back("PACK_HALVES", "1");
+  std::sort(dispatch.defines.begin(), dispatch.defines.end());
+  check_limits(program, caps, dispatch);
+}
+
+std::pair<TensorId, int64_t> ProgramBuilder::counters(int64_t count) {
+  constexpr int64_t kUsual = 64;
+  const int64_t size = (std::max(count, kUsual) + 3) / 4 * 4;
+  auto& [tensor, taken] = counters_;
+  if (tensor == kNoTensor || taken + count > program_.tensors[tensor].desc.shape[0]) {
+    const TensorDesc desc{{size}, ElementType::i32, Storage::buffer, Layout::linear};
+    const std::vector<int64_t> values(static_cast<size_t>(size), 0);
+    const TensorId zeros = add_tensor(
+        {"zeros", desc, TensorRole::weight, kNoTensor, [desc, values] { return pack_ints(desc, values); }});
+    tensor = add_tensor({"counters", desc, TensorRole::intermediate, kNoTensor, {}});
+    taken = 0;
+    add_dispatch(
+        make_dispatch("copy_linear", grid_1d(caps_, size / 4), {reads("x", zeros), writes("y", tensor)},
+                      CopyLinearParameters{.count4 = size / 4}),
+        nullptr);
+  }
+  taken += count;
+  return {tensor, taken - count};
+}
+
+void ProgramBuilder::add_dispatch(Dispatch dispatch, const Node* node) {
+  if (!node) node = current_;
+  if (dispatch.name.empty()) dispatch.name = node ? node->name : "output";
+  if (dispatch.op.empty()) dispatch.op = node ? std::string(node->op->type()) : "Convert";
+  if (dispatch.op != "Convert")
+    for (const NodeChoice& choice : node_choices_)
+      dispatch.candidate += (dispatch.candidate.empty() ? "" : ", ") + choice.taken.text();
+  finish_dispatch(program_, caps_, dispatch);
+  program_.tasks.push_back({std::move(dispatch), std::nullopt});
+}
+
+std::vector<Dispatch> ProgramBuilder::without_adding(const std::function<void()>& emit) {
+  const size_t first = program_.tasks.size();
+  emit();
+  std::vector<Dispatch> added;
+  for (size_t t = first; t < program_.tasks.size(); ++t)
+    added.push_back(std::move(program_.tasks[t].dispatch.value()));
+  program_.tasks.resize(first);
+  return added;
 }
 
 }  // namespace vellum

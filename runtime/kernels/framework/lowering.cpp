@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cost/device_traits.hpp"
+#include "kernels/framework/fuse_elementwise.hpp"
 #include "kernels/framework/fuse_epilogues.hpp"
 #include "kernels/framework/fuse_pixel_moves.hpp"
 #include "kernels/framework/program_builder.hpp"
@@ -337,10 +338,10 @@ Program lower_nodes(const Graph& graph, const DeviceCaps& caps, const LoweringOp
 Program lower(const Graph& graph, const DeviceCaps& caps, const LoweringOptions& options) {
   check_arithmetic(caps, options);
   Program program = lower_nodes(graph, caps, options);
-  if (options.fuse_epilogues) {
-    fuse_epilogues(program, caps, options.wrong);
-    fuse_pixel_moves(program, caps, options.wrong);
-  }
+  if (!options.fuse_epilogues) return program;
+  fuse_epilogues(program, caps, options.wrong);
+  fuse_pixel_moves(program, caps, options.wrong);
+  fuse_elementwise(program, caps, options.wrong);
   return program;
 }
 

@@ -156,11 +156,6 @@ class ProgramBuilder {
   // Copies a linear tensor to another of the same shape. Returns `to`.
   TensorId copy_to(TensorId to, TensorId from);
   TensorDesc describe_value(ValueId value, Layout layout) const;
-  // Passes the quantisation grid of each tensor that is stored in bytes to the shader.
-  void add_appended(Dispatch& dispatch) const;
-  void check_limits(const Dispatch& dispatch) const;
-  void choose_image_reads(Dispatch& dispatch) const;
-  void choose_buffer_reads(Dispatch& dispatch) const;
 
   const Graph& graph_;
   const DeviceCaps& caps_;
