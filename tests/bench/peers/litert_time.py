@@ -1,9 +1,9 @@
 """Times LiteRT's CompiledModel on a TFLite file as the other programs of this folder time their engines; timing.hpp says how to
 call it and what it prints. Run it with a Python that has ai-edge-litert.
-    litert_time.py MODEL INPUT.f32 OUTPUT.f32 RUNS SHAPE [--cpu]
+    litert_time.py MODEL INPUT.f32 OUTPUT.f32 RUNS SHAPE [--cpu | --fp16]
     litert_time.py MODEL --shape
-The GPU accelerator computes in fp32; --cpu takes the CPU's kernels instead. A model that the accelerator does not take whole is
-an error. --shape prints the shape of the only input.
+The GPU accelerator computes in fp32, with --fp16 in fp16; --cpu takes the CPU's kernels instead. A model that the accelerator
+does not take whole is an error. --shape prints the shape of the only input.
 """
 import argparse
 import ctypes
@@ -28,9 +28,9 @@ def layer_bytes(function):
 
 
 class Inference:
-    def __init__(self, path, on_cpu):
+    def __init__(self, path, on_cpu, fp16=False):
         accelerator = HardwareAccelerator.CPU if on_cpu else HardwareAccelerator.GPU
-        options = Options(hardware_accelerators=accelerator, gpu_options=GpuOptions(enforce_f32=True))
+        options = Options(hardware_accelerators=accelerator, gpu_options=GpuOptions(enforce_f32=not fp16))
         self.model = CompiledModel.from_file(path, options=options)
         if not on_cpu and not self.model.is_fully_accelerated():
             sys.exit("the accelerator does not take all operators")
@@ -52,10 +52,11 @@ def main():
     parser.add_argument("model")
     parser.add_argument("words", nargs="*", metavar="INPUT.f32 OUTPUT.f32 RUNS SHAPE")
     parser.add_argument("--cpu", action="store_true")
+    parser.add_argument("--fp16", action="store_true")
     parser.add_argument("--shape", action="store_true")
     arguments = parser.parse_args()
     start = time.perf_counter()
-    inference = Inference(arguments.model, arguments.cpu or arguments.shape)
+    inference = Inference(arguments.model, arguments.cpu or arguments.shape, arguments.fp16)
     if arguments.shape:
         return print("x".join(map(str, inference.input_shape)))
     source, target, runs, shape = arguments.words
