@@ -20,7 +20,9 @@ import struct
 import machine_code
 import scoreboard
 
-UNIFORM_BUFFER = 6  # VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER
+# Values of VkDescriptorType, and the bytes of a texel by VkFormat: of rgba8, and of one, two or four halves or floats.
+SAMPLED_IMAGE, STORAGE_IMAGE, UNIFORM_BUFFER, STORAGE_BUFFER = 2, 3, 6, 7
+TEXEL_BYTES = {37: 4, 76: 2, 83: 4, 97: 8, 100: 4, 103: 8, 109: 16}
 # As in runtime/cost/dispatch_time.hpp and runtime/plan/dispatch_model.cpp.
 STEPS_AROUND = 3
 BYTES_OF_STEP = 64
@@ -60,13 +62,21 @@ def shader_of(path):
                               if each not in fixed and pointees[types[each]] not in fixed})
 
 
+@dataclasses.dataclass(frozen=True)
+class Resource:
+    """A buffer or an image by its number, with the bytes that are bound. A shader cannot write `sampled` ones."""
+    number: int
+    bytes: int
+    sampled: bool = False
+
+
 @dataclasses.dataclass
 class Dispatch:
-    """`buffers`: (set, binding) to the number of the buffer and the bytes that are bound. Uniform buffers are left out."""
+    """`bound`: (set, binding) to a Resource. Uniform buffers and samplers are left out."""
     pipeline: int
     workgroups: tuple
     barrier: bool
-    buffers: dict
+    bound: dict
 
     @property
     def kernel(self):
@@ -75,12 +85,20 @@ class Dispatch:
 
 def dispatches_of(folder):
     """All dispatches in the order of the calls."""
-    sets, commands, dispatches = collections.defaultdict(dict), collections.defaultdict(lambda: {"sets": {}}), []
+    images, views, dispatches = {}, {}, []
+    sets, commands = collections.defaultdict(dict), collections.defaultdict(lambda: {"sets": {}})
     for line in (folder / "events.jsonl").read_text().splitlines():
         event = json.loads(line)
         kind, state = event["event"], commands[event.get("commands")]
-        if kind == "write" and event["type"] != UNIFORM_BUFFER and "buffer" in event:
-            sets[event["set"]][event["binding"]] = event["buffer"], event["range"]
+        if kind == "image":
+            texels = event["width"] * event["height"] * event["depth"] * event["layers"]
+            images[event["handle"]] = Resource(event["handle"], texels * TEXEL_BYTES.get(event["format"], 0))
+        elif kind == "view":
+            views[event["handle"]] = images.get(event["image"])
+        elif kind == "write" and event["type"] == STORAGE_BUFFER:
+            sets[event["set"]][event["binding"]] = Resource(event["buffer"], event["range"])
+        elif kind == "write" and event["type"] in (SAMPLED_IMAGE, STORAGE_IMAGE) and views.get(event["view"]):
+            sets[event["set"]][event["binding"]] = dataclasses.replace(views[event["view"]], sampled=event["type"] == SAMPLED_IMAGE)
         elif kind == "bind_pipeline":
             state["pipeline"] = event["pipeline"]
         elif kind == "bind_set":
@@ -88,8 +106,8 @@ def dispatches_of(folder):
         elif kind == "barrier":
             state["barrier"] = True
         elif kind == "dispatch":
-            buffers = {(index, binding): bound for index, number in state["sets"].items() for binding, bound in sets[number].items()}
-            dispatches.append(Dispatch(state["pipeline"], (event["x"], event["y"], event["z"]), state.pop("barrier", False), buffers))
+            bound = {(index, binding): resource for index, number in state["sets"].items() for binding, resource in sets[number].items()}
+            dispatches.append(Dispatch(state["pipeline"], (event["x"], event["y"], event["z"]), state.pop("barrier", False), bound))
     return dispatches
 
 
@@ -110,9 +128,13 @@ def pipeline_of(folder, number):
     return {"shader": shader_of(folder / f"{number}.spv"), "statistics": statistics, "hot_loop": machine_code.hot_loop(text), "defines": {}}
 
 
+def written_by(dispatch, shader):
+    return [resource for place, resource in dispatch.bound.items() if place in shader.written and not resource.sampled]
+
+
 def macs_of(dispatch, shader, constants, element_bytes):
-    fixed = [size for buffer, size in dispatch.buffers.values() if buffer in constants]
-    written = sum(size for place, (_, size) in dispatch.buffers.items() if place in shader.written)
+    fixed = [resource.bytes for resource in dispatch.bound.values() if resource.number in constants]
+    written = sum(resource.bytes for resource in written_by(dispatch, shader))
     return written / min(fixed) * max(fixed) / element_bytes if len(fixed) > 1 else 0
 
 
@@ -122,7 +144,7 @@ def modelled(dispatch, pipeline, macs, rates):
     subgroup = statistics["subgroup size"] or USUAL_SUBGROUP
     workgroups, lanes = math.prod(dispatch.workgroups), math.prod(pipeline["shader"].workgroup)
     invocations, subgroups = workgroups * lanes, workgroups * math.ceil(lanes / subgroup)
-    size = sum(dict(dispatch.buffers.values()).values())
+    size = sum({resource.number: resource.bytes for resource in dispatch.bound.values()}.values())
     steps = STEPS_AROUND + (macs / 16 if macs else size / BYTES_OF_STEP) / invocations
     at_once = max(rates["units"], rates["lanes"] / subgroup)
     resident = next((statistics[name] for name in RESIDENT if statistics.get(name)), USUAL_RESIDENT)
@@ -138,8 +160,8 @@ def predict(folder, rates, element_bytes=4, inferences=3):
     """The sums of the scoreboard, and a line of text for each dispatch."""
     dispatches = last_inference(dispatches_of(folder), inferences)
     pipelines = {number: pipeline_of(folder, number) for number in {each.pipeline for each in dispatches}}
-    written = {each.buffers[place][0] for each in dispatches for place in pipelines[each.pipeline]["shader"].written if place in each.buffers}
-    constants = {buffer for each in dispatches for buffer, _ in each.buffers.values()} - written
+    written = {resource.number for each in dispatches for resource in written_by(each, pipelines[each.pipeline]["shader"])}
+    constants = {resource.number for each in dispatches for resource in each.bound.values()} - written
     sums = dict.fromkeys(["predicted_ms", *scoreboard.SHARES, "macs"], 0)
     lines = []
     for dispatch in dispatches:

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 import peer_dispatches
+from peer_dispatches import Resource
 
 RATES = {"gigamacs_per_s": 100, "gigabytes_per_s": 10, "units": 4, "lanes": 128, "latency_ns": 100, "launch_us": 1, "barrier_us": 2}
 # A loop of four multiply-adds and one load.
@@ -72,8 +73,19 @@ class Record(unittest.TestCase):
 
     def test_dispatches_have_their_buffers_and_barriers(self):
         conv, copy = peer_dispatches.last_inference(peer_dispatches.dispatches_of(self.folder), 2)
-        self.assertEqual((conv.kernel, conv.barrier, len(conv.buffers)), ((1, (400, 1, 1)), True, 4))
-        self.assertEqual((copy.kernel, copy.barrier, copy.buffers), ((2, (100, 1, 1)), False, {(0, 0): (12, 102400), (0, 1): (11, 102400)}))
+        self.assertEqual((conv.kernel, conv.barrier, len(conv.bound)), ((1, (400, 1, 1)), True, 4))
+        self.assertEqual((copy.kernel, copy.barrier, copy.bound),
+                         ((2, (100, 1, 1)), False, {(0, 0): Resource(12, 102400), (0, 1): Resource(11, 102400)}))
+
+    def test_images_count_their_texels_and_samplers_write_nothing(self):
+        shader = peer_dispatches.Shader((1, 1, 1), {(0, 0), (0, 1)})
+        self.write([{"event": "image", "handle": 20, "format": 109, "width": 9, "height": 6, "depth": 1, "layers": 1},
+                    {"event": "view", "handle": 21, "image": 20},
+                    *[{"event": "write", "set": 7, "binding": kind - 2, "element": 0, "type": kind, "view": 21} for kind in (2, 3)],
+                    *dispatched(1, 7, 1, False)])
+        (dispatch,) = peer_dispatches.dispatches_of(self.folder)
+        self.assertEqual(dispatch.bound, {(0, 0): Resource(20, 864, True), (0, 1): Resource(20, 864)})
+        self.assertEqual(peer_dispatches.written_by(dispatch, shader), [Resource(20, 864)])
 
     def test_shaders_name_their_workgroup_and_what_they_write(self):
         self.assertEqual(peer_dispatches.shader_of(self.folder / "1.spv"), peer_dispatches.Shader((8, 4, 1), {(0, 1)}))
