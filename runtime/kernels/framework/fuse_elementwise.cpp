@@ -167,6 +167,13 @@ class ElementwiseFusion {
     group.functions.push_back(std::move(function));
   }
 
+  // Returns whether only this run reads the tensor: it owns its memory, and is no state.
+  bool is_temporary(TensorId id) const {
+    const VirtualTensor& tensor = program_.tensors[id];
+    return tensor.alias_of == kNoTensor &&
+           (tensor.role == TensorRole::intermediate || tensor.role == TensorRole::workspace);
+  }
+
   bool is_weight(TensorId id) const { return program_.tensors[id].role == TensorRole::weight; }
 
   // Returns whether the function may join the group: it reads a result of the group, element by element, or a
@@ -290,7 +297,7 @@ class ElementwiseFusion {
       const std::optional<Dispatch>& dispatch = program_.tasks[t].dispatch;
       if (!dispatch || !dispatch->copy) continue;
       const TensorId to = dispatch->copy->to;
-      if (program_.root(to) != to || uses_.is_port(to) || uses_.tasks_of(to).size() != 1) continue;
+      if (!is_temporary(to) || uses_.is_port(to) || uses_.tasks_of(to).size() != 1) continue;
       take_away(t);
       ++removed;
     }

@@ -1,8 +1,12 @@
 #include "kernels/framework/kernel_id.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <span>
 #include <string_view>
 #include <utility>
+
+#include "platform/fingerprint.hpp"
 
 namespace vellum {
 namespace {
@@ -17,6 +21,17 @@ std::string value_of(const Dispatch& dispatch, const std::string& macro) {
 void append_word(std::string& text, std::string_view name, std::string_view value) {
   if (!text.empty()) text += ' ';
   text.append(name).append("=").append(value);
+}
+
+// Returns the value of a macro, or the hash of generated code, which may have thousands of characters.
+std::string short_value(std::string_view value) {
+  constexpr size_t kLongest = 200;
+  if (value.size() <= kLongest) return std::string(value);
+  const platform::Fingerprint hash = platform::fingerprint(std::as_bytes(std::span(value)));
+  char text[40];
+  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(hash.high),
+                static_cast<unsigned long long>(hash.low));
+  return text;
 }
 
 std::string text_of(const KernelId& kernel, const std::string& forms) {
@@ -41,7 +56,7 @@ KernelId kernel_id(const Dispatch& dispatch) {
               .fused = dispatch.fused};
   std::string unfolded_forms;
   for (const auto& [name, value] : dispatch.defines) {
-    if (!is_tensor_macro(name)) append_word(id.variant, name, value);
+    if (!is_tensor_macro(name)) append_word(id.variant, name, short_value(value));
     if (!name.starts_with(kStorage)) continue;
     const std::string tensor = name.substr(kStorage.size());
     const std::string element = "_" + value_of(dispatch, "ELEMENT_" + tensor), form = value + element;
