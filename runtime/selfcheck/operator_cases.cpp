@@ -203,6 +203,17 @@ void add_products(std::vector<SmallOperator>& list) {
       small_operator("Attention of pictures", "Attention",
                      {computed({1, 16, 4, 5}), computed({1, 16, 4, 5}, 2), computed({1, 16, 4, 5}, 3)},
                      std::move(pictures)));
+  for (const int64_t images : {1, 2}) {
+    const Shape tokens{images, 4, 20, 16};
+    SmallOperator biased = small_operator(
+        images == 1 ? "Attention with a bias of keys" : "Attention with a bias of the keys of each image",
+        "Attention", {computed(tokens), computed(tokens, 2), computed(tokens, 3), masked({20, 20})},
+        std::make_shared<Attention>());
+    std::vector<ValueId>& operands = biased.graph.nodes.back().inputs;
+    operands.resize(6, kNoValue);
+    operands.push_back(biased.graph.add_constant("key_bias", weights({images, 4, 1, 20}).tensor));
+    list.push_back(std::move(biased));
+  }
   auto rounded = std::make_shared<Attention>();
   rounded->score_rounding = {.step = 1.0f / 16, .least = -128, .most = 127};
   rounded->weight_rounding = {.step = 1.0f / 256, .least = 0, .most = 255};

@@ -26,6 +26,9 @@
 // With SINKS each head has one more score, whose weight belongs to no value: the softmax begins with it instead of with nothing.
 // Where the keys are split, the first part begins with it.
 //
+// With KEY_BIAS each head and key has a number that is added to the scores beside the mask; with BIAS_OF_IMAGES each image has its
+// own.
+//
 // With HALF_PRODUCTS the products with values are accumulated in fp16 over HALF_PRODUCTS times four keys, and each partial
 // sum is added to an fp32 accumulator. No partial sum of finite halves overflows: weights are at most 1, and are divided by
 // twice the number of terms; the factor of two leaves space for rounding errors. Scores remain fp32, because Q and K are
@@ -136,6 +139,13 @@ void main() {
   [[unroll]] for (int i = 0; i < TILE_Q; ++i)
     token[i] = locate_q(q_column + q_step * min(first + i, queries - 1), first_q);
   int mask_base = image * mask_image_stride + head * mask_head_stride;
+#ifdef KEY_BIAS
+#ifdef BIAS_OF_IMAGES
+  first_bias = (image * heads + head) * keys;
+#else
+  first_bias = head * keys;
+#endif
+#endif
 
 #ifdef SINKS
 #if defined(SHARE_KEYS) || defined(SPLIT_KEYS)

@@ -136,6 +136,10 @@ int first_position;  // position of the first token of Q among the keys
 #ifdef SINKS
 LINEAR_IN(sinks)
 #endif
+#ifdef KEY_BIAS
+LINEAR_IN(key_bias)
+int first_bias;  // that of the first key for the image and head
+#endif
 #define LOWEST -3.402823466e38  // initial largest score; unlike infinity, its differences are defined
 #define MINUS_INFINITY uintBitsToFloat(0xff800000u)
 
@@ -144,6 +148,11 @@ LINEAR_IN(sinks)
 #define MASK_IS_HALF_F16 true
 #define MASK_IS_HALF_Q8 false
 const bool mask_is_half = CAT(MASK_IS_HALF_, ELEMENT_mask);
+
+// The lowest half represents the lowest float (FINITE_HALVES in tensor.glsl), beside which scores are negligible.
+vec4 with_lowest_floats(vec4 addend) {
+  return mask_is_half ? mix(addend, vec4(0.5 * LOWEST), equal(addend, vec4(-65504))) : addend;
+}
 #endif
 
 // Returns the scores of a token of Q and four keys with the mask added. Minus infinity excludes a key; `end_mask`
@@ -159,10 +168,13 @@ vec4 masked(vec4 scores, int query, ivec4 key, int mask_base, vec4 end_mask) {
   scores = mix(scores, vec4(MINUS_INFINITY), equal(sees, ivec4(0)));
 #else
   vec4 mask = vec4(load_mask(at.x), load_mask(at.y), load_mask(at.z), load_mask(at.w));
-  // The lowest half represents the lowest float (FINITE_HALVES in tensor.glsl), beside which scores are negligible.
-  if (mask_is_half) mask = mix(mask, vec4(0.5 * LOWEST), equal(mask, vec4(-65504)));
-  scores += mask;
+  scores += with_lowest_floats(mask);
 #endif
+#endif
+#ifdef KEY_BIAS
+  ivec4 of_key = first_bias + min(key, ivec4(keys - 1));
+  scores += with_lowest_floats(vec4(load_key_bias(of_key.x), load_key_bias(of_key.y), load_key_bias(of_key.z),
+                                    load_key_bias(of_key.w)));
 #endif
 #ifdef CAUSAL
   scores = mix(scores, vec4(MINUS_INFINITY), greaterThan(key, ivec4(POSITION(query))));

@@ -75,6 +75,41 @@ OnnxModel repeated_heads() {
   return m;
 }
 
+// The slopes of ALiBi times the positions of keys, added before another mask of `mask` or before a choice.
+OnnxModel with_key_bias(int64_t queries, bool chooses, bool is_constant) {
+  OnnxModel m;
+  m.input("q", {1, 3, queries, 4}).input("k", {1, 3, 4, 7}).input("v", {1, 3, 7, 6});
+  if (is_constant)
+    m.initializer("bias", random_tensor({3, 1, 7}, 5));
+  else
+    m.input("bias", {3, 1, 7});
+  m.node("MatMul", {"q", "k"}, {"s"}).node("Add", {"bias", "s"}, {"b"});
+  if (chooses)
+    m.input("x", {1, 1, queries, 7})
+        .initializer("zero", scalar(0.0f))
+        .initializer("least", scalar(-3e38f))
+        .node("Greater", {"x", "zero"}, {"hidden"})
+        .node("Where", {"hidden", "least", "b"}, {"m"});
+  else
+    m.input("mask", {1, 1, queries, 7}).node("Add", {"b", "mask"}, {"m"});
+  m.node("Softmax", {"m"}, {"p"}, attributes({{"axis", int64_t{-1}}}));
+  m.node("MatMul", {"p", "v"}, {"y"}).output("y");
+  return m;
+}
+
+TEST(FuseAttention, BiasesOfKeysStayWithoutQueries) {
+  for (const bool chooses : {false, true})
+    for (const bool is_constant : {false, true}) {
+      const Graph graph = after(fuse_attention, with_key_bias(5, chooses, is_constant));
+      const Node& attention = graph.nodes.back();
+      ASSERT_EQ(attention.inputs.size(), 7u) << types(graph);
+      EXPECT_EQ(graph.values[attention.inputs[3]].type.shape, (Shape{1, 1, 5, 7}));
+      EXPECT_EQ(graph.values[attention.inputs[6]].type.shape, (Shape{1, 3, 1, 7}));
+    }
+  // One query has no more elements in the sum.
+  EXPECT_EQ(after(fuse_attention, with_key_bias(1, false, false)).nodes.back().inputs.size(), 4u);
+}
+
 // torch writes zeros where a mask excludes all keys of a row, and repeats heads of K and V by an Expand.
 TEST(FuseAttention, RepeatedHeadsAndRowsWithoutKeys) {
   OnnxModel m = repeated_heads();

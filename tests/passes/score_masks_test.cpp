@@ -86,7 +86,7 @@ TEST(ScoreMasks, ThatReplaceScoresByCommonNumbersStay) {
 // BLOOM adds slopes of the heads and a mask of keys, MPT a constant and a condition.
 TEST(ScoreMasks, OfSeveralNodesAreAddedUp) {
   MaskedAttention floats;
-  floats.model.input("slopes", {3, 1, kKeys}).input("mask", {2, 1, kTokens, kKeys});
+  floats.model.input("slopes", {3, 1, kKeys}).input("mask", {2, 3, kTokens, kKeys});
   floats.model.node("Add", {"slopes", "s"}, {"a"}).node("Add", {"a", "mask"}, {"m"});
   const Graph sum = floats.with("m");
   EXPECT_EQ(types(sum), "Add Attention");

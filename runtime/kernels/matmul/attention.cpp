@@ -103,10 +103,30 @@ Dispatch start_rounded(Lowering& lowering, const Attention::Operands& o, int64_t
   return dispatch;
 }
 
+// Returns the sum of the mask and the key bias.
+TensorId mask_with_key_bias(Lowering& lowering) {
+  const Shape shape = mask_shape(lowering);
+  const TensorId mask = lowering.read(3, Layout::linear), bias = lowering.read(6, Layout::linear);
+  const TensorId sum =
+      lowering.workspace(lowering.node().name + "/mask",
+                         {shape, lowering.tensor(mask).desc.element, Storage::buffer, Layout::linear});
+  combine(lowering, "Add", {}, Layout::linear, {mask, padded_to_rank(lowering.input_type(3).shape, 4)},
+          {bias, lowering.input_type(6).shape}, {sum, shape});
+  return sum;
+}
+
 void bind_mask(Lowering& lowering, Dispatch& dispatch) {
   define(dispatch, "MASK");
+  if (adds_key_bias_to_mask(lowering)) {
+    dispatch.bindings.push_back(reads("mask", mask_with_key_bias(lowering)));
+    return;
+  }
   dispatch.bindings.push_back(reads("mask", lowering.read(3, Layout::linear)));
   if (lowering.input_type(3).dtype == DType::boolean) define(dispatch, "MASK_BOOLEAN");
+  if (!lowering.has_input(6)) return;
+  define(dispatch, "KEY_BIAS");
+  dispatch.bindings.push_back(reads("key_bias", lowering.read(6, Layout::linear)));
+  if (lowering.input_type(6).shape[0] > 1) define(dispatch, "BIAS_OF_IMAGES");
 }
 
 // Binds the tensor that the kernel writes, and returns it: Y, or a tensor that is copied to Y afterwards.

@@ -53,13 +53,17 @@ std::optional<MatrixOperand> in_picture(const Lowering& lowering, size_t input, 
   return MatrixOperand{view.offset / slice, head / slice, 0, 0};
 }
 
-// Returns the number of bindings besides Q, K and V: the mask, the lengths, the sinks, the roundings and
-// the result.
-uint32_t other_bindings(const Lowering& lowering) {
+// Returns the number of bindings besides Q, K and V: the mask, the lengths, the sinks, the roundings, the
+// result, and maybe the key bias.
+uint32_t bindings_without_key_bias(const Lowering& lowering) {
   const bool rounds = lowering.op<Attention>().weight_rounding.is_rounded();
   uint32_t inputs = 0;
   for (const size_t i : {3, 4, 5}) inputs += lowering.has_input(i) ? 1 : 0;
   return inputs + (rounds ? 1 : 0) + 1;
+}
+uint32_t other_bindings(const Lowering& lowering) {
+  const bool has_key_bias = lowering.has_input(6) && !adds_key_bias_to_mask(lowering);
+  return bindings_without_key_bias(lowering) + (has_key_bias ? 1 : 0);
 }
 
 std::optional<MatrixOperands> operands_in_pictures(const Lowering& lowering, const Attention::Operands& o) {
@@ -92,13 +96,24 @@ std::vector<int64_t> slice_strides(const StridedView& view, RowFormat format) {
 
 }  // namespace
 
+bool adds_key_bias_to_mask(const Lowering& lowering) {
+  constexpr uint32_t kGridAndKeyBias = 2;
+  return lowering.has_input(6) && kGridAndKeyBias + bindings_without_key_bias(lowering) >
+                                      lowering.caps().max_storage_buffers_per_stage;
+}
+
+Shape mask_shape(const Lowering& lowering) {
+  const Shape& mask = lowering.input_type(3).shape;
+  return adds_key_bias_to_mask(lowering) ? broadcast(mask, lowering.input_type(6).shape) : mask;
+}
+
 AttentionSizes attention_sizes(const Lowering& lowering, const Attention::Operands& o) {
   const int64_t images = o.q.shape[0], heads = o.q.shape[1], queries = o.q.shape[2], keys = o.k.shape[2],
                 channels = o.v.shape[3];
   AttentionSizes result{images, heads, queries, keys, heads / o.k.shape[1], slices(o.q.shape[3]), {}, {}};
   result.mask_strides.assign(4, 0);
   if (lowering.has_input(3))
-    result.mask_strides = broadcast_strides(lowering.input_type(3).shape, {images, heads, queries, keys});
+    result.mask_strides = broadcast_strides(mask_shape(lowering), {images, heads, queries, keys});
   result.y_strides = {heads * queries * channels, o.tokens_first ? channels : queries * channels,
                       o.tokens_first ? heads * channels : channels};
   return result;

@@ -33,6 +33,11 @@ struct MatrixOperands {
   bool pictures = false;
 };
 
+// Returns whether a dispatch adds the key bias to the mask, because the device has too few bindings for both.
+bool adds_key_bias_to_mask(const Lowering& lowering);
+// Returns the shape of the mask that the kernel reads, that of the sum if the key bias is added to it.
+Shape mask_shape(const Lowering& lowering);
+
 // Returns whether the kernel reads K and V in place because they are caches. A cache is long, and the kernel
 // reads only a part of it.
 bool reads_caches(const Lowering& lowering, const Attention::Operands& o);

@@ -134,6 +134,12 @@ std::optional<std::array<ViewedValue, 3>> match_heads(const GraphEditor& editor,
   return heads;
 }
 
+// (batch, head, query, key)
+Shape scores_of(const std::array<ViewedValue, 3>& heads) {
+  const Shape &q = heads[0].view.shape, &k = heads[1].view.shape;
+  return {q[0], q[1], q[2], k[2]};
+}
+
 // Multiplies Q by the factors of the heads, which costs less than the scores would.
 void scale_heads(GraphEditor& editor, size_t index, AttentionScores& scores) {
   const std::string name = editor.node(index).name + "/heads";
@@ -170,8 +176,10 @@ std::optional<MatchedAttention> match_attention(GraphEditor& editor, size_t inde
                        k = product_operand(editor, scores->k_transposed, rounds);
   const auto heads = match_heads(editor, q, k, values, order, dtype);
   const double scale = heads ? scores->scale * (*heads)[0].scale * (*heads)[1].scale : 0.0;
-  const auto mask =
-      heads && std::isfinite(scale) ? add_masks(editor, index, scores->masks, dtype) : std::nullopt;
+  if (!heads || !std::isfinite(scale)) return std::nullopt;
+  const ValueId key_bias =
+      rounds ? kNoValue : take_key_bias(editor, index, scores->masks, dtype, scores_of(*heads));
+  const auto mask = add_masks(editor, index, scores->masks, dtype);
   if (!mask) return std::nullopt;
   MatchedAttention found{std::make_shared<Attention>(),
                          {(*heads)[0].source, (*heads)[1].source, (*heads)[2].source}};
@@ -182,6 +190,7 @@ std::optional<MatchedAttention> match_attention(GraphEditor& editor, size_t inde
   found.op->k_rounding = k.rounding;
   found.op->views = {(*heads)[0].view, (*heads)[1].view, (*heads)[2].view};
   if (*mask != kNoValue) found.inputs.push_back(*mask);
+  if (key_bias != kNoValue) found.inputs.insert(found.inputs.end(), {kNoValue, kNoValue, key_bias});
   return found;
 }
 

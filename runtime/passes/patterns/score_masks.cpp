@@ -185,4 +185,51 @@ std::optional<ValueId> add_masks(GraphEditor& editor, size_t index, const ScoreM
   return total.sum();
 }
 
+namespace {
+
+// The dimension of a mask that broadcasts to heads (-3), queries (-2) or keys (-1).
+int64_t dimension(const Shape& shape, int64_t from_end) {
+  return std::ssize(shape) + from_end < 0 ? 1 : shape[static_cast<size_t>(std::ssize(shape) + from_end)];
+}
+
+bool is_bias_of_keys(const Shape& shape, const Shape& scores) {
+  return shape.size() <= 4 && dimension(shape, -3) == scores[1] && dimension(shape, -2) == 1 &&
+         dimension(shape, -1) == scores[3] && element_count(shape) == scores[1] * scores[3];
+}
+
+bool is_mask_of_queries(const Shape& shape) {
+  return dimension(shape, -3) == 1 && dimension(shape, -2) > 1 && shape.size() <= 4;
+}
+
+}  // namespace
+
+ValueId take_key_bias(GraphEditor& editor, size_t index, ScoreMasks& masks, DType dtype,
+                      const Shape& scores) {
+  if (scores.size() != 4 || scores[1] == 1) return kNoValue;
+  const auto takes = [&](const Shape& shape) { return is_bias_of_keys(shape, scores); };
+  const auto computed = std::ranges::find_if(masks.computed, [&](const ScoreMasks::Computed& mask) {
+    return editor.type(mask.value).dtype == dtype && takes(editor.type(mask.value).shape);
+  });
+  const auto constant = std::ranges::find_if(
+      masks.constants, [&](const HostTensor& mask) { return mask.dtype() == dtype && takes(mask.shape()); });
+  const bool is_computed = computed != masks.computed.end(), is_constant = constant != masks.constants.end();
+  if (is_computed == is_constant || masks.computed.size() + masks.constants.size() < 2) return kNoValue;
+  for (auto mask = masks.computed.begin(); mask != masks.computed.end(); ++mask)
+    if (mask != computed && !is_mask_of_queries(editor.type(mask->value).shape)) return kNoValue;
+  for (auto mask = masks.constants.begin(); mask != masks.constants.end(); ++mask)
+    if (mask != constant && !is_mask_of_queries(mask->shape())) return kNoValue;
+  const std::string name = editor.node(index).name + "/key_bias";
+  const Shape shape{1, scores[1], 1, scores[3]};
+  if (is_constant) {
+    const ValueId bias = editor.add_constant(name, constant->reshaped(shape));
+    masks.constants.erase(constant);
+    return bias;
+  }
+  ScoreMasks only;
+  only.computed.push_back(*computed);
+  masks.computed.erase(computed);
+  const ValueId bias = *add_masks(editor, index, only, dtype);
+  return editor.compute_before(index, name, reshape_to(shape), {bias}, {dtype, shape});
+}
+
 }  // namespace vellum

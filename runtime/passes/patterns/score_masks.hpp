@@ -34,6 +34,12 @@ std::optional<ValueId> match_masked_scores(const GraphEditor& editor, ValueId va
 // Returns kNoValue if there are no masks, and nothing if they cannot be added up as `dtype`.
 std::optional<ValueId> add_masks(GraphEditor& editor, size_t index, const ScoreMasks& masks, DType dtype);
 
+// Takes the only mask of floats that has an element for each head and key, but one for all queries, out of
+// `masks` if the others have elements for several queries, but none for each head. Returns it as a key bias
+// of Attention, (1, head, 1, key), computed before node `index`; kNoValue if there is none. `scores`: (batch,
+// head, query, key).
+ValueId take_key_bias(GraphEditor& editor, size_t index, ScoreMasks& masks, DType dtype, const Shape& scores);
+
 Shape without_leading_ones(const Shape& shape);
 
 }  // namespace vellum

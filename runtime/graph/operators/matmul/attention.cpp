@@ -117,7 +117,17 @@ std::vector<TensorType> Attention::infer(Inputs inputs) const {
       refuse_model("head_sink is " + to_string(sinks) + " for " + std::to_string(o.q.shape[1]) +
                    " heads of " + to_string(inputs[0].type));
   }
+  if (has_input(inputs, 6)) check_key_bias(inputs, o);
   return {{dtype, o.output}};
+}
+
+void Attention::check_key_bias(Inputs inputs, const Operands& o) const {
+  const TensorType &bias = inputs[6].type, &q = inputs[0].type;
+  if (weight_rounding || !has_input(inputs, 3) || inputs[3].type.dtype != q.dtype)
+    throw Error(ErrorCode::internal, "a key bias without a mask of floats, or with rounded weights");
+  const bool fits = bias.shape.size() == 4 && (bias.shape[0] == 1 || bias.shape[0] == o.q.shape[0]) &&
+                    bias.shape[1] == o.q.shape[1] && bias.shape[2] == 1 && bias.shape[3] == o.k.shape[2];
+  if (bias.dtype != q.dtype || !fits) refuse_model("a key bias is " + to_string(bias));
 }
 
 namespace {
@@ -141,7 +151,7 @@ void softmax(std::vector<double>& scores, double sink, const Activation& roundin
   for (double& score : scores) score = rounded(rounding, score / sum);
 }
 
-// Returns the mask's summand for the score of each (batch, head, token, token).
+// Returns the mask's summand for the score of each (batch, head, token, token), and the key bias's.
 std::vector<float> addends(const HostTensor* mask, const Shape& scores) {
   if (mask == nullptr) return std::vector<float>(static_cast<size_t>(element_count(scores)), 0.0f);
   std::vector<float> values =
@@ -171,7 +181,9 @@ std::vector<HostTensor> Attention::evaluate(HostInputs inputs) const {
   round_operand(k, k_rounding);
   const int64_t heads = o.q.shape[1], queries = o.q.shape[2], keys = o.k.shape[2], depth = o.q.shape[3],
                 width = o.v.shape[3], per_kv_head = heads / o.k.shape[1];
-  const auto mask = addends(inputs.size() > 3 ? inputs[3] : nullptr, {o.q.shape[0], heads, queries, keys});
+  const Shape all{o.q.shape[0], heads, queries, keys};
+  const auto mask = addends(inputs.size() > 3 ? inputs[3] : nullptr, all),
+             key_bias = addends(inputs.size() > 6 ? inputs[6] : nullptr, all);
   const Ints lengths = inputs.size() > 4 && inputs[4] ? inputs[4]->to_ints() : Ints();
   const std::vector<float> sinks =
       inputs.size() > 5 && inputs[5] ? inputs[5]->to_floats() : std::vector<float>();
@@ -195,7 +207,8 @@ std::vector<HostTensor> Attention::evaluate(HostInputs inputs) const {
       const bool hidden = key >= length || (causal && key > place) || (window > 0 && key <= place - window);
       scores[static_cast<size_t>(key)] = hidden ? -INFINITY
                                                 : rounded(score_rounding, capped(dot * double{o.scale})) +
-                                                      double{mask[static_cast<size_t>(row * keys + key)]};
+                                                      double{mask[static_cast<size_t>(row * keys + key)]} +
+                                                      double{key_bias[static_cast<size_t>(row * keys + key)]};
     }
     const double sink = sinks.empty() ? -INFINITY : double{sinks[static_cast<size_t>(head)]};
     softmax(scores, sink, weight_rounding);

@@ -30,11 +30,11 @@ void check_view(const StridedView& view, const Shape& input);
 // Scaled dot product attention, Y = softmax(cap(scale * Q K^T) + mask) V, for each image of a batch and each
 // head. cap(x) = softcap * tanh(x / softcap), or without a soft cap x.
 //
-// Inputs Q, K, V, mask (optional), lengths (optional), sinks (optional). Q, K and V are (batch, head, token,
-// channel), or (batch, token, head * channel) with the number of heads as attributes. With `views` they may
-// have any shape, and the views give their (batch, head, token, channel) form. Q has a multiple of the heads
-// of K and V; consecutive heads of Q share one head of K and V. A mask broadcasts to (batch, head, token of
-// Q, token of K): floats are added to the scores, false excludes a key.
+// Inputs Q, K, V, mask (optional), lengths (optional), sinks (optional), key bias (optional). Q, K and V are
+// (batch, head, token, channel), or (batch, token, head * channel) with the number of heads as attributes.
+// With `views` they may have any shape, and the views give their (batch, head, token, channel) form. Q has a
+// multiple of the heads of K and V; consecutive heads of Q share one head of K and V. A mask broadcasts to
+// (batch, head, token of Q, token of K): floats are added to the scores, false excludes a key.
 //
 // With `lengths`, an integer for each image, K and V are caches. The tokens of Q may attend only to the first
 // `length` tokens of K, and are the last of these tokens. Without lengths the tokens of Q are the first
@@ -42,6 +42,10 @@ void check_view(const StridedView& view, const Shape& input);
 //
 // `sinks` has one element for each head of Q: a score beside those of the keys, whose weight belongs to no
 // value.
+//
+// A key bias of floats, (1 or batch, head of Q, 1, token of K), is added to the scores beside a mask of
+// floats, such as the slopes of ALiBi times the positions (Press et al., Train Short, Test Long, 2022): the
+// sum of both would have an element for each head, query and key.
 struct Attention : Operator {
   // The largest number of channels of a head that the kernel supports: it holds their sums in registers.
   static constexpr int64_t kMostChannels = 256;
@@ -65,7 +69,7 @@ struct Attention : Operator {
   Shape output;
   // Quantised models round the scores before the mask is added, and the weights of the values. An empty
   // activation does not round; the others only round (Activation::only_rounds()). Attention that rounds
-  // scores rounds weights, too, and has no lengths, soft cap or sinks.
+  // scores rounds weights, too, and has no lengths, soft cap, sinks or key bias.
   Activation score_rounding, weight_rounding;
   // They may also scale and round Q and K before the product of both, only if they round the weights.
   OperandRounding q_rounding, k_rounding;
@@ -83,6 +87,9 @@ struct Attention : Operator {
   std::vector<HostTensor> evaluate(HostInputs inputs) const override;
   uint64_t macs(Inputs inputs) const override;
   Attributes attributes() const override;
+
+ private:
+  void check_key_bias(Inputs inputs, const Operands& o) const;
 };
 
 }  // namespace vellum
