@@ -11,6 +11,7 @@
 #include "exec/executor.hpp"
 #include "kernels/framework/lowering.hpp"
 #include "passes/passes.hpp"
+#include "selfcheck/pixel_move_cases.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
 #include "support/onnx_builder.hpp"
@@ -92,6 +93,21 @@ TEST(PixelMoves, WhatElseReadsTheTokensKeepsTheMove) {
   const Mlp m{.reads_tokens_again = true};
   EXPECT_EQ(moves_of(lowered(m, StorageChoice::buffer)), 1u);
   expect_results(m);
+}
+
+// The first-use check has a product that stores pixels as tokens, and one that stores tokens as pixels.
+TEST(PixelMoves, SmallOperatorsOfTheFirstUseCheck) {
+  std::vector<SmallOperator> cases;
+  add_pixel_moves(cases);
+  ASSERT_EQ(cases.size(), 2u);
+  for (const SmallOperator& small : cases) {
+    const Graph graph = optimise(small.graph, {});
+    for (const StorageChoice storage : {StorageChoice::image2d, StorageChoice::buffer})
+      EXPECT_EQ(
+          moves_of(lower(graph, test_context()->caps(), {.storage = storage, .inputs_to_channels4 = true})),
+          0u)
+          << small.name;
+  }
 }
 
 }  // namespace pixel_moves_test
