@@ -16,7 +16,7 @@ struct CommandBuffer::Impl {
   vk::raii::CommandPool pool{nullptr};  // none for the application's command buffer
   vk::CommandBuffer buffer;             // freed with its pool
 
-  const vk::raii::DeviceDispatcher& functions() const { return *context->impl().device.getDispatcher(); }
+  const auto& functions() const { return *context->impl().device.getDispatcher(); }
   void transfer_ownership(std::span<const OwnedResource> resources, bool acquires);
   void begin(vk::CommandBufferUsageFlags usage) {
     translated("recording commands", [&] {
