@@ -71,6 +71,17 @@ bool accesses_rows(const Program& program) {
   });
 }
 
+// Returns the caps of a device with matrices whose matrices of bytes are wrong, and whose are all wrong.
+std::vector<DeviceCaps> with_fewer_matrices(const DeviceCaps& caps) {
+  std::vector<DeviceCaps> fewer;
+  DeviceCaps remaining = caps;
+  remove_products(remaining, MatrixFactors::bytes);
+  if (!byte_products(caps).empty() && !half_products(remaining).empty()) fewer.push_back(remaining);
+  remaining.cooperative_matrices.clear();
+  fewer.push_back(std::move(remaining));
+  return fewer;
+}
+
 // Returns the programs that sessions may run on a device with `caps`. Sessions check cooperative matrices and
 // kernels that access rows of texels, and run programs without them if the results are wrong, or if the
 // library cannot compile shaders for such matrices.
@@ -91,9 +102,7 @@ std::vector<Program> possible_programs(const Graph& imported, const DeviceCaps& 
     programs.clear();
   else
     std::ranges::move(programs_of_cooperative_check(caps), std::back_inserter(programs));
-  DeviceCaps without = caps;
-  without.cooperative_matrices.clear();
-  add_programs_for(without);
+  for (const DeviceCaps& fewer : with_fewer_matrices(caps)) add_programs_for(fewer);
   return programs;
 }
 
@@ -285,9 +294,8 @@ PackSummary write_bundle(Imported& model, const packfile::TakePieces& take, cons
   for (size_t i = 0; i < possible.size(); ++i) {
     add_check_shaders(kernels[i], possible[i], named, contents);
     if (possible[i].cooperative_matrices.empty()) continue;
-    DeviceCaps without_matrices = possible[i];
-    without_matrices.cooperative_matrices.clear();
-    add_check_shaders(kernels[i], without_matrices, named, contents);
+    for (const DeviceCaps& fewer : with_fewer_matrices(possible[i]))
+      add_check_shaders(kernels[i], fewer, named, contents);
   }
   for (const auto& [key, bytes] : contents.weights) summary.weights_bytes += bytes.size();
   summary.file_bytes = packfile::write(contents, take);

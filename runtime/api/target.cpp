@@ -260,10 +260,9 @@ CompiledModel Device::Impl::compile_for_device(const Graph& prepared, const Comp
                                                Stage last) {
   DeviceCaps caps = kernel_caps(options.precision);
   CompiledModel model = compile_checked(prepared, caps, options, last);
-  if (uses_cooperative_matrices(model.program) && !cooperative_check.passes(context)) {
-    caps.cooperative_matrices.clear();
+  // Without matrices of bytes a layer may be computed by those of halves, and the other way round.
+  while (cooperative_check.removes_wrong(context, model.program, caps))
     model = compile_checked(prepared, caps, options, last);
-  }
   return model;
 }
 
@@ -278,10 +277,8 @@ std::optional<CompiledModel> Device::Impl::compile_from_bundle(const Model& mode
   const Graph graph = graph_for_shapes(model, caps, options);
   CompiledModel compiled = compile_prepared(graph, caps, options, last);
   if (!bundle.has_shaders_of(compiled.program)) return {};
-  if (uses_cooperative_matrices(compiled.program) && !cooperative_check.passes(context)) {
-    caps.cooperative_matrices.clear();
+  if (cooperative_check.removes_wrong(context, compiled.program, caps))
     return compile_from_bundle(model, std::move(caps), std::move(options), last);
-  }
   if (self_check == SelfCheck::off || last < Stage::program) return compiled;
   if (first_use_check.wrong_kernels(*context)->empty() && is_right(compiled.program, caps, options, &bundle))
     return compiled;

@@ -25,11 +25,23 @@ struct CooperativeMatrix {
 
 struct DeviceCaps;
 
-// Returns the cooperative matrices that kernels use: fp16 products with fp32 accumulators, computed by a
-// subgroup.
-std::vector<CooperativeMatrix> half_products(const DeviceCaps& caps);
+// The products that kernels use, computed by a subgroup: of halves with sums in fp32, or of signed bytes with
+// sums in 32-bit integers.
+enum class MatrixFactors : uint8_t { halves, bytes };
 
-// Formats half_products(): "KHR 16x16x16, 16x8x16", or "no: " and the reason.
+// Return the products of these factors that the device has.
+std::vector<CooperativeMatrix> products_of(const DeviceCaps& caps, MatrixFactors factors);
+std::vector<CooperativeMatrix> half_products(const DeviceCaps& caps);
+std::vector<CooperativeMatrix> byte_products(const DeviceCaps& caps);
+
+// Returns whether the product multiplies 8-bit integers, signed or not.
+bool multiplies_bytes(const CooperativeMatrix& matrix);
+
+// Removes the products of these factors from the caps.
+void remove_products(DeviceCaps& caps, MatrixFactors factors);
+
+// Formats half_products() and byte_products(): "KHR 16x16x16, 16x8x16; of bytes 16x16x32", or "no: " and the
+// reason.
 std::string cooperative_summary(const DeviceCaps& caps);
 
 }  // namespace vellum

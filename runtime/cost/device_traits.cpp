@@ -18,6 +18,12 @@
 //
 // macs_per_load: in a cycle RDNA loads 128 bytes for 64 lanes, Ampere 128 bytes for 128 lanes, Turing 64
 // bytes for 64 lanes (the makers' white papers). Other figures are assumed.
+//
+// byte_matrix_macs: RDNA 3 multiplies and adds 256 bytes in a cycle of a compute unit of 64 lanes, 512
+// operations (AMD, "Using the Matrix Cores of AMD RDNA 4 architecture GPUs", 2025; RDNA 4 has four times as
+// many). RTX 3090 has 284 TOPS of bytes and 35.6 Tflop/s (NVIDIA, "Ampere GA102 GPU Architecture"); other
+// chips have more, H200 30 times as many. A matrix engine of Xe-HPG has 256 operations of bytes in a cycle,
+// its vector engine 16 of floats (Intel, "Introduction to the Xe-HPG Architecture").
 
 namespace vellum {
 namespace {
@@ -33,6 +39,7 @@ constexpr DeviceTraits kAmdGpu{
     .uniform_slots = 0,
     .uniform_loads = 0,
     .macs_per_load = 8,
+    .byte_matrix_macs = 4,
     .lane_registers = 1536,
     .most_resident = 32,
     .attention_slices_ahead = 4,
@@ -52,6 +59,7 @@ constexpr DeviceTraits kIntelGpu{
     // Code: one message loads uniform weights that would otherwise take four loads.
     .load_slots = 3.2,
     .uniform_loads = 0.25,
+    .byte_matrix_macs = 16,
     .lane_registers = 896,
     .most_resident = 7,
     .most_sums = 4,  // code: more spill
@@ -71,6 +79,7 @@ constexpr DeviceTraits kNvidiaGpu{
     // Code of Mesa's NVK: buffer addresses have 64 bits, and every lane loads uniform weights for itself.
     .step_slots = 4,
     .load_slots = 5.5,
+    .byte_matrix_macs = 8,
     .texels_ahead = 8,
     .wide_texels_ahead = 8,
     // Measured on an H200: with one slice the attention of vit_b_16 takes 1.2 times as long.

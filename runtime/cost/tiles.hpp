@@ -42,6 +42,7 @@ struct TileDemand {
   bool loads_ahead = false;  // several slices of x are loaded together (slices_ahead(), cost/registers.hpp)
   bool halves = false;       // tensors are stored in fp16
   int64_t row_pixels = 0;    // pixels of the input that are contiguous in memory; 0: unknown
+  bool multiplies_dots = false;  // tile_code()
   // Returns whether the pixels of each tile are contiguous in memory. With a single row the last tile may
   // begin earlier.
   bool are_contiguous(int64_t pixels) const {

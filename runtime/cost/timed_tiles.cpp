@@ -41,7 +41,7 @@ double tile_us(const DeviceCaps& caps, const DeviceRates& rates, const SplitTile
   const int64_t pixel_blocks = pixel_blocks_of(tile, demand);
   const int64_t slice_blocks = blocks(demand.slices, tile.slices);
   const bool uniform = has_uniform_weights(caps, choice, demand);
-  const TileCode code = tile_code(device_traits(caps), tile, uniform, demand.row);
+  const TileCode code = tile_code(device_traits(caps), tile, uniform, demand.row, demand.multiplies_dots);
   const int64_t rows = uniform ? blocks(pixel_blocks, kUniformRow) * slice_blocks * choice.split_k
                                : blocks(pixel_blocks * slice_blocks, kUniformRow / choice.split_k);
   // A texel of output takes sixteen multiply-accumulates for each texel of input.
@@ -116,7 +116,8 @@ std::vector<SplitTile> timed_tiles(const DeviceCaps& caps, const TileDemand& dem
 }
 
 TileCode code_of(const DeviceCaps& caps, const SplitTile& choice, const TileDemand& demand) {
-  return tile_code(device_traits(caps), choice.tile, has_uniform_weights(caps, choice, demand), demand.row);
+  return tile_code(device_traits(caps), choice.tile, has_uniform_weights(caps, choice, demand), demand.row,
+                   demand.multiplies_dots);
 }
 
 SplitTile quickest(const DeviceCaps& caps, const TileDemand& demand, const std::vector<SplitTile>& timed) {

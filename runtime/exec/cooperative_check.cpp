@@ -6,6 +6,7 @@
 #include <string>
 
 #include "exec/executor.hpp"
+#include "graph/operators/elementwise/unary.hpp"
 #include "kernels/conv/cooperative_tile.hpp"
 #include "kernels/framework/lowering.hpp"
 #include "vellum/error.hpp"
@@ -14,39 +15,61 @@
 namespace vellum {
 namespace {
 
-// -3 ... 3: sums of 160 products stay below 2048, up to which halves hold every whole number.
-HostTensor small_numbers(Shape shape, uint32_t factor) {
+// `count` whole numbers from `least` on.
+HostTensor whole_numbers(Shape shape, uint32_t factor, int count, int least) {
   HostTensor tensor(DType::f32, std::move(shape));
   uint32_t i = 0;
   for (float& value : tensor.mutable_as<float>())
-    value = static_cast<float>(static_cast<int>(++i * factor % 7919 % 7) - 3);
+    value = static_cast<float>(static_cast<int>(++i * factor % 7919 % static_cast<uint32_t>(count)) + least);
   return tensor;
 }
 
-// a * b, of b known before, or of both computed, perhaps transposed.
+// a * b, of b known before, or of both computed, perhaps transposed. Of halves: -3 ... 3, so that sums of 160
+// products stay below 2048, up to which halves hold every whole number. Of bytes: any; those of b begin with
+// b_least.
 struct ProductForm {
+  MatrixFactors factors = MatrixFactors::halves;
   bool constant = false, transposed = false;
+  int b_least = -3;
+
+  bool of_bytes() const { return factors == MatrixFactors::bytes; }
 };
-constexpr ProductForm kForms[] = {{.constant = true}, {}, {.transposed = true}};
+constexpr ProductForm kForms[] = {{.constant = true},
+                                  {},
+                                  {.transposed = true},
+                                  {.factors = MatrixFactors::bytes, .constant = true, .b_least = -128},
+                                  {.factors = MatrixFactors::bytes, .constant = true, .b_least = -60}};
 
 // Sizes that no tile divides.
 constexpr int64_t kRows = 76, kColumns = 52, kSummed = 160;
 
 std::vector<HostTensor> factors(const ProductForm& form) {
-  if (form.transposed) return {small_numbers({kSummed, kRows}, 31), small_numbers({kColumns, kSummed}, 57)};
-  return {small_numbers({kRows, kSummed}, 31), small_numbers({kSummed, kColumns}, 57)};
+  const int count = form.of_bytes() ? 256 : 7, a_least = form.of_bytes() ? -128 : -3;
+  Shape a{kRows, kSummed}, b{kSummed, kColumns};
+  if (form.transposed) a = {kSummed, kRows}, b = {kColumns, kSummed};
+  return {whole_numbers(a, 31, count, a_least), whole_numbers(b, 57, count, form.b_least)};
+}
+
+// Stores the value in bytes.
+ValueId rounded(Graph& graph, ValueId value) {
+  auto rounding = std::make_shared<Unary>();
+  rounding->activation = {.step = 1.0f, .least = -128, .most = 127};
+  const ValueId result = graph.add_value("rounded", graph.values[value].type, true);
+  graph.nodes.push_back({"FakeQuantize", std::move(rounding), {value}, {result}});
+  return result;
 }
 
 Graph product_of(const std::vector<HostTensor>& inputs, const ProductForm& form) {
   Graph graph;
   const ValueId a = graph.add_value("a", inputs[0].type(), true);
+  const ValueId factor = form.of_bytes() ? rounded(graph, a) : a;
   const ValueId b =
       form.constant ? graph.add_constant("b", inputs[1]) : graph.add_value("b", inputs[1].type(), true);
   Attributes attributes;
   for (const char* name : {"transA", "transB"}) attributes.set(name, int64_t{form.transposed});
   const NodeSpec spec{
       .type = "Gemm", .name = "check", .opset = 13, .attributes = &attributes, .input_present = {true, true}};
-  Node node{spec.name, make_operator(spec), {a, b}, {}};
+  Node node{spec.name, make_operator(spec), {factor, b}, {}};
   node.outputs = {graph.add_value("y", {DType::f32, {kRows, kColumns}}, true)};
   graph.inputs = {a};
   if (!form.constant) graph.inputs.push_back(b);
@@ -55,12 +78,14 @@ Graph product_of(const std::vector<HostTensor>& inputs, const ProductForm& form)
   return graph;
 }
 
-// The tiles of cooperative matrices among the candidates.
-std::set<std::string> tiles_among(const std::vector<Choice>& choices) {
+// The tiles of such cooperative matrices among the candidates.
+std::set<std::string> tiles_among(const std::vector<Choice>& choices, MatrixFactors factors) {
+  const std::string algorithm =
+      factors == MatrixFactors::bytes ? kByteMatrixAlgorithm : kCooperativeAlgorithm;
   std::set<std::string> tiles;
   for (const Choice& choice : choices)
     for (const KernelName& candidate : choice.candidates)
-      if (candidate.algorithm == kCooperativeAlgorithm) tiles.insert(candidate.text());
+      if (candidate.algorithm == algorithm) tiles.insert(candidate.text());
   return tiles;
 }
 
@@ -69,11 +94,12 @@ std::set<std::string> tiles_among(const std::vector<Choice>& choices) {
 std::vector<Program> lower_cooperatively(const Graph& graph, const ProductForm& form,
                                          const DeviceCaps& caps) {
   std::vector<Choice> choices;
-  LoweringOptions options{.precision = Precision::fp16, .choices = &choices};
+  LoweringOptions options{.precision = form.of_bytes() ? Precision::fp32 : Precision::fp16,
+                          .choices = &choices};
   lower(graph, caps, options);
   options.choices = nullptr;
   std::vector<Program> programs;
-  for (const std::string& tile : tiles_among(choices)) {
+  for (const std::string& tile : tiles_among(choices, form.factors)) {
     TuningTable table;
     for (const Choice& choice : choices)
       table.operators[choice.signature] = {{choice.candidates.front().text(), 2.0}, {tile, 1.0}};
@@ -103,8 +129,15 @@ bool is_right(const std::shared_ptr<gpu::Context>& context, const ProductForm& f
 }  // namespace
 
 bool uses_cooperative_matrices(const Program& program) {
-  return std::ranges::any_of(program.tasks, [](const Task& task) {
-    return task.dispatch && task.dispatch->shader.ends_with("_cooperative");
+  return uses_cooperative_matrices(program, MatrixFactors::halves) ||
+         uses_cooperative_matrices(program, MatrixFactors::bytes);
+}
+
+bool uses_cooperative_matrices(const Program& program, MatrixFactors factors) {
+  const bool bytes = factors == MatrixFactors::bytes;
+  return std::ranges::any_of(program.tasks, [&](const Task& task) {
+    return task.dispatch && task.dispatch->shader.ends_with("_cooperative") &&
+           task.dispatch->shader.ends_with("_bytes_cooperative") == bytes;
   });
 }
 
@@ -116,29 +149,46 @@ std::vector<Program> programs_of_cooperative_check(const DeviceCaps& caps) {
   return programs;
 }
 
-bool CooperativeCheck::passes(const std::shared_ptr<gpu::Context>& context) {
-  std::call_once(once_, [&] {
+bool CooperativeCheck::passes(const std::shared_ptr<gpu::Context>& context, MatrixFactors factors) {
+  const bool bytes = factors == MatrixFactors::bytes;
+  Result& result = bytes ? bytes_ : halves_;
+  std::call_once(result.once, [&] {
     std::string why = "are wrong";
     gpu::CrashMarks& marks = context->crash_marks();
-    const gpu::Attempt attempt{gpu::AttemptKind::cooperative_product, "", "multiplied cooperative matrices"};
+    const gpu::Attempt attempt{
+        bytes ? gpu::AttemptKind::cooperative_byte_product : gpu::AttemptKind::cooperative_product, "",
+        bytes ? "multiplied cooperative matrices of bytes" : "multiplied cooperative matrices"};
     try {
       if (marks.has_crashed(attempt.kind))
         why = "ended an earlier process, or lost the device";
       else
-        passed_ = gpu::attempt_dispatch(marks, {&attempt, 1},
-                                        [&] { return cooperative_products_are_right(context); });
+        result.passed = gpu::attempt_dispatch(
+            marks, {&attempt, 1}, [&] { return cooperative_products_are_right(context, factors); });
     } catch (const Error& error) {
       why = std::string("fail: ") + error.what();
     }
-    if (!passed_)
-      context->log(LogLevel::warning, context->caps().name + ": products of cooperative matrices " + why +
+    if (!result.passed)
+      context->log(LogLevel::warning, context->caps().name + ": products of cooperative matrices" +
+                                          (bytes ? " of bytes " : " ") + why +
                                           "; other kernels run in their place");
   });
-  return passed_;
+  return result.passed;
 }
 
-bool cooperative_products_are_right(const std::shared_ptr<gpu::Context>& context) {
-  return std::ranges::all_of(kForms, [&](const ProductForm& form) { return is_right(context, form); });
+bool CooperativeCheck::removes_wrong(const std::shared_ptr<gpu::Context>& context, const Program& program,
+                                     DeviceCaps& caps) {
+  bool removed = false;
+  for (const MatrixFactors factors : {MatrixFactors::halves, MatrixFactors::bytes})
+    if (uses_cooperative_matrices(program, factors) && !passes(context, factors)) {
+      remove_products(caps, factors);
+      removed = true;
+    }
+  return removed;
+}
+
+bool cooperative_products_are_right(const std::shared_ptr<gpu::Context>& context, MatrixFactors factors) {
+  return std::ranges::all_of(
+      kForms, [&](const ProductForm& form) { return form.factors != factors || is_right(context, form); });
 }
 
 }  // namespace vellum

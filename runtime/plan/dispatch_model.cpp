@@ -8,6 +8,7 @@
 
 #include "cost/device_rates.hpp"
 #include "cost/device_traits.hpp"
+#include "cost/matrix_code.hpp"
 #include "cost/tile_code.hpp"
 #include "plan/buffer_copies.hpp"
 
@@ -118,11 +119,25 @@ Loop expand_loop(const Program& program, const Dispatch& dispatch, const DeviceT
               rounds * slices / static_cast<double>(number(dispatch, "AHEAD"))};
 }
 
+// Blocks of cooperative matrices of bytes. `macs`: of an invocation.
+Loop matrix_loop(const Dispatch& dispatch, double macs, const DeviceTraits& traits) {
+  const MatrixBlock block{.m = number(dispatch, "MATRIX_M"),
+                          .n = number(dispatch, "MATRIX_N"),
+                          .k = number(dispatch, "MATRIX_K"),
+                          .matrices = number(dispatch, "TILE_M"),
+                          .side = number(dispatch, "SUBGROUPS_M"),
+                          .parts = number(dispatch, "PARTS")};
+  const auto of_step = static_cast<double>(block.rows() * block.columns() * number(dispatch, "STEP_K"));
+  const double steps = macs * static_cast<double>(product(dispatch.workgroup_size)) / of_step;
+  return {byte_matrix_efficiency(traits, block), byte_matrix_waits(block, steps)};
+}
+
 Loop loop_of(const Dispatch& dispatch, uint64_t bytes, uint64_t all_invocations, const DeviceTraits& traits) {
   const auto invocations = static_cast<double>(std::max<uint64_t>(1, all_invocations));
   const double macs = static_cast<double>(dispatch.macs) / invocations;
   // Without products an invocation loads texels of 16 bytes, four at a time.
   if (macs == 0) return {1, kStepsAround + static_cast<double>(bytes) / invocations / 64};
+  if (dispatch.shader == "conv_bytes_cooperative") return matrix_loop(dispatch, macs, traits);
   // A tile of a depthwise convolution has no loop: its loads do not wait for one another.
   if (dispatch.shader == "conv_depthwise_tile") return {0.5, kStepsAround + 1};
   const OutputTile tile{number(dispatch, "TILE_P"), number(dispatch, "TILE_S")};

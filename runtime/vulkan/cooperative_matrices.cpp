@@ -1,6 +1,7 @@
 #include "vulkan/cooperative_matrices.hpp"
 
 #include <optional>
+#include <vector>
 
 #include "vulkan/crash_marks.hpp"
 #include "vulkan/glslang_compiler.hpp"
@@ -54,8 +55,9 @@ std::vector<CooperativeMatrix> khr_matrices([[maybe_unused]] const vk::raii::Phy
   if (!(properties.get<Properties>().cooperativeMatrixSupportedStages & vk::ShaderStageFlagBits::eCompute) ||
       !support.has(kCooperativeMatrixKhr))
     return {};
+  // Products whose sums saturate are listed beside the same ones without.
   for (const vk::CooperativeMatrixPropertiesKHR& p : device.getCooperativeMatrixPropertiesKHR())
-    add(matrices, MatrixExtension::khr, p, static_cast<int>(p.ResultType));
+    if (!p.saturatingAccumulation) add(matrices, MatrixExtension::khr, p, static_cast<int>(p.ResultType));
 #endif
   return matrices;
 }
@@ -112,6 +114,8 @@ void fill_cooperative_matrices(DeviceCaps& caps, const vk::raii::PhysicalDevice&
         marks->begin({AttemptKind::cooperative_query, "", "was asked for its cooperative matrices"}));
   if (khr && obstacle.empty()) caps.cooperative_matrices = khr_matrices(device, support);
   if (nv && caps.cooperative_matrices.empty()) caps.cooperative_matrices = nv_matrices(device, support);
+  // A shader with matrices of bytes has integers of 8 bits.
+  if (!support.has(kShaderInt8)) std::erase_if(caps.cooperative_matrices, multiplies_bytes);
   if (!caps.cooperative_matrices.empty())
     obstacle.clear();
   else if (obstacle.empty())

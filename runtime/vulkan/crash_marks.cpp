@@ -23,8 +23,8 @@ using platform::JsonValue;
 
 constexpr uint32_t kCrashesVersion = 1;
 constexpr uint64_t kMostMarkBytes = uint64_t{1} << 24;
-constexpr const char* kKindNames[] = {"cooperative_query", "pipeline_cache", "pipeline", "dispatch",
-                                      "cooperative_product"};
+constexpr const char* kKindNames[] = {"cooperative_query", "pipeline_cache",      "pipeline",
+                                      "dispatch",          "cooperative_product", "cooperative_byte_product"};
 
 // Another driver or version of Vellum may survive what this one did not.
 std::string marks_key(const DeviceCaps& caps) {

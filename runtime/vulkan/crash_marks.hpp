@@ -23,11 +23,12 @@ namespace vellum::gpu {
 // concern a shader, Attempt::id is its name: all variants of the shader count as one, because another variant
 // may crash the next process.
 enum class AttemptKind : uint8_t {
-  cooperative_query,    // querying the shapes of cooperative matrices
-  pipeline_cache,       // creating a pipeline cache with stored data
-  pipeline,             // compiling a pipeline
-  dispatch,             // the first dispatch of a kernel, in its check
-  cooperative_product,  // the check of cooperative matrices
+  cooperative_query,         // querying the shapes of cooperative matrices
+  pipeline_cache,            // creating a pipeline cache with stored data
+  pipeline,                  // compiling a pipeline
+  dispatch,                  // the first dispatch of a kernel, in its check
+  cooperative_product,       // the check of cooperative matrices
+  cooperative_byte_product,  // the same of bytes
 };
 
 // One call that a driver may not survive.

@@ -37,6 +37,8 @@ inline constexpr Feature kStorageBuffer16Bit = VELLUM_CORE_FEATURE(
     PhysicalDevice16BitStorageFeatures, storageBuffer16BitAccess, PhysicalDeviceVulkan11Features);
 inline constexpr Feature kShaderFloat16 = VELLUM_CORE_FEATURE(PhysicalDeviceShaderFloat16Int8Features,
                                                               shaderFloat16, PhysicalDeviceVulkan12Features);
+inline constexpr Feature kShaderInt8 =
+    VELLUM_CORE_FEATURE(PhysicalDeviceShaderFloat16Int8Features, shaderInt8, PhysicalDeviceVulkan12Features);
 inline constexpr Feature kMemoryModel = VELLUM_CORE_FEATURE(
     PhysicalDeviceVulkanMemoryModelFeatures, vulkanMemoryModel, PhysicalDeviceVulkan12Features);
 inline constexpr Feature kMemoryModelDeviceScope = VELLUM_CORE_FEATURE(

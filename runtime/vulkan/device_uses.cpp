@@ -1,5 +1,6 @@
 #include "vulkan/device_uses.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "vulkan/cooperative_matrices.hpp"
@@ -7,13 +8,15 @@
 namespace vellum::gpu {
 namespace {
 
-Use cooperative_matrices_use([[maybe_unused]] MatrixExtension extension) {
+// `matrices`: those of the device, all of one extension.
+Use cooperative_matrices_use(const std::vector<CooperativeMatrix>& matrices) {
   Use use{"products of cooperative matrices"};
   // With the memory model, atomics and barriers of the device's scope need a feature of their own, in all
   // shaders.
   use.features = {kMemoryModel, kMemoryModelDeviceScope};
+  if (std::ranges::any_of(matrices, multiplies_bytes)) use.features.push_back(kShaderInt8);
 #ifdef VK_KHR_cooperative_matrix
-  if (extension == MatrixExtension::khr) {
+  if (matrices.front().extension == MatrixExtension::khr) {
     use.extensions.push_back(kCooperativeMatrixKhrName);
     use.features.push_back(kCooperativeMatrixKhr);
     return use;
@@ -84,7 +87,7 @@ std::vector<Use> device_uses(const PhysicalDevice& device, const DeviceCaps& cap
     uses.push_back({"the memory that is left", false, {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME}});
   // The caps may claim more than the device has (ContextOptions::adjust_caps).
   if (!caps.cooperative_matrices.empty() && !device.caps.cooperative_matrices.empty())
-    uses.push_back(cooperative_matrices_use(device.caps.cooperative_matrices.front().extension));
+    uses.push_back(cooperative_matrices_use(device.caps.cooperative_matrices));
   return uses;
 }
 

@@ -21,6 +21,14 @@ TENSOR_IN(residual)
 #endif
 #include "residual.glsl"
 #include "scale.glsl"
+#ifdef DOT_PRODUCTS  // sums are integers of bytes, four or more of which are multiplied at once
+#define TILE_S 1
+#include "fixed_point.glsl"
+#include "scaled_sums.glsl"
+#include "byte_words.glsl"
+SLICES_OF_TENSOR(x)
+WORDS_OF_SLICES(x)
+#endif
 
 int first_pixel, first_output;  // first pixel and first output slice of the workgroup
 int pixels, input_slices, output_slices, taps;
@@ -90,13 +98,15 @@ ivec2 shift_of(int tap) {
 struct TexelOfX {
   ivec4 there;
   bool wanted;
+  bool exists;  // false beyond the last slice or tap
 };
 // Returns the texel of slice `of_step` of this step for load i of A.
 TexelOfX texel_of_x(int i, int of_step) {
   ivec2 at = slice_and_tap(of_step);
   ivec3 wanted = ivec3(pixel_a[i].xy + shift_of(at.y), at.x);
   ivec3 there = ivec3(clamp(wanted.xy, ivec2(0), x_shape.xy - 1), min(wanted.z, input_slices - 1));
-  return TexelOfX(ivec4(there, pixel_a[i].z), wanted_a[i] && there == wanted && at.y < taps);
+  bool exists = at.x < input_slices && at.y < taps;
+  return TexelOfX(ivec4(there, pixel_a[i].z), wanted_a[i] && there == wanted && exists, exists);
 }
 // Returns (channel, output slice, tap) of channel `of_step` of this step.
 ivec3 texel_of_w(int of_step, int output_slice) {
@@ -105,28 +115,55 @@ ivec3 texel_of_w(int of_step, int output_slice) {
 }
 
 #ifdef BYTE_WEIGHTS
+#ifndef DOT_PRODUCTS
 WORDS_OF_TEXELS(w)
-// Returns four words after the weights: the biases of an output slice, or, from output_slices on, its scales.
-vec4 words_after_weights(int i, int grid_width) {
-  ivec2 at = divide(4 * i, grid_width);
+#endif
+// Returns four words after the weights: of an output slice its biases, from output_slices on its scales, and so on.
+uvec4 words_after_weights(int i) {
+  ivec2 at = divide(4 * i, 4 * input_slices);
   uvec4 words;
-  [[unroll]] for (int c = 0; c < 4; ++c) words[c] = load_word_w(at.y + c, output_slices * taps + at.x, grid_width);
-  return uintBitsToFloat(words);
+  [[unroll]] for (int c = 0; c < 4; ++c) words[c] = load_word_w(at.y + c, output_slices * taps + at.x, 4 * input_slices);
+  return words;
+}
+#endif
+
+// Returns the results of the sums of an output slice, with bias.
+#if defined(DOT_PRODUCTS)
+vec4 results_of(ivec4 v, int slice) {
+#ifdef FIXED_POINT
+  channel_bias[0] = ivec4(words_after_weights(slice));
+  channel_multiplier[0] = ivec4(words_after_weights(slice + output_slices));
+  channel_shift[0] = ivec4(words_after_weights(slice + 2 * output_slices));
+#else
+  channel_bias[0] = uintBitsToFloat(words_after_weights(slice));
+  channel_scale[0] = uintBitsToFloat(words_after_weights(slice + output_slices));
+#ifdef SUM_SCALE
+  complete_scale(0);
+#endif
+#endif
+  // The zero point of x times the sum of the weights is part of each sum of products.
+  ivec4 weights = ivec4(words_after_weights(slice + CHANNEL_WORDS * output_slices));
+  return scaled(0, v - word_zero_x() * weights);
+}
+#elif defined(BYTE_WEIGHTS)
+vec4 results_of(vec4 v, int slice) {
+  return (v + uintBitsToFloat(words_after_weights(slice))) * uintBitsToFloat(words_after_weights(slice + output_slices));
+}
+#else
+vec4 results_of(vec4 v, int slice) {
+  ivec2 bias_at = divide(slice, 4 * input_slices);
+  return v + load_w(bias_at.y, output_slices * taps + bias_at.x, 4 * input_slices);
 }
 #endif
 
 // Adds bias and residual to the four sums of a pixel, and stores them.
-void finish(int row, int quad, vec4 v) {
+#ifndef SUMS
+#define SUMS vec4
+#endif
+void finish(int row, int quad, SUMS v) {
   int pixel = first_pixel + row, slice = first_output + quad;
   if (pixel >= pixels || slice >= output_slices) return;
   ivec3 at = pixel_at(pixel);
-  int grid_width = 4 * input_slices;
-#ifdef BYTE_WEIGHTS
-  v = (v + words_after_weights(slice, grid_width)) * words_after_weights(slice + output_slices, grid_width);
-#else
-  ivec2 bias_at = divide(slice, grid_width);
-  v += load_w(bias_at.y, output_slices * taps + bias_at.x, grid_width);
-#endif
   ivec4 p = ivec4(at.xy, slice, at.z);
-  store_y(p, activate(with_residual(v, p)));
+  store_y(p, activate(with_residual(results_of(v, slice), p)));
 }

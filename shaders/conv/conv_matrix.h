@@ -1,4 +1,4 @@
-// Parameters of conv_cooperative.comp and conv_block.comp.
+// Parameters of conv_cooperative.comp, conv_bytes_cooperative.comp and conv_block.comp.
 #pragma once
 
 #include "shaders/common/parameters.h"

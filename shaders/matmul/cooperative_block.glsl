@@ -10,33 +10,33 @@
 //
 // After including this file, a kernel defines these and includes cooperative_main.glsl:
 //   bool start()                           returns false if the workgroup has no work
-//   bool fetch()                           loads this invocation's operands of the next step, eight halves at place_a(i) and
+//   bool fetch()                           loads this invocation's operands of the next step, GROUP factors at place_a(i) and
 //                                          place_b(i), into next_a[i] and next_b[i]; returns false after the last step, the
 //                                          same in all invocations of a workgroup
-//   void finish(int row, int quad, vec4 v) receives four sums of the block, which may be beyond the result
+//   void finish(int row, int quad, SUMS v) receives four sums of the block, which may be beyond the result
 
 const int BLOCK_M = MATRIX_M * TILE_M * SUBGROUPS_M, BLOCK_N = MATRIX_N * TILE_N * SUBGROUPS_N;
 #ifdef A_COLUMNS
-const int ROWS_A = STEP_K, EIGHTS_A = BLOCK_M / 8;
+const int ROWS_A = STEP_K, GROUPS_A = BLOCK_M / GROUP;
 #else
-const int ROWS_A = BLOCK_M, EIGHTS_A = STEP_K / 8;
+const int ROWS_A = BLOCK_M, GROUPS_A = STEP_K / GROUP;
 #endif
 #ifdef B_COLUMNS
-const int ROWS_B = BLOCK_N, EIGHTS_B = STEP_K / 8;
+const int ROWS_B = BLOCK_N, GROUPS_B = STEP_K / GROUP;
 #else
-const int ROWS_B = STEP_K, EIGHTS_B = BLOCK_N / 8;
+const int ROWS_B = STEP_K, GROUPS_B = BLOCK_N / GROUP;
 #endif
-// An unused uvec4 between rows avoids bank conflicts.
-const int ROW_A = EIGHTS_A + 1, ROW_B = EIGHTS_B + 1;
-const int LOADS_A = (ROWS_A * EIGHTS_A + WORKGROUP_X - 1) / WORKGROUP_X;
-const int LOADS_B = (ROWS_B * EIGHTS_B + WORKGROUP_X - 1) / WORKGROUP_X;
+// An unused vector between rows avoids bank conflicts.
+const int ROW_A = GROUPS_A + 1, ROW_B = GROUPS_B + 1;
+const int LOADS_A = (ROWS_A * GROUPS_A + WORKGROUP_X - 1) / WORKGROUP_X;
+const int LOADS_B = (ROWS_B * GROUPS_B + WORKGROUP_X - 1) / WORKGROUP_X;
 const int QUADS_C = MATRIX_M * MATRIX_N / 4, LANES_C = PARTS * SUBGROUP, ROUNDS_C = (QUADS_C + LANES_C - 1) / LANES_C;
 
-shared uvec4 a_rows[ROWS_A * ROW_A];
-shared uvec4 b_rows[ROWS_B * ROW_B];
-shared float c_rows[PARTS * SUBGROUPS_M * SUBGROUPS_N * 4 * QUADS_C];
+shared VECTOR a_rows[ROWS_A * ROW_A];
+shared VECTOR b_rows[ROWS_B * ROW_B];
+shared SUM c_rows[PARTS * SUBGROUPS_M * SUBGROUPS_N * 4 * QUADS_C];
 
-uvec4 next_a[LOADS_A], next_b[LOADS_B];
+VECTOR next_a[LOADS_A], next_b[LOADS_B];
 
 // Returns (row, column) of element i of rows x columns.
 ivec2 place(int i, int rows, int columns) {
@@ -46,12 +46,12 @@ ivec2 place(int i, int rows, int columns) {
   return ivec2(i % rows, i / rows);
 #endif
 }
-// Returns (row of shared memory, group of eight halves in it). Groups after the last are loaded but not
+// Returns (row of shared memory, group of factors in it). Groups after the last are loaded but not
 // stored.
 ivec2 place_a(int i) {
-  return place((int(gl_LocalInvocationIndex) + i * WORKGROUP_X) % (ROWS_A * EIGHTS_A), ROWS_A, EIGHTS_A);
+  return place((int(gl_LocalInvocationIndex) + i * WORKGROUP_X) % (ROWS_A * GROUPS_A), ROWS_A, GROUPS_A);
 }
 ivec2 place_b(int i) {
-  return place((int(gl_LocalInvocationIndex) + i * WORKGROUP_X) % (ROWS_B * EIGHTS_B), ROWS_B, EIGHTS_B);
+  return place((int(gl_LocalInvocationIndex) + i * WORKGROUP_X) % (ROWS_B * GROUPS_B), ROWS_B, GROUPS_B);
 }
 

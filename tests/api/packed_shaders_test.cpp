@@ -45,6 +45,41 @@ TEST_F(PackedShaders, HoldsShadersWithAndWithoutCooperativeMatrices) {
   EXPECT_EQ(packed_for({{.m = 16, .n = 16, .k = 16}}) > without, gpu::knows_khr_cooperative_matrix());
 }
 
+// Those of bytes may be wrong where those of halves are right.
+TEST_F(PackedShaders, HoldsShadersWithoutCooperativeMatricesOfBytes) {
+  OnnxModel model;
+  model.input("x", {1, 128, 32, 32}).initializer("w", random_tensor({128, 128, 1, 1}, 1, -1.0f, 1.0f));
+  model.initializer("s", HostTensor::f32({}, std::array{1.0f / 64}));
+  model.initializer("z", HostTensor::from<int64_t>(DType::u8, {}, std::array{int64_t{128}}));
+  for (const char* name : {"x", "w"}) {
+    const std::string q = std::string(name) + "q", r = std::string(name) + "r";
+    model.node("QuantizeLinear", {name, "s", "z"}, {q}).node("DequantizeLinear", {q, "s", "z"}, {r});
+  }
+  const auto file = save(model.node("Conv", {"xr", "wr"}, {"y"}).output("y"));
+  DeviceCaps caps;
+  caps.type = DeviceType::discrete_gpu;
+  caps.subgroup_size = 32;
+  caps.fp16_arithmetic = caps.full_subgroups = true;
+  const CooperativeMatrix halves{.extension = MatrixExtension::nv, .m = 16, .n = 16, .k = 16};
+  CooperativeMatrix bytes = halves;
+  bytes.a = bytes.b = MatrixElement::s8;
+  bytes.c = bytes.result = MatrixElement::s32;
+  caps.cooperative_matrices = {halves, bytes};
+  pack(file, folder / "packed", Caps::parse(to_json(caps), "caps.json"), {.precision = Precision::fp16});
+  const Model packed = Model::load(folder / "packed");
+  for (const bool with_bytes : {true, false}) {
+    if (!with_bytes) remove_products(caps, MatrixFactors::bytes);
+    const Program program =
+        compile(impl(packed)->graph, caps, compile_options({.precision = Precision::fp16}), Stage::program)
+            .program;
+    EXPECT_TRUE(
+        uses_cooperative_matrices(program, with_bytes ? MatrixFactors::bytes : MatrixFactors::halves));
+    EXPECT_TRUE(impl(packed)->packed->has_shaders_of(program));
+  }
+  for (const Program& program : programs_of_cooperative_check(caps))
+    EXPECT_TRUE(impl(packed)->packed->has_shaders_of(program));
+}
+
 TEST_F(PackedShaders, HoldsTheShadersOfFrames) {
   const auto file = save(small_model());
   const Caps caps = Caps::android_baseline_2022();

@@ -63,12 +63,32 @@ DeviceCaps with_matrices() {
   return caps;
 }
 
+const CooperativeMatrix kBytes{.m = 16,
+                               .n = 16,
+                               .k = 32,
+                               .a = MatrixElement::s8,
+                               .b = MatrixElement::s8,
+                               .c = MatrixElement::s32,
+                               .result = MatrixElement::s32};
+
 TEST(CapsJson, CooperativeMatricesAreReadBack) {
   const DeviceCaps caps = with_matrices();
   const DeviceCaps read = caps_from_json(to_json(caps), "caps.json");
   EXPECT_EQ(read.cooperative_matrices, caps.cooperative_matrices);
   EXPECT_TRUE(read.subgroup_broadcast && read.full_subgroups);
   EXPECT_EQ(cooperative_summary(read), "KHR 16x8x32") << "of halves, in fp32, by a subgroup";
+}
+
+TEST(CapsJson, CooperativeMatricesOfBytesAreNamed) {
+  DeviceCaps caps = with_matrices();
+  caps.cooperative_matrices.push_back(kBytes);
+  EXPECT_EQ(byte_products(caps), std::vector{kBytes});
+  EXPECT_EQ(cooperative_summary(caps), "KHR 16x8x32; of bytes 16x16x32");
+  remove_products(caps, MatrixFactors::halves);
+  EXPECT_EQ(cooperative_summary(caps), "KHR of bytes 16x16x32");
+  remove_products(caps, MatrixFactors::bytes);
+  EXPECT_EQ(caps.cooperative_matrices.size(), 3u);
+  EXPECT_TRUE(cooperative_summary(caps).starts_with("no: none of halves"));
 }
 
 TEST(CapsJson, FilesThatKnowNothingOfSubgroupsAreReadAsWithoutThem) {

@@ -98,9 +98,18 @@ inline std::vector<std::pair<std::string, DeviceCaps>> scoreboard_devices() {
     list.emplace_back(name, caps_from_json(text_of(path), path.string()));
   }
   for (const ScoreboardGpu& gpu : kGpus) list.emplace_back(gpu.name, caps_of(gpu));
-  DeviceCaps matrices = caps_of(kGpus[std::size(kGpus) - 1]);
-  matrices.cooperative_matrices = {{.m = 16, .n = 16, .k = 16}};
-  list.emplace_back("ga102-matrices", matrices);
+  // As the drivers of these GPUs list them: NVIDIA's of an H200 (caps/nvidia_h200.json), and RADV for gfx11
+  // (radv_GetPhysicalDeviceCooperativeMatrixPropertiesKHR).
+  const CooperativeMatrix halves{.m = 16, .n = 16, .k = 16};
+  CooperativeMatrix bytes = halves;
+  bytes.a = bytes.b = MatrixElement::s8;
+  bytes.c = bytes.result = MatrixElement::s32;
+  for (const ScoreboardGpu& gpu : {kGpus[std::size(kGpus) - 1], kGpus[0]}) {
+    DeviceCaps matrices = caps_of(gpu);
+    bytes.k = gpu.vendor_id == kNvidia ? 32 : 16;
+    matrices.cooperative_matrices = {halves, bytes};
+    list.emplace_back(std::string(gpu.name) + "-matrices", matrices);
+  }
   return list;
 }
 

@@ -140,7 +140,8 @@ std::vector<Program> programs_of(const SmallOperator& small, const DeviceCaps& c
 TEST(FirstUseCheck, KnowsASmallOperatorForTheKernelsOfNetworks) {
   const std::set<std::string> without{
       // Checked by themselves (exec/cooperative_check.hpp), or with products of computed weights.
-      "attention_matrices", "attention_pack", "conv_cooperative", "matmul_cooperative", "pack_weights",
+      "attention_matrices", "attention_pack", "conv_bytes_cooperative", "conv_cooperative",
+      "matmul_cooperative", "pack_weights",
       // Shaders of integers and bytes, and of applications' frames, pictures and images.
       "contract_tile", "frame", "picture", "pick_channels", "quantize", "round_float", "step_end",
       "store_image", "strided_words",

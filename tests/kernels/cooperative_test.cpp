@@ -133,7 +133,7 @@ TEST_F(OnCooperativeMatrices, SumsDoNotOverflow) {
 TEST_F(OnCooperativeMatrices, TheCheckOfTheDevicePasses) {
   gpu::ContextOptions options = test_context_options();
   options.adjust_caps = taken_for_a_gpu;
-  EXPECT_TRUE(cooperative_products_are_right(gpu::Context::create(options)));
+  EXPECT_TRUE(cooperative_products_are_right(gpu::Context::create(options), MatrixFactors::halves));
 }
 
 // A device that claims what it cannot do.
@@ -142,7 +142,10 @@ TEST(CooperativeMatrices, TheCheckOfTheDeviceFailsWithAWarning) {
   gpu::ContextOptions options = test_context_options();
   options.adjust_caps = [](const DeviceCaps& caps) {
     DeviceCaps claims = caps;
-    claims.cooperative_matrices = {{.m = 8, .n = 8, .k = 8}};
+    CooperativeMatrix bytes{.m = 8, .n = 8, .k = 16};
+    bytes.a = bytes.b = MatrixElement::s8;
+    bytes.c = bytes.result = MatrixElement::s32;
+    claims.cooperative_matrices = {{.m = 8, .n = 8, .k = 8}, bytes};
     claims.full_subgroups = true;
     claims.type = DeviceType::discrete_gpu;
     return claims;
@@ -150,9 +153,11 @@ TEST(CooperativeMatrices, TheCheckOfTheDeviceFailsWithAWarning) {
   const std::shared_ptr<gpu::Context> context = gpu::Context::create(options);
   if (!context->device_caps().full_subgroups) GTEST_SKIP() << "no full subgroups";
   CooperativeCheck check;
-  EXPECT_FALSE(check.passes(context));
-  EXPECT_FALSE(check.passes(context));
+  EXPECT_FALSE(check.passes(context, MatrixFactors::halves));
+  EXPECT_FALSE(check.passes(context, MatrixFactors::halves));
+  EXPECT_FALSE(check.passes(context, MatrixFactors::bytes));
   EXPECT_EQ(logged_messages_containing("products of cooperative matrices fail"), 1u);
+  EXPECT_EQ(logged_messages_containing("products of cooperative matrices of bytes fail"), 1u);
 }
 
 // --- Which way is taken, without a device ---

@@ -143,7 +143,7 @@ TEST(FixedPoint, SumsBeforeAResidual) {
     expect_integers_of_host(layer);
 }
 
-// Cooperative matrices add up floats.
+// Cooperative matrices of halves add up floats.
 TEST(FixedPoint, NoCooperativeMatrices) {
   DeviceCaps caps = caps_as_gpu(kNvidia);
   caps.cooperative_matrices = {{.m = 16, .n = 16, .k = 16}};

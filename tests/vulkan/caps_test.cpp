@@ -186,6 +186,9 @@ TEST(Caps, TheMemoryModelIsEnabledWithTheDevicesScope) {
   };
   EXPECT_TRUE(enables(gpu::kMemoryModel));
   EXPECT_TRUE(enables(gpu::kMemoryModelDeviceScope));
+  EXPECT_FALSE(enables(gpu::kShaderInt8));
+  device.caps.cooperative_matrices.push_back({.a = MatrixElement::s8, .b = MatrixElement::s8});
+  EXPECT_TRUE(enables(gpu::kShaderInt8)) << "which shaders of these matrices use";
 }
 
 TEST(Caps, TraitsFollowTheVendor) {

@@ -42,8 +42,12 @@ std::vector<KernelCandidate> conv_candidates(const ConvProblem& problem, const D
   if (problem.is_depthwise()) return depthwise_candidates(problem, caps);
   if (problem.is_pointwise()) return pointwise_candidates(problem, caps);
   std::vector<KernelCandidate> all = direct_candidates(problem, caps);
-  if (problem.adds_integers || problem.narrow) return all;
+  if (problem.narrow) return all;
   const double us_cost = cost_of_microsecond(all);
+  if (problem.adds_integers) {
+    std::ranges::move(matrix_candidates(problem, caps, us_cost), std::back_inserter(all));
+    return all;
+  }
   std::ranges::move(group_candidates(problem, caps), std::back_inserter(all));
   std::ranges::move(matrix_candidates(problem, caps, us_cost), std::back_inserter(all));
   std::ranges::move(winograd_candidates(problem, caps), std::back_inserter(all));

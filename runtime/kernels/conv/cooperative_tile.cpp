@@ -12,24 +12,31 @@
 namespace vellum {
 namespace {
 
-constexpr int64_t kStep = 32;
+constexpr int64_t kStepBytes = 64;  // of a row of an operand
 
-// Returns whether the shader can use the matrix: it loads eight halves and stores four floats in an
+int64_t factor_bytes(const CooperativeMatrix& matrix) { return multiplies_bytes(matrix) ? 1 : 2; }
+int64_t least_step(const CooperativeMatrix& matrix) { return kStepBytes / factor_bytes(matrix); }
+
+// Returns whether the shader can use the matrix: it loads eight or sixteen factors and stores four sums in an
 // invocation at a time, and the matrix must fit in the registers of a subgroup.
 bool is_usable(const CooperativeMatrix& matrix) {
-  const bool whole_steps = kStep % matrix.k == 0 || matrix.k % kStep == 0;
-  return matrix.n % 8 == 0 && matrix.k % 8 == 0 && whole_steps && matrix.m <= 64 && matrix.n <= 64 &&
-         matrix.k <= 128;
+  const int64_t step = least_step(matrix);
+  const bool whole_steps = step % matrix.k == 0 || matrix.k % step == 0;
+  return matrix.n % (multiplies_bytes(matrix) ? 4 : 8) == 0 && matrix.k % 8 == 0 && whole_steps &&
+         matrix.m <= 64 && matrix.n <= 64 && matrix.k <= 4 * step;
 }
 
-// Returns 16 x 16 x 16 if the device has it: it needs the fewest loads for its products, and all desktop GPUs
-// have it. Otherwise returns the matrix with the most products.
-std::optional<CooperativeMatrix> choose_matrix(const DeviceCaps& caps) {
+}  // namespace
+
+// 16 x 16 needs the fewest loads for its products, and all desktop GPUs have it. Otherwise the matrix with
+// the most products.
+std::optional<CooperativeMatrix> matrix_for_tiles(const DeviceCaps& caps, MatrixFactors factors) {
   std::optional<CooperativeMatrix> best;
   const auto rank = [](const CooperativeMatrix& x) {
-    return x.m == 16 && x.n == 16 && x.k == 16 ? UINT64_MAX : uint64_t{x.m} * x.n * x.k;
+    const bool is_common = x.m == 16 && x.n == 16 && (x.k == 16 || (multiplies_bytes(x) && x.k == 32));
+    return is_common ? UINT64_MAX : uint64_t{x.m} * x.n * x.k;
   };
-  for (const CooperativeMatrix& matrix : half_products(caps))
+  for (const CooperativeMatrix& matrix : products_of(caps, factors))
     if (is_usable(matrix) && (!best || rank(matrix) > rank(*best))) best = matrix;
   return best;
 }
@@ -40,20 +47,29 @@ bool fits(const CooperativeTile& tile, const DeviceCaps& caps) {
          static_cast<uint64_t>(tile.shared_memory_bytes()) <= caps.max_shared_memory_bytes;
 }
 
-}  // namespace
-
 int64_t CooperativeTile::blocks(int64_t rows, int64_t columns) const {
   return divide_up(rows, pixels()) * divide_up(columns, channels());
 }
 
-int64_t CooperativeTile::step() const { return parts * std::max<int64_t>(kStep, matrix.k); }
+int64_t CooperativeTile::step() const { return parts * std::max<int64_t>(least_step(matrix), matrix.k); }
 
+// Every row is followed by an unused vector.
 int64_t CooperativeTile::shared_memory_bytes() const {
-  // In units of uvec4. Every row is followed by one uvec4 of padding; the rows may be columns of the operand.
+  const int64_t sums = 4 * subgroups() * int64_t{matrix.m} * matrix.n;
+  if (multiplies_bytes()) {
+    const int64_t vector = matrix.k % 16 == 0 ? 16 : 8;
+    return (pixels() + channels()) * (step() + vector) + sums;
+  }
+  // In units of uvec4. The rows may be columns of the operand.
   const int64_t a = pixels() * step() / 8 + std::max(pixels(), step());
   const int64_t b = step() * channels() / 8 + std::max(channels(), step());
-  const int64_t c = subgroups() * (int64_t{matrix.m} * matrix.n / 4);  // vec4
-  return 16 * (a + b + c);
+  return 16 * (a + b) + sums;
+}
+
+KernelName CooperativeTile::name() const {
+  std::string block = std::to_string(pixels()) + "x" + std::to_string(channels());
+  if (parts > 1) block += " by " + std::to_string(subgroups());
+  return {multiplies_bytes() ? kByteMatrixAlgorithm : kCooperativeAlgorithm, block};
 }
 
 namespace {
@@ -93,19 +109,13 @@ double predicted_us(const TimedTile& timed, const CooperativeTile& tile, const M
   return static_cast<double>(problem.steps(tile.step())) * (timed.step_us + timed.more_us * together);
 }
 
-KernelName name_of(const CooperativeTile& tile) {
-  std::string block = std::to_string(tile.pixels()) + "x" + std::to_string(tile.channels());
-  if (tile.parts > 1) block += " by " + std::to_string(tile.subgroups());
-  return {kCooperativeAlgorithm, block};
-}
-
 }  // namespace
 
 std::vector<ParameterCandidate<CooperativeTile>> cooperative_tiles(const DeviceCaps& caps,
                                                                    const MatrixProblem& problem) {
   if (problem.precision != Precision::fp16) return {};
   if (!device_traits(caps).cooperative_matrices) return {};
-  const std::optional<CooperativeMatrix> matrix = choose_matrix(caps);
+  const std::optional<CooperativeMatrix> matrix = matrix_for_tiles(caps, MatrixFactors::halves);
   if (!matrix || !caps.full_subgroups || problem.summed() < matrix->k || problem.outputs < 8) return {};
   std::vector<ParameterCandidate<CooperativeTile>> candidates;
   std::vector<double> us;
@@ -113,7 +123,7 @@ std::vector<ParameterCandidate<CooperativeTile>> cooperative_tiles(const DeviceC
     const CooperativeTile tile{*matrix, timed.matrices, timed.side, timed.parts};
     if (!fits(tile, caps)) continue;
     us.push_back(predicted_us(timed, tile, problem, caps));
-    candidates.push_back({name_of(tile), relative_cost_of(problem, caps), tile});
+    candidates.push_back({tile.name(), relative_cost_of(problem, caps), tile});
   }
   const double least = us.empty() ? 0 : *std::ranges::min_element(us);
   for (size_t i = 0; i < us.size(); ++i) candidates[i].predicted_cost *= us[i] / least;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,10 @@ namespace vellum {
 // computes `matrices` x `matrices` matrices. With split-K the workgroup has `parts` times as many subgroups:
 // each group of side x side sums a share of the input channels, and the workgroup reduces the partial sums.
 struct CooperativeTile {
-  CooperativeMatrix matrix;
+  CooperativeMatrix matrix;                   // its factors are halves or bytes
   int64_t matrices = 1, side = 2, parts = 1;  // parts: split-K factor; 1: no split
 
+  bool multiplies_bytes() const { return vellum::multiplies_bytes(matrix); }
   int64_t subgroups() const { return side * side * parts; }
   // Pixels and channels of a block.
   int64_t pixels() const { return side * matrices * matrix.m; }
@@ -27,11 +29,19 @@ struct CooperativeTile {
   int64_t blocks(int64_t rows, int64_t columns) const;  // blocks for `rows` pixels and `columns` channels
   int64_t step() const;                                 // input channels in shared memory at a time
   int64_t shared_memory_bytes() const;                  // that the shader declares
+  KernelName name() const;
 };
 
 inline constexpr const char* kCooperativeAlgorithm = "cooperative";
+inline constexpr const char* kByteMatrixAlgorithm = "cooperative bytes";
 
-// Returns the tiles that the device can run, with their predicted costs (tile.hpp). Returns none if
+// Returns the matrix of these factors that tiles have: 16 x 16, with 16 halves or 32 bytes a row, if the
+// device has it. Returns nothing if the kernels can use none.
+std::optional<CooperativeMatrix> matrix_for_tiles(const DeviceCaps& caps, MatrixFactors factors);
+// Returns whether a workgroup of the device can compute the tile.
+bool fits(const CooperativeTile& tile, const DeviceCaps& caps);
+
+// Returns the tiles of halves that the device can run, with their predicted costs (tile.hpp). Returns none if
 // cooperative matrices do not suit the device or the problem.
 std::vector<ParameterCandidate<CooperativeTile>> cooperative_tiles(const DeviceCaps& caps,
                                                                    const MatrixProblem& problem);

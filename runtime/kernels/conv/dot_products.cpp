@@ -23,18 +23,19 @@ bool multiplies_bytes(const Lowering& lowering, const ByteWeights& bytes) {
   return bytes.fixed_point || bytes.x_step != 0.0f;
 }
 
-// Returns whether kernels may multiply the result of in_steps(), which may be null, by dot products for which
-// the device has instructions. `products`: the products of a sum.
-bool has_dot_products(const Lowering& lowering, const ByteWeightsPointer& bytes, int64_t products) {
+}  // namespace
+
+bool accelerates_dot_products(const DeviceCaps& caps) { return accelerated(caps) != DotProducts::none; }
+
+bool can_multiply_bytes(const Lowering& lowering, const ByteWeightsPointer& bytes, int64_t products) {
   constexpr int64_t kMostProducts = int64_t{1} << 15;  // of at most 255 * 255, within 31 bits
-  if (accelerated(lowering.caps()) == DotProducts::none || !bytes || products > kMostProducts) return false;
+  if (!bytes || products > kMostProducts) return false;
   return bytes->bits == 8 && !bytes->blocks && multiplies_bytes(lowering, *bytes);
 }
 
-}  // namespace
-
 ByteWeightsPointer in_dot_products(Lowering& lowering, const ByteWeightsPointer& bytes, int64_t products) {
-  if (!has_dot_products(lowering, bytes, products)) return bytes;
+  if (!accelerates_dot_products(lowering.caps()) || !can_multiply_bytes(lowering, bytes, products))
+    return bytes;
   const bool uses = lowering.best_of<bool>(
       {{.name = {"dot products"}, .parameters = true}, {{"products of floats"}, kOnlyIfMeasured, false}});
   if (!uses) return bytes;

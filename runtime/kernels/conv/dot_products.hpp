@@ -9,6 +9,13 @@
 
 namespace vellum {
 
+// Returns whether the device has instructions for dot products of bytes.
+bool accelerates_dot_products(const DeviceCaps& caps);
+
+// Returns whether the node being lowered multiplies bytes of its input by the result of in_steps(), which may
+// be null, and sums of so many products fit in 32 bits.
+bool can_multiply_bytes(const Lowering& lowering, const ByteWeightsPointer& bytes, int64_t products);
+
 // Returns the result of in_steps(), which may be null, for a kernel that can multiply by dot products: with
 // dot_products if the device has instructions for them, unless it was measured that floats are faster.
 // Returns other weights as they are. `products`: the products of a sum. Call it before reading inputs.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/conv/byte_matrices.hpp"
 #include "kernels/conv/result_table.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
@@ -14,19 +15,31 @@ namespace {
 
 void emit_matrix(Lowering& lowering, const ConvProblem& problem, const MatrixTile& tile) {
   ConvWeights weights = conv_weights(lowering, 1, problem.window.taps(), 1);
-  if (reads_bytes(tile)) weights.bytes = byte_weights(lowering);
+  if (multiplies_bytes(tile))
+    weights.bytes = for_byte_matrices(in_steps(lowering, byte_weights(lowering), problem.activation));
+  else if (reads_bytes(tile))
+    weights.bytes = byte_weights(lowering);
   const ConvExtras extras{.residual = read_residual(lowering)};
   const TensorId x = lowering.read(0, Layout::channels4), y = lowering.write(0, Layout::channels4);
   dispatch_matrix(lowering, x, y, weights, tile, problem.window, problem.activation,
                   conv_values(lowering, weights), extras);
 }
 
-const char* shader_of(const CooperativeTile&) { return "conv_cooperative"; }
+const char* shader_of(const CooperativeTile& tile) {
+  return tile.multiplies_bytes() ? "conv_bytes_cooperative" : "conv_cooperative";
+}
 const char* shader_of(const BlockTile&) { return "conv_block"; }
 
 }  // namespace
 
-bool reads_bytes(const MatrixTile& tile) { return std::holds_alternative<BlockTile>(tile); }
+bool reads_bytes(const MatrixTile& tile) {
+  return std::holds_alternative<BlockTile>(tile) || multiplies_bytes(tile);
+}
+
+bool multiplies_bytes(const MatrixTile& tile) {
+  const auto* cooperative = std::get_if<CooperativeTile>(&tile);
+  return cooperative && cooperative->multiplies_bytes();
+}
 
 std::vector<ParameterCandidate<MatrixTile>> matrix_tiles(const DeviceCaps& caps, const MatrixProblem& problem,
                                                          double us_cost) {
@@ -35,7 +48,10 @@ std::vector<ParameterCandidate<MatrixTile>> matrix_tiles(const DeviceCaps& caps,
   const auto add = [&](const auto& tile) {
     tiles.push_back({tile.name, tile.predicted_cost, tile.parameters});
   };
-  std::ranges::for_each(cooperative_tiles(caps, problem), add);
+  std::ranges::for_each(byte_matrix_tiles(caps, problem, us_cost), add);
+  if (problem.adds_integers) return tiles;
+  // Matrices of bytes load half as much as those of halves.
+  if (tiles.empty()) std::ranges::for_each(cooperative_tiles(caps, problem), add);
   const auto is_preferred = [](const auto& tile) { return tile.predicted_cost < 1; };
   if (std::ranges::none_of(tiles, is_preferred))
     std::ranges::for_each(block_tiles(caps, problem, us_cost), add);
@@ -51,7 +67,9 @@ std::vector<KernelCandidate> matrix_candidates(const ConvProblem& problem, const
                                                    .inputs = problem.inputs,
                                                    .outputs = problem.outputs,
                                                    .taps = problem.window.taps(),
-                                                   .precision = problem.precision},
+                                                   .precision = problem.precision,
+                                                   .multiplies_bytes = problem.multiplies_bytes,
+                                                   .adds_integers = problem.adds_integers},
                                                    us_cost))
     candidates.push_back(
         {name, cost, [problem, tile = tile](Lowering& lowering) { emit_matrix(lowering, problem, tile); }});

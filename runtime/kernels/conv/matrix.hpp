@@ -1,5 +1,5 @@
 // Convolutions without groups as products of two matrices in blocks: by cooperative matrices
-// (conv_cooperative.comp), and with operands in shared memory (conv_block.comp).
+// (conv_cooperative.comp, conv_bytes_cooperative.comp), and with operands in shared memory (conv_block.comp).
 #pragma once
 
 #include <variant>
@@ -14,8 +14,10 @@ namespace vellum {
 
 using MatrixTile = std::variant<CooperativeTile, BlockTile>;
 
-// Returns whether the kernel reads weights in bytes. Cooperative matrices read halves.
+// Returns whether the kernel reads weights in bytes. Cooperative matrices of halves do not.
 bool reads_bytes(const MatrixTile& tile);
+// Returns whether it multiplies bytes of its input, by cooperative matrices (byte_matrices.hpp).
+bool multiplies_bytes(const MatrixTile& tile);
 
 // Returns the tiles for the device and the problem, with their predicted costs relative to other kernels.
 // `us_cost`: the cost of a predicted microsecond among these (cost_of_microsecond()); 0: unknown.

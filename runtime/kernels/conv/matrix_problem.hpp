@@ -1,4 +1,5 @@
-// The problem of the kernels that multiply matrices in blocks: conv_cooperative.comp and conv_block.comp.
+// The problem of the kernels that multiply matrices in blocks: conv_cooperative.comp,
+// conv_bytes_cooperative.comp and conv_block.comp.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,9 @@ struct MatrixProblem {
   int64_t pixels = 1, inputs = 1, outputs = 1, taps = 1, products = 1;
   Precision precision = Precision::fp32;
   int64_t row_pixels = 0;  // TileDemand
+  // The operands are integers in bytes, which cooperative matrices can multiply (byte_matrices.hpp).
+  bool multiplies_bytes = false;
+  bool adds_integers = false;  // only tiles whose sums are integers compute it
 
   int64_t summed() const { return taps * inputs; }
   // Returns whether a step of `step` inputs contains slices of several taps (TAPS_IN_STEP).

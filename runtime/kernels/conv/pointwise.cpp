@@ -6,6 +6,7 @@
 #include "cost/device_traits.hpp"
 #include "cost/registers.hpp"
 #include "cost/subgroups.hpp"
+#include "kernels/conv/byte_matrices.hpp"
 #include "kernels/conv/dot_products.hpp"
 #include "kernels/conv/result_table.hpp"
 #include "kernels/conv/split_k.hpp"
@@ -36,8 +37,9 @@ TensorId scaled(Lowering& lowering, TensorId x, const ConvExtras& extras) {
 }
 
 // Returns whether a tile can compute a ScaledConv. Sums that exceed fp32 are accumulated in integers by one
-// invocation.
+// invocation, or by matrices.
 bool can_scale_sums(const PointwiseTile& tile, bool exceeds_floats) {
+  if (multiplies_bytes(tile)) return true;
   const auto* invocation = std::get_if<InvocationTile>(&tile);
   return invocation && (!exceeds_floats || (!invocation->broadcasts() && invocation->split_k() == 1));
 }
@@ -50,8 +52,9 @@ void emit_pointwise(Lowering& lowering, const ConvProblem& problem, const Pointw
     weights.run = kRunOfSlices;
   else if (reads_bytes(tile))
     weights.bytes = byte_weights(lowering, 1, can_scale_sums(tile, true));
-  if (std::holds_alternative<InvocationTile>(tile))
+  if (std::holds_alternative<InvocationTile>(tile) || multiplies_bytes(tile))
     weights.bytes = in_steps(lowering, weights.bytes, problem.activation);
+  if (multiplies_bytes(tile)) weights.bytes = for_byte_matrices(weights.bytes);
   if (reads_narrow_weights(tile))
     weights.bytes = in_dot_products(lowering, weights.bytes, problem.products());
   ConvExtras extras{.residual = read_residual(lowering), .scaling = problem.scaling};
@@ -159,7 +162,9 @@ std::vector<KernelCandidate> pointwise_candidates(const ConvProblem& problem, co
                                                             .inputs = problem.inputs,
                                                             .outputs = problem.outputs,
                                                             .precision = problem.precision,
-                                                            .row_pixels = problem.row_pixels},
+                                                            .row_pixels = problem.row_pixels,
+                                                            .multiplies_bytes = problem.multiplies_bytes,
+                                                            .adds_integers = problem.adds_integers},
                                                             problem.has_scale)) {
     if (problem.adds_integers && !can_scale_sums(tile, problem.exceeds_floats)) continue;
     if (problem.narrow && !reads_narrow_weights(tile)) continue;
@@ -178,6 +183,11 @@ int64_t slices_of(const PointwiseTile& tile) {
 bool reads_bytes(const PointwiseTile& tile) {
   const auto* matrix = std::get_if<MatrixTile>(&tile);
   return !matrix || reads_bytes(*matrix);
+}
+
+bool multiplies_bytes(const PointwiseTile& tile) {
+  const auto* matrix = std::get_if<MatrixTile>(&tile);
+  return matrix && multiplies_bytes(*matrix);
 }
 
 bool reads_narrow_weights(const PointwiseTile& tile) {

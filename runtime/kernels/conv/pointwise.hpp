@@ -21,6 +21,8 @@ using PointwiseTile = std::variant<InvocationTile, MatrixTile>;
 int64_t slices_of(const PointwiseTile& tile);
 // Returns whether the kernel reads weights in bytes.
 bool reads_bytes(const PointwiseTile& tile);
+// Returns whether the kernel multiplies bytes of its input by cooperative matrices.
+bool multiplies_bytes(const PointwiseTile& tile);
 // Returns whether a tile can read narrow_weights().
 bool reads_narrow_weights(const PointwiseTile& tile);
 // Returns the tiles that can read the weights: all if `narrow` is null.

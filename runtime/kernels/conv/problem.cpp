@@ -3,6 +3,7 @@
 #include "cost/device_traits.hpp"
 #include "graph/operators/conv/scaled_conv.hpp"
 #include "graph/operators/fused/fused_nodes.hpp"
+#include "kernels/conv/byte_matrices.hpp"
 #include "kernels/conv/result_table.hpp"
 #include "kernels/conv/weights.hpp"
 
@@ -106,6 +107,10 @@ ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
   const bool has_whole_slices = problem.groups == 1 || problem.group_inputs() % 4 == 0;
   if (has_whole_slices && !problem.computes_weights && scaled == nullptr)
     problem.narrow = narrow_weights(lowering);
+  if (has_byte_matrices(lowering.caps()) && problem.groups == 1 && !problem.narrow && !problem.has_scale &&
+      !problem.computes_weights)
+    problem.multiplies_bytes = can_multiply_matrices(
+        lowering, in_steps(lowering, byte_weights(lowering), problem.activation), problem.products());
   // Transformed weights would take 7 to 16 times the memory of bytes.
   if (problem.winograd != Winograd::off && (problem.narrow || byte_weights(lowering)))
     problem.winograd = Winograd::off;

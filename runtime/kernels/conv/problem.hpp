@@ -35,6 +35,7 @@ struct ConvProblem {
   bool adds_integers = false;
   // With adds_integers: fp32 may not hold the sums, so that one invocation accumulates them as integers.
   bool exceeds_floats = false;
+  bool multiplies_bytes = false;   // can_multiply_matrices()
   ByteWeightsPointer narrow = {};  // not null: narrow_weights(), for kernels of whole sums in fp32
   Precision precision = Precision::fp32;
   Winograd winograd = Winograd::off;  // the session's option

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "graph/operators/matmul/fixed_matmul.hpp"
+#include "kernels/conv/byte_matrices.hpp"
 #include "kernels/conv/byte_weights.hpp"
 #include "kernels/conv/dot_products.hpp"
 #include "kernels/conv/pointwise.hpp"
@@ -94,13 +95,15 @@ void multiply_channels4(Lowering& lowering, const Product& p, std::vector<float>
   const int64_t rows = lowering.of_whole(p.m);
   const bool in_a_row = lowering.desc_of_input(0).storage == Storage::image2d;
   const auto [bytes, narrow] = integer_factors(lowering, p);
-  const PointwiseTile tile =
-      lowering.best_of(tiles_for(narrow, pointwise_tiles("product", lowering.caps(),
-                                                         {.pixels = rows,
-                                                          .inputs = p.k,
-                                                          .outputs = p.n,
-                                                          .precision = lowering.options().precision,
-                                                          .row_pixels = in_a_row ? rows : 0})));
+  const ByteWeightsPointer steps = in_steps(lowering, bytes, p.activation);
+  const PointwiseTile tile = lowering.best_of(
+      tiles_for(narrow, pointwise_tiles("product", lowering.caps(),
+                                        {.pixels = rows,
+                                         .inputs = p.k,
+                                         .outputs = p.n,
+                                         .precision = lowering.options().precision,
+                                         .row_pixels = in_a_row ? rows : 0,
+                                         .multiplies_bytes = can_multiply_matrices(lowering, steps, p.k)})));
   ConvWeights weights{p.k, p.n, 1, 1, slices_of(tile)};
   if (narrow)
     weights.bytes = narrow;
@@ -108,7 +111,9 @@ void multiply_channels4(Lowering& lowering, const Product& p, std::vector<float>
     weights.run = kRunOfSlices;
   else if (reads_bytes(tile))
     weights.bytes = bytes;
-  if (std::holds_alternative<InvocationTile>(tile))
+  if (multiplies_bytes(tile))
+    weights.bytes = for_byte_matrices(steps);
+  else if (std::holds_alternative<InvocationTile>(tile))
     weights.bytes = in_steps(lowering, weights.bytes, p.activation);
   if (reads_narrow_weights(tile)) weights.bytes = in_dot_products(lowering, weights.bytes, p.k);
   WeightValues values = product_values(lowering, p, weights, std::move(bias));
