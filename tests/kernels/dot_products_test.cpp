@@ -20,11 +20,13 @@ using namespace byte_layer;
 
 DeviceCaps with_signed(DeviceCaps caps) {
   caps.accelerates_signed_dot_products = true;
+  caps.accelerates_mixed_dot_products = false;
   return caps;
 }
 DeviceCaps with_mixed(DeviceCaps caps) {
+  caps = with_signed(caps);
   caps.accelerates_mixed_dot_products = true;
-  return with_signed(caps);
+  return caps;
 }
 
 // The kind of dot products that a device accelerates, and the value of DOT_PRODUCTS in its kernels.
