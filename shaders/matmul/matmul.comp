@@ -11,6 +11,7 @@
 vec4 sum[TILE_S][TILE_P];
 
 #ifdef PARTS
+#define SUMS vec4
 vec4 scaled(int s, vec4 v) { return v; }
 #include "split_k.glsl"
 int tile_index() {

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
+#include "kernels/gpu_named.hpp"
 #include "support/gpu_test.hpp"
 #include "support/kernel_harness.hpp"
 
@@ -200,6 +204,19 @@ TEST(Gemm, SplitSums) {
     ASSERT_EQ(choices.size(), 1u);
     EXPECT_NE(choices[0].candidates[choices[0].taken].parameters.find("split-K"), std::string::npos);
   }
+}
+
+// Long sums of products from the left, which several invocations of a GPU share.
+TEST(Gemm, SplitSumsFromTheLeft) {
+  const OperatorCase test = gemm({9, 38}, {38, 30}, Shape{9, 1}, {0, 2});
+  const DeviceCaps gpu = gpu_named("NAVI31");
+  const Program program = lower(single_node_graph(test), gpu, {});
+  EXPECT_TRUE(std::ranges::any_of(program.tasks, [](const Task& task) {
+    return task.dispatch && task.dispatch->shader == "matmul" &&
+           std::ranges::any_of(task.dispatch->defines,
+                               [](const auto& macro) { return macro.first == "PARTS"; });
+  }));
+  check_operator(test, gpu);
 }
 
 // The rows of the constant are packed by the host, and the other matrix is in texels.
