@@ -1,8 +1,12 @@
 #include "selfcheck/epilogue_cases.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
+
+#include "graph/operators/conv/conv.hpp"
+#include "kernels/fused/separable.hpp"
 
 namespace vellum {
 namespace {
@@ -28,9 +32,56 @@ SmallOperator with_function(SmallOperator made, const std::string& function, boo
   return made;
 }
 
+// Appends a PRelu with a slope for each channel of the result.
+SmallOperator with_slopes(SmallOperator made) {
+  Graph& graph = made.graph;
+  const Node& node = graph.nodes.back();
+  const ValueId result = node.outputs[0];
+  const TensorType type = node.op->infer(operator_inputs(graph, node)).front();
+  const Operand slopes = weights({type.shape[1], 1, 1}, 9);
+  const ValueId slope = graph.add_constant("slope", slopes.tensor),
+                y = graph.add_value("combined", type, true);
+  append_node(graph, "PRelu", {result, slope}, {}, y);
+  graph.outputs = {y};
+  made.name += " and PRelu";
+  return made;
+}
+
+// A depthwise separable convolution. `residual`: what its result is added to.
+SmallOperator separable(const char* name, const Shape& x, int64_t filters,
+                        std::vector<Operand> residual = {}) {
+  auto depthwise = std::make_shared<Conv>();
+  depthwise->group = x[1];
+  depthwise->window.strides = {1, 1};
+  depthwise->window.pads = {1, 1, 1, 1};
+  std::vector<Operand> inputs{computed(x), weights({x[1], 1, 3, 3}), weights({x[1]}, 3),
+                              weights({filters, x[1], 1, 1}, 4), weights({filters}, 5)};
+  inputs.insert(inputs.end(), residual.begin(), residual.end());
+  return small_operator(name, "SeparableConv", std::move(inputs),
+                        separable_nodes(std::move(depthwise), std::make_shared<Conv>()));
+}
+
+void add_slopes(std::vector<SmallOperator>& list) {
+  const Operand pixels = computed({2, 10, 9, 11}), residual = computed({2, 14, 9, 11}, 6);
+  const auto add = [&](SmallOperator made) { list.push_back(with_slopes(std::move(made))); };
+  add(small_operator("Conv 3x3", "Conv", {pixels, weights({14, 10, 3, 3}), weights({14}, 3)},
+                     {{"pads", Ints{1, 1, 1, 1}}}));
+  add(small_operator("Conv 1x1", "Conv", {pixels, weights({14, 10, 1, 1}), weights({14}, 3)}));
+  add(small_operator("Conv 1x1 with a residual", "Conv",
+                     {pixels, weights({14, 10, 1, 1}), weights({14}, 3), residual},
+                     std::make_shared<Conv>()));
+  add(small_operator("Conv of many channels and few pixels", "Conv",
+                     {computed({1, 196, 3, 3}), weights({14, 196, 3, 3}), weights({14}, 3)}));
+  add(separable("SeparableConv", pixels.tensor.shape(), 14));
+  add(separable("SeparableConv with a residual", pixels.tensor.shape(), 14, {residual}));
+  add(separable("SeparableConv of few pixels", {1, 140, 5, 3}, 38));
+  add(small_operator("MaxPool", "MaxPool", {pixels}, {{"kernel_shape", Ints{3, 3}}}));
+}
+
 }  // namespace
 
 void add_epilogues(std::vector<SmallOperator>& list) {
+  add_slopes(list);
   const auto add = [&](SmallOperator made, const char* function, bool result_first = true) {
     list.push_back(with_function(std::move(made), function, result_first));
   };
@@ -53,6 +104,8 @@ void add_epilogues(std::vector<SmallOperator>& list) {
   add(small_operator("Resize", "Resize", {computed({1, 6, 7, 5}), nothing, doubled},
                      {{"mode", std::string("linear")}}),
       "Mul");
+  add(small_operator("Conv", "Conv", {computed({1, 10, 8, 7}), weights({14, 10, 3, 3}), weights({14}, 3)}),
+      "Sub", false);
   add(small_operator("Gemm", "Gemm", {computed({7, 40}), weights({40, 30}), weights({30}, 3)}), "Mul");
   add(small_operator("Gemm of a constant", "Gemm",
                      {weights({9, 38}), computed({38, 30}), weights({9, 1}, 3)}),

@@ -37,6 +37,7 @@ TEXELS_IN(filters)
 #endif
 TEXELS_IN(w)
 TENSOR_OUT(y)
+#include "epilogue.glsl"
 #ifdef RESIDUAL
 TENSOR_IN(residual)
 #endif
@@ -151,7 +152,8 @@ void add_slice(int k, int first, int rows[TILE_S]) {
 void store_texel(int texel, vec4 v, int pixel, int first_output, ivec2 first, int n) {
   int at = pixel + texel % TILE_P;
   ivec4 p = ivec4(first + ivec2(at % WIDTH, at / WIDTH), first_output + texel / TILE_P, n);
-  if (p.x < y_shape.x && p.y < y_shape.y && p.z < slices(y_shape.z)) store_y(p, activate(with_residual(scaled(texel / TILE_P, v), p)));
+  if (p.x < y_shape.x && p.y < y_shape.y && p.z < slices(y_shape.z))
+    store_result(p, activate(with_residual(scaled(texel / TILE_P, v), p)));
 }
 
 void main() {

@@ -32,6 +32,7 @@ WORDS_OF_SLICES(x)
 #endif
 TEXELS_IN(w)
 TENSOR_OUT(y)
+#include "epilogue.glsl"
 #ifdef RESIDUAL
 TENSOR_IN(residual)
 #endif
@@ -178,8 +179,8 @@ void store_tile(ivec4 first, int taps, int grid_width) {
   [[dont_unroll]] for (int texel = split_index(); texel < TILE_S * TILE_P; texel += PARTS) {
     ivec4 p = first + ivec4(texel % TILE_P, 0, texel / TILE_P, 0);
     if (is_stored(p.x, first.x) && p.z < slices(y_shape.z) && p.w < y_shape.w)
-      store_y(p, activate(with_residual(
-                     finished(reduced_sum(texel), p.z, padded_slices * taps, padded_slices, grid_width), p)));
+      store_result(p, activate(with_residual(
+                          finished(reduced_sum(texel), p.z, padded_slices * taps, padded_slices, grid_width), p)));
   }
 #else
   [[dont_unroll]] for (int s = 0; s < TILE_S; ++s)
@@ -187,8 +188,8 @@ void store_tile(ivec4 first, int taps, int grid_width) {
       [[unroll]] for (int i = 0; i < TILE_P; ++i) {
         ivec4 p = first + ivec4(i, 0, s, 0);
         if (is_stored(p.x, first.x))
-          store_y(p, activate(with_residual(
-                         finished(bare_sum_of(s, i), p.z, padded_slices * taps, padded_slices, grid_width), p)));
+          store_result(p, activate(with_residual(
+                              finished(bare_sum_of(s, i), p.z, padded_slices * taps, padded_slices, grid_width), p)));
       }
 #endif
 }

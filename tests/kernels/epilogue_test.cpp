@@ -14,6 +14,7 @@
 #include "exec/executor.hpp"
 #include "kernels/framework/fuse_epilogues.hpp"
 #include "kernels/framework/lowering.hpp"
+#include "kernels/gpu_named.hpp"
 #include "passes/passes.hpp"
 #include "selfcheck/epilogue_cases.hpp"
 #include "support/gpu_test.hpp"
@@ -39,6 +40,7 @@ size_t count_of(const Program& program, std::string_view shader) {
 }
 
 // Every kernel that may have an epilogue, in every storage, in its layouts, and in both orders of operands.
+// The kernels of a GPU, too: CPUs compute depthwise separable convolutions as two layers.
 TEST(Epilogue, OfEachKernelEqualsTheReference) {
   std::vector<SmallOperator> cases;
   add_epilogues(cases);
@@ -47,22 +49,26 @@ TEST(Epilogue, OfEachKernelEqualsTheReference) {
     SCOPED_TRACE(small.name);
     const Graph graph = optimise(small.graph, {});
     const HostTensor want = evaluate(graph, small.inputs)[0];
-    for (const StorageChoice storage :
-         {StorageChoice::image2d, StorageChoice::image3d, StorageChoice::buffer})
-      for (const Precision precision : {Precision::fp32, Precision::fp16})
-        for (const bool channels4 : {true, false}) {
-          Program program =
-              lower(graph, test_context()->caps(),
-                    {.precision = precision, .storage = storage, .inputs_to_channels4 = channels4});
-          for (std::string& shader : epilogues(program)) shaders.insert(std::move(shader));
-          Executor executor(test_context(), compile_program(test_context(), std::move(program)));
-          for (size_t i = 0; i < small.inputs.size(); ++i) executor.set_input(i, small.inputs[i]);
-          executor.run();
-          EXPECT_LE(largest_difference(executor.output(0), want), precision == Precision::fp16 ? 1e-2 : 1e-5);
-        }
+    for (const DeviceCaps& caps : {test_context()->caps(), gpu_named("NAVI31")})
+      for (const StorageChoice storage :
+           {StorageChoice::image2d, StorageChoice::image3d, StorageChoice::buffer})
+        for (const Precision precision : {Precision::fp32, Precision::fp16})
+          for (const bool channels4 : {true, false}) {
+            Program program = lower(
+                graph, caps, {.precision = precision, .storage = storage, .inputs_to_channels4 = channels4});
+            const std::vector<std::string> found = epilogues(program);
+            if (found.empty()) continue;  // the kernels' own tests check them
+            shaders.insert(found.begin(), found.end());
+            Executor executor(test_context(), compile_program(test_context(), std::move(program)));
+            for (size_t i = 0; i < small.inputs.size(); ++i) executor.set_input(i, small.inputs[i]);
+            executor.run();
+            EXPECT_LE(largest_difference(executor.output(0), want),
+                      precision == Precision::fp16 ? 1e-2 : 1e-5);
+          }
   }
-  EXPECT_EQ(shaders, (std::set<std::string>{"binary", "conv_pointwise", "matmul", "norm_rows", "pad_linear",
-                                            "pool", "resize", "strided_copy", "strided_texels"}));
+  EXPECT_EQ(shaders, (std::set<std::string>{"binary", "conv", "conv_pointwise", "conv_separable", "matmul",
+                                            "norm_rows", "pad_linear", "pool", "resize", "strided_copy",
+                                            "strided_texels"}));
 }
 
 constexpr int64_t kChannels = 12;
@@ -119,6 +125,27 @@ TEST(Epilogue, IsNoneOfABroadcastOperand) {
   OnnxModel model = normalised();
   model.initializer("bias", random_tensor({7, 1}, 3)).node("Add", {"n", "bias"}, {"y"}).output("y");
   EXPECT_TRUE(epilogues(lowered(model)).empty());
+}
+
+// y = PRelu(3x3 Conv(x)) with slopes of that shape. `result_first`: the Conv is the input, not the slopes.
+Program with_slopes(const Shape& slopes, bool result_first = true) {
+  OnnxModel model;
+  model.input("x", {1, 8, 6, 6}).initializer("w", random_tensor({kChannels, 8, 3, 3}, 1));
+  model.node("Conv", {"x", "w"}, {"c"});
+  if (result_first)
+    model.initializer("s", random_tensor(slopes, 2)).node("PRelu", {"c", "s"}, {"y"});
+  else
+    model.input("s", {1, kChannels, 4, 4}).node("PRelu", {"s", "c"}, {"y"});
+  return lowered(model.output("y"));
+}
+
+TEST(Epilogue, IsAPReluWithSlopesOfChannels) {
+  EXPECT_EQ(epilogues(with_slopes({kChannels, 1, 1})), std::vector<std::string>{"conv"});
+  EXPECT_EQ(epilogues(with_slopes({1, kChannels, 1, 1})).size(), 1u);
+  EXPECT_TRUE(epilogues(with_slopes({1})).empty());
+  EXPECT_TRUE(epilogues(with_slopes({kChannels, 1, 4})).empty());
+  EXPECT_TRUE(epilogues(with_slopes({kChannels, 4, 4})).empty());
+  EXPECT_TRUE(epilogues(with_slopes({}, false)).empty()) << "the results are slopes";
 }
 
 TEST(Epilogue, IsNoneWithAnActivation) {

@@ -56,7 +56,7 @@ TEST(Contraction, FunctionsOfTwoElementsForbidIt) {
 }
 
 TEST(Contraction, EpiloguesForbidIt) {
-  for (const std::string epilogue : {"Add", "Sub", "SubFrom", "Mul"}) {
+  for (const std::string epilogue : {"Add", "Sub", "SubFrom", "Mul", "PRelu"}) {
     const Contractions count = of_body("#define EPILOGUE " + epilogue +
                                            "\n#define CAT_(a, b) a##b\n#define CAT(a, b) CAT_(a, b)\n"
                                            "#define TENSOR_IN(name)\n#define LOWEST_HALF -65504.0\n"

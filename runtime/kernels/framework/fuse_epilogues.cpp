@@ -1,6 +1,7 @@
 #include "kernels/framework/fuse_epilogues.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,10 +18,16 @@ namespace {
 struct Producer {
   std::string_view shader, without = {};
 };
-constexpr Producer kProducers[] = {{"binary", "FIXED_PAIR"}, {"conv_pointwise", "MEAN"},
-                                   {"matmul", "Y_SCALARS"},  {"norm_rows"},
-                                   {"pad_linear"},           {"pool"},
-                                   {"resize", "Y_LINEAR"},   {"strided_copy"},
+constexpr Producer kProducers[] = {{"binary", "FIXED_PAIR"},
+                                   {"conv", "RANGE"},
+                                   {"conv_pointwise", "MEAN"},
+                                   {"conv_separable"},
+                                   {"matmul", "Y_SCALARS"},
+                                   {"norm_rows"},
+                                   {"pad_linear"},
+                                   {"pool"},
+                                   {"resize", "Y_LINEAR"},
+                                   {"strided_copy"},
                                    {"strided_texels"}};
 
 using Macros = std::vector<std::pair<std::string, std::string>>;
@@ -38,10 +45,12 @@ bool is_producer(const Dispatch& dispatch) {
          });
 }
 
-// An elementwise function of two tensors of the shape and layout of y.
+// An elementwise function of two tensors of the shape and layout of y, or the PRelu of `a`, of that shape and
+// layout, with the slopes `b` of channels.
 struct Function {
   std::string_view name;
   Binding a, b, y;
+  bool has_slopes = false;
 };
 
 bool are_floats(ElementType element) { return element == ElementType::f32 || element == ElementType::f16; }
@@ -53,6 +62,12 @@ bool positions_are_equal(const TensorDesc& a, const TensorDesc& b) {
                                     : nchw(a.shape) == nchw(b.shape);
 }
 
+// Returns whether `b` has one element for each channel of `y`, in the layout channels4.
+bool is_of_channels(const TensorDesc& b, const TensorDesc& y) {
+  if (b.layout != Layout::channels4 || y.layout != Layout::channels4 || !are_floats(b.element)) return false;
+  return nchw(b.shape) == std::array<int64_t, 4>{1, nchw(y.shape)[1], 1, 1};
+}
+
 std::optional<Function> function_of(const Program& program, const Dispatch& dispatch) {
   if (dispatch.shader != "binary" || dispatch.bindings.size() != 3) return std::nullopt;
   const std::string* function = value_of(dispatch.defines, "FUNCTION");
@@ -60,13 +75,16 @@ std::optional<Function> function_of(const Program& program, const Dispatch& disp
   if (!function || !activation || *activation != "none") return std::nullopt;
   if (value_of(dispatch.defines, "ACTIVATION_SCALED") || value_of(dispatch.defines, "FIXED_PAIR"))
     return std::nullopt;
-  if (*function != "Add" && *function != "Sub" && *function != "Mul") return std::nullopt;
+  const bool has_slopes = *function == "PRelu";
+  if (!has_slopes && *function != "Add" && *function != "Sub" && *function != "Mul") return std::nullopt;
   const Binding &a = dispatch.bindings[0], &b = dispatch.bindings[1], &y = dispatch.bindings[2];
   const auto desc = [&](const Binding& binding) -> const TensorDesc& {
     return program.tensors[binding.tensor].desc;
   };
-  if (!positions_are_equal(desc(a), desc(y)) || !positions_are_equal(desc(b), desc(y))) return std::nullopt;
-  return Function{*function, a, b, y};
+  if (!positions_are_equal(desc(a), desc(y))) return std::nullopt;
+  if (!(has_slopes ? is_of_channels(desc(b), desc(y)) : positions_are_equal(desc(b), desc(y))))
+    return std::nullopt;
+  return Function{*function, a, b, y, has_slopes};
 }
 
 class Epilogues {
@@ -153,6 +171,7 @@ class Epilogues {
     Macros& macros = producer.defines;
     macros.emplace_back("EPILOGUE",
                         std::string(function.name) + (function.name == "Sub" && !result_first ? "From" : ""));
+    if (function.has_slopes) macros.emplace_back("OPERAND_OF_CHANNELS", "1");
     macros.emplace_back("BINDING_operand", std::to_string(producer.bindings.size()));
     for (const std::string kind : {"STORAGE_", "ELEMENT_"})
       macros.emplace_back(kind + "operand", *value_of(binary.defines, kind + form_of));
@@ -170,6 +189,7 @@ class Epilogues {
   bool fuse(size_t t, const Function& function, bool first) {
     const TensorId result = (first ? function.a : function.b).tensor;
     const TensorId other = (first ? function.b : function.a).tensor, y = function.y.tensor;
+    if (function.has_slopes && !first) return false;
     const std::optional<size_t> task = producer_for(result, t);
     if (!task || !program_.tasks[*task].dispatch || !is_producer(*program_.tasks[*task].dispatch))
       return false;
