@@ -251,11 +251,11 @@ uvec4 unpack_bytes4(uint bytes) { return (uvec4(bytes) >> uvec4(0, 8, 16, 24)) &
 //
 // A column holds as many slices as fit in the height of the image, which depends on the other tensors that share the image.
 #define FOLDED_TEXEL_(name) CAT(name, _texel)
-#define FOLDED_(name, size)                                                          \
-  int CAT(name, _rows) = quotient(size.y, 1.0 / float(EXTENT_(name).y));             \
-  float CAT(name, _rows_reciprocal) = 1.0 / float(CAT(name, _rows));                 \
-  ivec2 FOLDED_TEXEL_(name)(ivec4 p, ivec4 s) {                                      \
-    return folded_texel(p, s, CAT(name, _rows), CAT(name, _rows_reciprocal));        \
+#define FOLDED_(name, size)                                                                 \
+  int CAT(name, _folded_rows) = quotient(size.y, 1.0 / float(EXTENT_(name).y));             \
+  float CAT(name, _folded_rows_reciprocal) = 1.0 / float(CAT(name, _folded_rows));          \
+  ivec2 FOLDED_TEXEL_(name)(ivec4 p, ivec4 s) {                                             \
+    return folded_texel(p, s, CAT(name, _folded_rows), CAT(name, _folded_rows_reciprocal)); \
   }
 #define FOLDED_DECL_(name, access) IMAGE_DECL_(name, access, image2D) FOLDED_(name, imageSize(DATA_(name)))
 

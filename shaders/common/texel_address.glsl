@@ -49,16 +49,16 @@ bool is_buffer_offset(ivec3 address) { return false; }
   bool CAT(in_column_of_, name)(type address, int n) { return true; } \
   bool CAT(begins_column_of_, name)(int slice) { return false; }      \
   void CAT(next_column_of_, name)(inout type address) {}
-#define COLUMNS_(name)                                                                        \
-  const bool CAT(folds_, name) = true;                                                        \
-  bool CAT(in_column_of_, name)(ivec2 address, int n) {                                       \
-    return address.y + (n - 1) * EXTENT_(name).y < CAT(name, _rows) * EXTENT_(name).y;        \
-  }                                                                                           \
-  bool CAT(begins_column_of_, name)(int slice) {                                              \
-    return quotient(slice, CAT(name, _rows_reciprocal)) * CAT(name, _rows) == slice;          \
-  }                                                                                           \
-  void CAT(next_column_of_, name)(inout ivec2 address) {                                      \
-    address += ivec2(EXTENT_(name).x * EXTENT_(name).w, -CAT(name, _rows) * EXTENT_(name).y); \
+#define COLUMNS_(name)                                                                               \
+  const bool CAT(folds_, name) = true;                                                               \
+  bool CAT(in_column_of_, name)(ivec2 address, int n) {                                              \
+    return address.y + (n - 1) * EXTENT_(name).y < CAT(name, _folded_rows) * EXTENT_(name).y;        \
+  }                                                                                                  \
+  bool CAT(begins_column_of_, name)(int slice) {                                                     \
+    return quotient(slice, CAT(name, _folded_rows_reciprocal)) * CAT(name, _folded_rows) == slice;   \
+  }                                                                                                  \
+  void CAT(next_column_of_, name)(inout ivec2 address) {                                             \
+    address += ivec2(EXTENT_(name).x * EXTENT_(name).w, -CAT(name, _folded_rows) * EXTENT_(name).y); \
   }
 #define SLICES_2D_(name, texel) ADDRESS_FUNCTIONS_(name, ivec2, texel, ivec2(0, EXTENT_(name).y), ivec2(0, 1), ivec2(1, 0))
 #define ADDRESSES_2D_(name) SLICES_2D_(name, image2d_texel) ONE_COLUMN_(name, ivec2)
