@@ -1,5 +1,6 @@
-// A driver may compute a sum of a product in one step and round once (fused multiply-add), unless SPIR-V decorates both
-// with NoContraction. Functions of two elements are decorated: x*y - y*x is zero on every device.
+// A driver may compute a sum of a product in one step and round once (fused multiply-add), unless SPIR-V
+// decorates both with NoContraction. Functions of two elements are decorated: x*y - y*x is zero on every
+// device.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -50,8 +50,8 @@ struct LoweringOptions {
   const WholeLayers* whole_layers = nullptr;
   // The kernels to use, per node; takes precedence over whole_layers. Null: the best candidates.
   const ChosenKernels* chosen = nullptr;
-  // Whether kernels may compute elementwise functions of their results (fuse_epilogues.hpp), and several such
-  // functions (fuse_elementwise.hpp).
+  // Whether kernels may compute elementwise functions of their results (fuse_epilogues.hpp), access what
+  // moves of pixels access (fuse_pixel_moves.hpp), and compute several functions (fuse_elementwise.hpp).
   bool fuse_epilogues = true;
   // Inputs and outputs that are state. Throws Error(invalid_argument) where their types differ.
   std::vector<StatePair> states = {};

@@ -16,9 +16,9 @@ struct FixedMean {
   FixedMultiplier y;
   explicit operator bool() const { return y_step != 0.0f; }
 };
-// Return the arithmetic of a mean and of a sum of `count` integers of 8 or 16 bits, as QuantizedMeanOrSum() in
-// tflite/kernels/internal/reference/reduce.h computes them. Empty if sums may exceed the 24 bits of a float
-// (65,793 integers of 8 bits, 512 of 16), or if the ratio of the steps is extreme.
+// Return the arithmetic of a mean and of a sum of `count` integers of 8 or 16 bits, as QuantizedMeanOrSum()
+// in tflite/kernels/internal/reference/reduce.h computes them. Empty if sums may exceed the 24 bits of a
+// float (65,793 integers of 8 bits, 512 of 16), or if the ratio of the steps is extreme.
 FixedMean fixed_mean(float x_step, float y_step, int64_t count, int bits = 8);
 FixedMean fixed_total(float x_step, float y_step, int64_t count, int bits = 8);
 
