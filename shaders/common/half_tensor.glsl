@@ -41,8 +41,9 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 #define HALF_BITS_OF_TENSOR(name) BY_STORAGE_(HALF_BITS_, name)
 #define HALF_BITS_OF_TEXELS(name) BY_STORAGE_(HALF_BITS_TEXELS_, name)
 #define HALF_BITS_FN_(name) CAT(half_bits_, name)
-#define BITS_OF_F32(quad) pack_half4(quad)
-#define BITS_OF_F16(quad) quad
+#define BITS_OF_F32(name, quad) pack_half4(quad)
+#define BITS_OF_F16(name, quad) quad
+#define BITS_OF_Q8(name, quad) pack_half4(UNPACK_Q8(name, quad))
 #define HALF_BITS_LOADED_(name) uvec2 HALF_BITS_FN_(name)(ivec4 p) { return pack_half4(LOAD_FN_(name)(p)); }
 #define HALF_BITS_IMAGE2D(name) HALF_BITS_LOADED_(name)
 #define HALF_BITS_IMAGE2D_SAMPLED(name) HALF_BITS_LOADED_(name)
@@ -53,7 +54,7 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 #define HALF_BITS_TEXEL_BUFFER(name) HALF_BITS_LOADED_(name)
 #define HALF_BITS_ROWS_TEXEL_BUFFER(name) HALF_BITS_LOADED_(name)
 #define HALF_BITS_OF_BUFFER_(name, texel) \
-  uvec2 HALF_BITS_FN_(name)(ivec4 p) { return OF_ELEMENT_(BITS_OF_, name)(DATA_(name)[texel(p, EXTENT_(name))]); }
+  uvec2 HALF_BITS_FN_(name)(ivec4 p) { return OF_ELEMENT_(BITS_OF_, name)(name, DATA_(name)[texel(p, EXTENT_(name))]); }
 #define HALF_BITS_BUFFER(name) HALF_BITS_OF_BUFFER_(name, buffer_texel)
 #define HALF_BITS_ROWS_BUFFER(name) HALF_BITS_OF_BUFFER_(name, rows_buffer_texel)
 #define HALF_BITS_TEXELS_LOADED_(name) \
@@ -62,4 +63,4 @@ f16vec4 halves(uvec2 bits) { return f16vec4(unpackFloat2x16(bits.x), unpackFloat
 #define HALF_BITS_TEXELS_IMAGE2D_SAMPLED(name) HALF_BITS_TEXELS_LOADED_(name)
 #define HALF_BITS_TEXELS_TEXEL_BUFFER(name) HALF_BITS_TEXELS_LOADED_(name)
 #define HALF_BITS_TEXELS_BUFFER(name) \
-  uvec2 HALF_BITS_FN_(name)(int x, int y, int width) { return OF_ELEMENT_(BITS_OF_, name)(DATA_(name)[y * width + x]); }
+  uvec2 HALF_BITS_FN_(name)(int x, int y, int width) { return OF_ELEMENT_(BITS_OF_, name)(name, DATA_(name)[y * width + x]); }
