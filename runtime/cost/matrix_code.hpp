@@ -19,8 +19,8 @@ struct MatrixBlock {
   int64_t columns() const { return side * matrices * n; }
 };
 
-// The work of a dispatch: each of its blocks takes `steps` steps, in each of which a workgroup of subgroups
-// of so many lanes moves `step` bytes of each row and column through shared memory.
+// The work of a dispatch: each of its blocks takes `steps` steps, in each of which a workgroup moves `step`
+// bytes of each row and column through shared memory. `lanes`: the size of its subgroups.
 struct MatrixWork {
   double blocks = 1, steps = 1;
   int64_t step = 64;

@@ -1,7 +1,7 @@
 """Predicts by the performance model how long an inference of another engine takes, as scoreboard.py does for Vellum's kernels:
     tests/gpu_compilers/peer_dispatches.py RECORD BUILD_FOLDER GPU MODEL [--fp16] [--inferences NUMBER] [--dispatches]
-RECORD is the folder in which tests/bench/peers/dispatch_layer.cpp recorded a process of so many inferences, three by default, that
-dispatched nothing else. Prints two lines of JSON: the sums of the scoreboard for the record, and for Vellum with MODEL on that GPU,
+RECORD is the folder in which tests/bench/peers/dispatch_layer.cpp recorded a process that dispatched nothing but inferences, NUMBER
+of them, by default three. Prints two lines of JSON: the sums of the scoreboard for the record, and for Vellum with MODEL on that GPU,
 whose rates and latencies are those of both. --dispatches prints a line for each dispatch of the record before.
 
 A dispatch with constant weights and a bias multiplies each weight for each pixel of its output; the pixels are the elements of the

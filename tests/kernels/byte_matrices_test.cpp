@@ -235,7 +235,7 @@ TEST(ByteMatrices, AreTakenOnGpusThatHaveThem) {
     }
 }
 
-// What has halves and bytes multiplies bytes.
+// A device with matrices of halves and of bytes multiplies those of bytes.
 TEST(ByteMatrices, AreTakenBeforeThoseOfHalves) {
   DeviceCaps caps = gpu();
   caps.cooperative_matrices.push_back({.m = 16, .n = 16, .k = 16});

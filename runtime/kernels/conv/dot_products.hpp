@@ -13,7 +13,7 @@ namespace vellum {
 bool accelerates_dot_products(const DeviceCaps& caps);
 
 // Returns whether the node being lowered multiplies bytes of its input by the result of in_steps(), which may
-// be null, and sums of so many products fit in 32 bits.
+// be null, and sums of `products` products fit in 32 bits.
 bool can_multiply_bytes(const Lowering& lowering, const ByteWeightsPointer& bytes, int64_t products);
 
 // Returns the result of in_steps(), which may be null, for a kernel that can multiply by dot products: with

@@ -1,4 +1,5 @@
-// What a dispatch of an elementwise kernel computes of each element, as code, for fuse_elementwise().
+// The code by which a dispatch of an elementwise kernel computes an element of its result, for
+// fuse_elementwise().
 #pragma once
 
 #include <optional>
