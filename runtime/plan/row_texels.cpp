@@ -11,6 +11,7 @@
 
 #include "plan/lifetimes.hpp"
 #include "program/divide.hpp"
+#include "program/macros.hpp"
 
 namespace vellum {
 namespace {
@@ -71,16 +72,11 @@ constexpr Accessor kReaders[] = {{"attention_pack", "x", "X_LINEAR", "BYTE_ROWS"
                                  {"to_channels4", "x"},
                                  {"unary", "x", "LINEAR_LAYOUT"}};
 
-const std::string* value_of(const Dispatch& dispatch, std::string_view macro) {
-  const auto found = std::ranges::find(dispatch.defines, macro, &std::pair<std::string, std::string>::first);
-  return found == dispatch.defines.end() ? nullptr : &found->second;
-}
-
 bool is_among(std::span<const Accessor> accessors, const Dispatch& dispatch, const Binding& binding) {
   return std::ranges::any_of(accessors, [&](const Accessor& accessor) {
     return accessor.shader == dispatch.shader && accessor.tensor == binding.name &&
-           (accessor.with.empty() || value_of(dispatch, accessor.with)) &&
-           (accessor.without.empty() || !value_of(dispatch, accessor.without));
+           (accessor.with.empty() || find_macro(dispatch.defines, accessor.with)) &&
+           (accessor.without.empty() || !find_macro(dispatch.defines, accessor.without));
   });
 }
 
@@ -88,7 +84,7 @@ bool is_matrix_of_texels(const VirtualTensor& tensor) {
   const TensorDesc& desc = tensor.desc;
   if (!has_planned_memory(tensor) || desc.storage != Storage::image2d || desc.fold > 0) return false;
   const auto [n, c, h, w] = nchw(desc.shape);
-  return h * w == 1 && c % 4 == 0 && (desc.element == ElementType::f32 || desc.element == ElementType::f16);
+  return h * w == 1 && c % 4 == 0 && holds_floats(desc.element);
 }
 
 // A conversion between a linear tensor and an image; both are roots.

@@ -30,6 +30,10 @@ enum class Layout : uint8_t { channels4, linear };
 // Picture, have it.
 // q8: bytes that represent real numbers on a ByteGrid. Only intermediate tensors have it.
 enum class ElementType : uint8_t { f32, f16, i32, u8, q8 };
+// Returns whether elements are stored as the floats that they are.
+constexpr bool holds_floats(ElementType element) {
+  return element == ElementType::f32 || element == ElementType::f16;
+}
 
 // How a kernel stores numbers in a q8 tensor: as whole steps, or rounded to the nearest, ties to even or away
 // from zero.

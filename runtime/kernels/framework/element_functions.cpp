@@ -10,6 +10,7 @@
 
 #include "graph/tensor.hpp"
 #include "program/divide.hpp"
+#include "program/macros.hpp"
 #include "shaders/elementwise/binary.h"
 #include "shaders/elementwise/binary_linear.h"
 #include "shaders/elementwise/unary.h"
@@ -39,11 +40,6 @@ class Fields {
   std::span<const std::byte> bytes_;
 };
 
-const std::string* macro_of(const Dispatch& dispatch, std::string_view name) {
-  const auto found = std::ranges::find(dispatch.defines, name, &std::pair<std::string, std::string>::first);
-  return found == dispatch.defines.end() ? nullptr : &found->second;
-}
-
 // Returns whether the dispatch has no macro that changes its function in a way that element_function() does
 // not know.
 bool has_known_macros(const Dispatch& dispatch) {
@@ -53,10 +49,6 @@ bool has_known_macros(const Dispatch& dispatch) {
   return std::ranges::all_of(dispatch.defines, [&](const auto& macro) {
     return is_tensor_macro(macro.first) || std::ranges::find(kKnown, macro.first) != std::end(kKnown);
   });
-}
-
-bool is_float_element(ElementType element) {
-  return element == ElementType::f32 || element == ElementType::f16;
 }
 
 std::string bits(int64_t word) {
@@ -70,10 +62,10 @@ bool is_inexact(std::string_view activation) {
 
 // Returns the code of the activation, whose parameters are the first field of the dispatch.
 std::optional<std::string> activation_code(const Dispatch& dispatch) {
-  const std::string* activation = macro_of(dispatch, "ACTIVATION");
+  const std::string* activation = find_macro(dispatch.defines, "ACTIVATION");
   if (!activation) return "";
   if (activation->starts_with("rounded_") || is_inexact(*activation)) return std::nullopt;
-  const bool scaled = macro_of(dispatch, "ACTIVATION_SCALED") != nullptr;
+  const bool scaled = find_macro(dispatch.defines, "ACTIVATION_SCALED") != nullptr;
   if (*activation == "none" && !scaled) return "";
   const Fields fields(dispatch);
   std::string code = "activation_constants = opaque(vec4(";
@@ -122,7 +114,7 @@ ElementOperand operand_of_loops(TensorId tensor, const std::vector<int64_t>& dim
 bool add_binary_operands(const Program& program, const Dispatch& dispatch, ElementFunction& f) {
   const Fields fields(dispatch);
   const TensorId a = dispatch.bindings[0].tensor, b = dispatch.bindings[1].tensor;
-  if (macro_of(dispatch, "LINEAR_LAYOUT")) {
+  if (find_macro(dispatch.defines, "LINEAR_LAYOUT")) {
     using P = BinaryLinearParameters;
     const int64_t rank = fields.integer(offsetof(P, rank));
     const std::vector<int64_t> dims = fields.integers(offsetof(P, dims), rank);
@@ -152,8 +144,8 @@ bool add_where_operands(const Dispatch& dispatch, ElementFunction& f) {
 }
 
 bool add_function(const Program& program, const Dispatch& dispatch, ElementFunction& f) {
-  const std::string* function = macro_of(dispatch, "FUNCTION");
-  const std::string* epilogue = macro_of(dispatch, "EPILOGUE");
+  const std::string* function = find_macro(dispatch.defines, "FUNCTION");
+  const std::string* epilogue = find_macro(dispatch.defines, "EPILOGUE");
   if (dispatch.bindings.size() != (dispatch.shader == "unary"    ? 2u
                                    : dispatch.shader == "binary" ? 3u
                                                                  : 4u) +
@@ -209,13 +201,13 @@ std::optional<ElementFunction> element_function(const Program& program, const Di
   f.y = dispatch.bindings[*position].tensor;
   const TensorDesc& desc = program.tensors[f.y].desc;
   f.count = element_count(desc.shape);
-  if (!is_float_element(desc.element) || !has_linear_elements(desc) || !add_function(program, dispatch, f))
+  if (!holds_floats(desc.element) || !has_linear_elements(desc) || !add_function(program, dispatch, f))
     return std::nullopt;
   for (const ElementOperand& operand : f.operands) {
     const TensorDesc& of_operand = program.tensors[operand.tensor].desc;
     const bool is_condition = dispatch.shader == "where" && &operand == f.operands.data();
     if (of_operand.storage != Storage::buffer ||
-        (is_condition ? of_operand.element != ElementType::i32 : !is_float_element(of_operand.element)))
+        (is_condition ? of_operand.element != ElementType::i32 : !holds_floats(of_operand.element)))
       return std::nullopt;
   }
   return f;

@@ -10,6 +10,7 @@
 #include "graph/tensor.hpp"
 #include "kernels/framework/element_functions.hpp"
 #include "kernels/framework/elementwise_dispatch.hpp"
+#include "kernels/framework/tensor_uses.hpp"
 #include "program/divide.hpp"
 
 namespace vellum {
@@ -25,68 +26,6 @@ bool has_images(const Program& program) {
     return tensor.desc.storage != Storage::buffer && tensor.role != TensorRole::weight;
   });
 }
-
-// The tasks that access each tensor or its views, by root, in order.
-class TensorUses {
- public:
-  explicit TensorUses(const Program& program) : program_(program), uses_(program.tensors.size()) {
-    for (size_t t = 0; t < program.tasks.size(); ++t) add(t);
-    for (const std::vector<Port>* ports : {&program.inputs, &program.outputs})
-      for (const Port& port : *ports)
-        if (port.tensor != kNoTensor) uses_[program.root(port.tensor)].is_port = true;
-  }
-
-  void add(size_t t) {
-    const Task& task = program_.tasks[t];
-    uses_.resize(program_.tensors.size());
-    if (task.dispatch)
-      for (const Binding& binding : task.dispatch->bindings)
-        add(t, binding.tensor, binding.access != Access::read);
-    if (!task.host) return;
-    for (const Port& port : task.host->inputs) add(t, port.tensor, false);
-    for (const TensorId output : task.host->outputs) add(t, output, true);
-  }
-  void remove(size_t t) {
-    for (const TensorId root : roots_of(t, true)) uses_[root].tasks.erase(t), uses_[root].writers.erase(t);
-  }
-
-  // Returns the roots of the tensors that the task accesses, or of those that it writes.
-  std::set<TensorId> roots_of(size_t t, bool also_read) const {
-    std::set<TensorId> roots;
-    const Task& task = program_.tasks[t];
-    const auto insert = [&](TensorId id) {
-      if (id != kNoTensor) roots.insert(program_.root(id));
-    };
-    if (task.dispatch)
-      for (const Binding& binding : task.dispatch->bindings)
-        if (also_read || binding.access != Access::read) insert(binding.tensor);
-    if (!task.host) return roots;
-    for (const TensorId output : task.host->outputs) insert(output);
-    if (also_read)
-      for (const Port& port : task.host->inputs) insert(port.tensor);
-    return roots;
-  }
-
-  const std::set<size_t>& tasks_of(TensorId root) const { return uses_[root].tasks; }
-  const std::set<size_t>& writers_of(TensorId root) const { return uses_[root].writers; }
-  bool is_port(TensorId root) const { return uses_[root].is_port; }
-
- private:
-  struct Uses {
-    std::set<size_t> tasks, writers;
-    bool is_port = false;
-  };
-
-  void add(size_t task, TensorId id, bool writes) {
-    if (id == kNoTensor) return;
-    Uses& uses = uses_[program_.root(id)];
-    uses.tasks.insert(task);
-    if (writes) uses.writers.insert(task);
-  }
-
-  const Program& program_;
-  std::vector<Uses> uses_;
-};
 
 // Functions that one kernel may compute, in the place of the last of them.
 struct Group {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,8 @@
 
 #include "graph/tensor.hpp"
 #include "kernels/framework/binding_counts.hpp"
+#include "kernels/framework/tensor_uses.hpp"
+#include "program/macros.hpp"
 
 namespace vellum {
 namespace {
@@ -30,18 +33,11 @@ constexpr Producer kProducers[] = {{"binary", "FIXED_PAIR"},
                                    {"strided_copy"},
                                    {"strided_texels"}};
 
-using Macros = std::vector<std::pair<std::string, std::string>>;
-
-const std::string* value_of(const Macros& macros, std::string_view macro) {
-  const auto found = std::ranges::find(macros, macro, &Macros::value_type::first);
-  return found == macros.end() ? nullptr : &found->second;
-}
-
 bool is_producer(const Dispatch& dispatch) {
-  return !value_of(dispatch.defines, "EPILOGUE") && !dispatch.copy &&
+  return !find_macro(dispatch.defines, "EPILOGUE") && !dispatch.copy &&
          std::ranges::any_of(kProducers, [&](const Producer& producer) {
            return producer.shader == dispatch.shader &&
-                  (producer.without.empty() || !value_of(dispatch.defines, producer.without));
+                  (producer.without.empty() || !find_macro(dispatch.defines, producer.without));
          });
 }
 
@@ -53,27 +49,26 @@ struct Function {
   bool has_slopes = false;
 };
 
-bool are_floats(ElementType element) { return element == ElementType::f32 || element == ElementType::f16; }
-
 // Returns whether each element has the same position in both.
 bool positions_are_equal(const TensorDesc& a, const TensorDesc& b) {
-  if (a.layout != b.layout || !are_floats(a.element) || !are_floats(b.element)) return false;
+  if (a.layout != b.layout || !holds_floats(a.element) || !holds_floats(b.element)) return false;
   return a.layout == Layout::linear ? element_count(a.shape) == element_count(b.shape)
                                     : nchw(a.shape) == nchw(b.shape);
 }
 
 // Returns whether `b` has one element for each channel of `y`, in the layout channels4.
 bool is_of_channels(const TensorDesc& b, const TensorDesc& y) {
-  if (b.layout != Layout::channels4 || y.layout != Layout::channels4 || !are_floats(b.element)) return false;
+  if (b.layout != Layout::channels4 || y.layout != Layout::channels4 || !holds_floats(b.element))
+    return false;
   return nchw(b.shape) == std::array<int64_t, 4>{1, nchw(y.shape)[1], 1, 1};
 }
 
 std::optional<Function> function_of(const Program& program, const Dispatch& dispatch) {
   if (dispatch.shader != "binary" || dispatch.bindings.size() != 3) return std::nullopt;
-  const std::string* function = value_of(dispatch.defines, "FUNCTION");
-  const std::string* activation = value_of(dispatch.defines, "ACTIVATION");
+  const std::string* function = find_macro(dispatch.defines, "FUNCTION");
+  const std::string* activation = find_macro(dispatch.defines, "ACTIVATION");
   if (!function || !activation || *activation != "none") return std::nullopt;
-  if (value_of(dispatch.defines, "ACTIVATION_SCALED") || value_of(dispatch.defines, "FIXED_PAIR"))
+  if (find_macro(dispatch.defines, "ACTIVATION_SCALED") || find_macro(dispatch.defines, "FIXED_PAIR"))
     return std::nullopt;
   const bool has_slopes = *function == "PRelu";
   if (!has_slopes && *function != "Add" && *function != "Sub" && *function != "Mul") return std::nullopt;
@@ -90,14 +85,7 @@ std::optional<Function> function_of(const Program& program, const Dispatch& disp
 class Epilogues {
  public:
   Epilogues(Program& program, const DeviceCaps& caps, const WrongKernels* wrong)
-      : program_(program), caps_(caps), wrong_(wrong), uses_(program.tensors.size()) {
-    for (size_t t = 0; t < program.tasks.size(); ++t) add_uses(t);
-    for (const VirtualTensor& tensor : program.tensors)
-      if (tensor.alias_of != kNoTensor) uses_[tensor.alias_of].is_viewed = true;
-    for (const std::vector<Port>* ports : {&program.inputs, &program.outputs})
-      for (const Port& port : *ports)
-        if (port.tensor != kNoTensor) uses_[port.tensor].is_viewed = true;
-  }
+      : program_(program), caps_(caps), wrong_(wrong), uses_(program) {}
 
   size_t fuse() {
     size_t removed = 0;
@@ -113,53 +101,30 @@ class Epilogues {
   }
 
  private:
-  // The tasks that access a tensor or its views, in order.
-  struct Uses {
-    std::vector<size_t> tasks, writers;
-    bool is_viewed = false;  // has views, or is an input or output of the program
-  };
-
-  void add_use(size_t task, TensorId id, bool writes) {
-    if (id == kNoTensor) return;
-    Uses& uses = uses_[program_.root(id)];
-    if (uses.tasks.empty() || uses.tasks.back() != task) uses.tasks.push_back(task);
-    if (writes) uses.writers.push_back(task);
-  }
-
-  void add_uses(size_t t) {
-    const Task& task = program_.tasks[t];
-    if (task.dispatch)
-      for (const Binding& binding : task.dispatch->bindings)
-        add_use(t, binding.tensor, binding.access != Access::read);
-    if (!task.host) return;
-    for (const Port& port : task.host->inputs) add_use(t, port.tensor, false);
-    for (const TensorId output : task.host->outputs) add_use(t, output, true);
-  }
-
   // Returns the task that computes all of tensor `id`, if only it and task `reader` access the tensor.
   std::optional<size_t> producer_for(TensorId id, size_t reader) const {
     const TensorRole role = program_.tensors[id].role;
-    const Uses& uses = uses_[id];
-    if ((role != TensorRole::intermediate && role != TensorRole::workspace) || uses.is_viewed)
+    if ((role != TensorRole::intermediate && role != TensorRole::workspace) || uses_.is_viewed(id))
       return std::nullopt;
-    if (program_.root(id) != id || uses.writers.size() != 1 || uses.tasks.size() != 2 ||
-        uses.tasks[1] != reader)
+    const std::set<size_t>& tasks = uses_.tasks_of(id);
+    if (program_.root(id) != id || uses_.writers_of(id).size() != 1 || tasks.size() != 2 ||
+        *tasks.rbegin() != reader)
       return std::nullopt;
-    return uses.tasks[0];
+    return *tasks.begin();
   }
 
   // Returns whether task `t` may read the tensor instead of a later task.
   bool exists_before(TensorId id, size_t t) const {
     const TensorId root = program_.root(id);
     if (program_.tensors[root].role == TensorRole::state) return false;
-    const Uses& uses = uses_[root];
-    return uses.writers.empty() || uses.writers.back() < t;
+    const std::set<size_t>& writers = uses_.writers_of(root);
+    return writers.empty() || *writers.rbegin() < t;
   }
 
   // Returns whether task `t` may write y instead of the later task `writer`.
   bool may_write_early(TensorId y, size_t writer) const {
     return program_.root(y) == y && program_.tensors[y].role != TensorRole::state &&
-           uses_[y].tasks.front() == writer && uses_[y].writers.size() == 1;
+           *uses_.tasks_of(y).begin() == writer && uses_.writers_of(y).size() == 1;
   }
 
   // Returns `producer` with the epilogue, if the device can run it. `own`: the binding of its result.
@@ -174,9 +139,9 @@ class Epilogues {
     if (function.has_slopes) macros.emplace_back("OPERAND_OF_CHANNELS", "1");
     macros.emplace_back("BINDING_operand", std::to_string(producer.bindings.size()));
     for (const std::string kind : {"STORAGE_", "ELEMENT_"})
-      macros.emplace_back(kind + "operand", *value_of(binary.defines, kind + form_of));
+      macros.emplace_back(kind + "operand", *find_macro(binary.defines, kind + form_of));
     constexpr std::string_view kSampled = "SAMPLED_TEXEL_BUFFERS";
-    if (operand.texel_buffer && value_of(binary.defines, kSampled) && !value_of(macros, kSampled))
+    if (operand.texel_buffer && find_macro(binary.defines, kSampled) && !find_macro(macros, kSampled))
       macros.emplace_back(kSampled, "1");
     std::sort(macros.begin(), macros.end());
     producer.bindings.push_back(std::move(operand));
@@ -204,24 +169,17 @@ class Epilogues {
     auto fused = with_epilogue(producer, static_cast<size_t>(own - producer.bindings.begin()),
                                *program_.tasks[t].dispatch, function, first);
     if (!fused) return false;
+    uses_.remove(t);
+    uses_.remove(*task);
     producer = std::move(*fused);
-    replace_use(y, t, *task);
-    replace_use(other, t, *task);
-    uses_[y].writers = {*task};
+    uses_.add(*task);
     return true;
-  }
-
-  void replace_use(TensorId id, size_t from, size_t to) {
-    std::vector<size_t>& tasks = uses_[program_.root(id)].tasks;
-    std::erase(tasks, from);
-    const auto at = std::ranges::lower_bound(tasks, to);
-    if (at == tasks.end() || *at != to) tasks.insert(at, to);
   }
 
   Program& program_;
   const DeviceCaps& caps_;
   const WrongKernels* wrong_;
-  std::vector<Uses> uses_;  // by root
+  TensorUses uses_;
 };
 
 }  // namespace

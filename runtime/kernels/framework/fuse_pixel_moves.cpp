@@ -10,19 +10,15 @@
 
 #include "graph/tensor.hpp"
 #include "kernels/framework/binding_counts.hpp"
+#include "kernels/framework/tensor_uses.hpp"
+#include "program/macros.hpp"
 #include "shaders/conv/conv_pointwise.h"
 #include "shaders/movement/strided_texels.h"
 
 namespace vellum {
 namespace {
 
-using Defines = std::vector<std::pair<std::string, std::string>>;
 using Extent = std::array<int32_t, 4>;  // (W, H, C, N)
-
-std::string* macro_of(Defines& macros, std::string_view name) {
-  const auto found = std::ranges::find(macros, name, &Defines::value_type::first);
-  return found == macros.end() ? nullptr : &found->second;
-}
 
 bool defines_any(const Dispatch& dispatch, std::initializer_list<std::string_view> names) {
   return std::ranges::any_of(dispatch.defines, [&](const auto& macro) {
@@ -55,24 +51,16 @@ bool keeps_pixels(const Parameters& parameters) {
   return yw * yh == 1 && xn == 1 && steps(yc, 2, int64_t{xw} * xh) && steps(yn, 3, 1);
 }
 
-bool holds_floats(ElementType element) { return element == ElementType::f32 || element == ElementType::f16; }
-
 class PixelMoves {
  public:
   PixelMoves(Program& program, const DeviceCaps& caps, const WrongKernels* wrong)
-      : program_(program), caps_(caps), wrong_(wrong), uses_(program.tensors.size()) {
-    for (size_t t = 0; t < program.tasks.size(); ++t) add_uses(t);
-    for (const VirtualTensor& tensor : program.tensors)
-      if (tensor.alias_of != kNoTensor) uses_[tensor.alias_of].is_viewed = true;
-    for (const std::vector<Port>* ports : {&program.inputs, &program.outputs})
-      for (const Port& port : *ports)
-        if (port.tensor != kNoTensor) uses_[port.tensor].is_viewed = true;
-  }
+      : program_(program), caps_(caps), wrong_(wrong), uses_(program) {}
 
   size_t fuse() {
     size_t removed = 0;
     for (size_t t = 0; t < program_.tasks.size(); ++t) {
       if (!is_move(t) || !(store_moved(t) || read_unmoved(t))) continue;
+      uses_.remove(t);
       program_.tasks[t].dispatch.reset();
       ++removed;
     }
@@ -81,27 +69,6 @@ class PixelMoves {
   }
 
  private:
-  struct Uses {
-    std::vector<size_t> readers, writers;  // tasks
-    bool is_viewed = false;                // has views, or is an input or output of the program
-  };
-
-  void add_uses(size_t t) {
-    const auto add = [&](TensorId id, bool reads, bool writes) {
-      if (id == kNoTensor) return;
-      Uses& uses = uses_[program_.root(id)];
-      if (reads) uses.readers.push_back(t);
-      if (writes) uses.writers.push_back(t);
-    };
-    const Task& task = program_.tasks[t];
-    if (task.dispatch)
-      for (const Binding& binding : task.dispatch->bindings)
-        add(binding.tensor, binding.access != Access::write, binding.access != Access::read);
-    if (!task.host) return;
-    for (const Port& port : task.host->inputs) add(port.tensor, true, false);
-    for (const TensorId output : task.host->outputs) add(output, false, true);
-  }
-
   bool is_move(size_t t) const {
     const std::optional<Dispatch>& dispatch = program_.tasks[t].dispatch;
     if (!dispatch || dispatch->shader != "strided_texels" || dispatch->bindings.size() != 2 || dispatch->copy)
@@ -119,8 +86,8 @@ class PixelMoves {
   // Returns whether the tensor of floats is planned, and no view has a part in it.
   bool is_plain(TensorId id) const {
     const VirtualTensor& tensor = program_.tensors[id];
-    return tensor.role == TensorRole::intermediate && tensor.alias_of == kNoTensor && !uses_[id].is_viewed &&
-           uses_[id].writers.size() == 1 && holds_floats(tensor.desc.element);
+    return tensor.role == TensorRole::intermediate && tensor.alias_of == kNoTensor && !uses_.is_viewed(id) &&
+           uses_.writers_of(id).size() == 1 && holds_floats(tensor.desc.element);
   }
 
   bool is_pointwise(size_t t) const {
@@ -133,9 +100,9 @@ class PixelMoves {
   // Makes the kernel that computes the source of the move store its result instead.
   bool store_moved(size_t move) {
     const Dispatch& moves = *program_.tasks[move].dispatch;
-    const TensorId from = moves.bindings[0].tensor, to = moves.bindings[1].tensor;
-    if (uses_[from].readers != std::vector<size_t>{move}) return false;
-    const size_t writer = uses_[from].writers.front();
+    const TensorId from = moves.bindings[0].tensor;
+    if (uses_.readers_of(from) != std::vector<size_t>{move}) return false;
+    const size_t writer = *uses_.writers_of(from).begin();
     if (!is_pointwise(writer)) return false;
     const Dispatch& producer = *program_.tasks[writer].dispatch;
     // Their residual and operand have the positions of the former result.
@@ -144,9 +111,7 @@ class PixelMoves {
         with_tensor(producer, "y", moves, moves.bindings[1], offsetof(ConvPointwiseParameters, y_shape),
                     extent_at(moves.push_constants, offsetof(StridedTexelsParameters, y_shape)));
     if (!changed) return false;
-    program_.tasks[writer].dispatch = std::move(*changed);
-    uses_[from] = {};
-    uses_[to].writers = {writer};
+    replace(writer, std::move(*changed));
     return true;
   }
 
@@ -154,8 +119,9 @@ class PixelMoves {
   bool read_unmoved(size_t move) {
     const Dispatch& moves = *program_.tasks[move].dispatch;
     const TensorId from = moves.bindings[0].tensor, to = moves.bindings[1].tensor;
+    const std::vector<size_t> readers = uses_.readers_of(to);
     std::vector<Dispatch> changed;
-    for (const size_t reader : uses_[to].readers) {
+    for (const size_t reader : readers) {
       if (!is_pointwise(reader)) return false;
       const Dispatch& consumer = *program_.tasks[reader].dispatch;
       if (std::ranges::count(consumer.bindings, to, &Binding::tensor) != 1) return false;
@@ -165,14 +131,14 @@ class PixelMoves {
       if (!with || with->bindings[position_of(*with, "x")].tensor != from) return false;
       changed.push_back(std::move(*with));
     }
-    if (changed.empty()) return false;
-    std::erase(uses_[from].readers, move);
-    for (size_t i = 0; i < changed.size(); ++i) {
-      program_.tasks[uses_[to].readers[i]].dispatch = std::move(changed[i]);
-      uses_[from].readers.push_back(uses_[to].readers[i]);
-    }
-    uses_[to] = {};
-    return true;
+    for (size_t i = 0; i < changed.size(); ++i) replace(readers[i], std::move(changed[i]));
+    return !changed.empty();
+  }
+
+  void replace(size_t task, Dispatch dispatch) {
+    uses_.remove(task);
+    program_.tasks[task].dispatch = std::move(dispatch);
+    uses_.add(task);
   }
 
   static size_t position_of(const Dispatch& dispatch, std::string_view name) {
@@ -186,10 +152,10 @@ class PixelMoves {
                                       Binding binding, size_t byte, const Extent& extent) const {
     const size_t at = position_of(pointwise, name);
     if (at == pointwise.bindings.size()) return std::nullopt;
-    Defines& macros = pointwise.defines;
-    Defines from = moves.defines;
-    std::string* storage = macro_of(macros, "STORAGE_" + name);
-    const std::string* moved = macro_of(from, "STORAGE_" + binding.name);
+    Macros& macros = pointwise.defines;
+    Macros from = moves.defines;
+    std::string* storage = find_macro(macros, "STORAGE_" + name);
+    const std::string* moved = find_macro(from, "STORAGE_" + binding.name);
     if (!storage || !moved) return std::nullopt;
     *storage = *moved;
     binding.name = name;
@@ -200,8 +166,8 @@ class PixelMoves {
         return macro.first == "CONTIGUOUS" || macro.first == "FOUR_PIXELS";
       });
     constexpr std::string_view kSampled = "SAMPLED_TEXEL_BUFFERS";
-    if (macro_of(from, kSampled) && !macro_of(macros, kSampled)) macros.emplace_back(kSampled, "1");
-    if (!macro_of(macros, "OTHER_PIXELS")) macros.emplace_back("OTHER_PIXELS", "1");
+    if (find_macro(from, kSampled) && !find_macro(macros, kSampled)) macros.emplace_back(kSampled, "1");
+    if (!find_macro(macros, "OTHER_PIXELS")) macros.emplace_back("OTHER_PIXELS", "1");
     std::ranges::sort(macros);
     ConvPointwiseParameters parameters = parameters_of(pointwise);
     std::memcpy(reinterpret_cast<std::byte*>(&parameters) + byte, extent.data(), sizeof(extent));
@@ -222,7 +188,7 @@ class PixelMoves {
   Program& program_;
   const DeviceCaps& caps_;
   const WrongKernels* wrong_;
-  std::vector<Uses> uses_;  // by root
+  TensorUses uses_;
 };
 
 }  // namespace

@@ -7,16 +7,12 @@
 #include <utility>
 
 #include "platform/fingerprint.hpp"
+#include "program/macros.hpp"
 
 namespace vellum {
 namespace {
 
 constexpr std::string_view kStorage = "STORAGE_";
-
-std::string value_of(const Dispatch& dispatch, const std::string& macro) {
-  const auto found = std::ranges::find(dispatch.defines, macro, &std::pair<std::string, std::string>::first);
-  return found == dispatch.defines.end() ? std::string() : found->second;
-}
 
 void append_word(std::string& text, std::string_view name, std::string_view value) {
   if (!text.empty()) text += ' ';
@@ -59,7 +55,8 @@ KernelId kernel_id(const Dispatch& dispatch) {
     if (!is_tensor_macro(name)) append_word(id.variant, name, short_value(value));
     if (!name.starts_with(kStorage)) continue;
     const std::string tensor = name.substr(kStorage.size());
-    const std::string element = "_" + value_of(dispatch, "ELEMENT_" + tensor), form = value + element;
+    const std::string* type = find_macro(dispatch.defines, "ELEMENT_" + tensor);
+    const std::string element = "_" + (type ? *type : std::string()), form = value + element;
     append_word(id.forms, tensor, form);
     id.accesses_rows |= value.starts_with(kRowsOfTexels);
     append_word(unfolded_forms, tensor, std::string(unfolded(value)) + element);
