@@ -36,7 +36,7 @@ tests=${BUILD_DIR:-$root/build/tests}
 seed=$(($(date +%s) / 60 * 100)) # graphs of one run have numbers below the next minute's
 graphs=$((share / 4)) drawn=$((share * 10)) # those of drawn options share pipelines
 # The programs that ask for VELLUM_TEST_FULL, without those of the step faults.
-full='^(kernels|kernel_check|integer_memory_test|e2e_models|e2e_layers|tiles_on_device|large_pictures_test|differential_test|live)([.]|$)'
+full='^(kernels|kernel_check|integer_memory_test|e2e_models|e2e_layers|tiles_on_device|large_pictures_test|differential_test|live|gpu_shaders)([.]|$)'
 
 run_tests() { tests/run.sh; }
 run_drivers() { tests/run.sh nightly; }
