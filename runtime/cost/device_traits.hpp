@@ -41,6 +41,9 @@ struct DeviceTraits {
   double uniform_loads = 1;
   // Multiply-adds of a lane in the time of its load of 16 bytes from the first cache.
   double macs_per_load = 16;
+  // Share of the peak rate that products of few rows with packed weights reach. A mask, a conversion and a
+  // subtraction unpack each weight before it is multiplied.
+  double packed_efficiency = 0.25;
   // Multiply-accumulates of bytes by cooperative matrices in the time of one of floats.
   double byte_matrix_macs = 4;
   double lane_registers = 512;  // registers of a unit for each lane, for all resident subgroups together
@@ -184,6 +187,7 @@ void visit_traits(Traits& traits, Visit visit) {
   VELLUM_TRAIT(uniform_slots);
   VELLUM_TRAIT(uniform_loads);
   VELLUM_TRAIT(macs_per_load);
+  VELLUM_TRAIT(packed_efficiency, 1e-3, 1);
   VELLUM_TRAIT(byte_matrix_macs, 1);
   VELLUM_TRAIT(lane_registers);
   VELLUM_TRAIT(most_resident, 1);

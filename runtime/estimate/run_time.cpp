@@ -19,11 +19,13 @@ constexpr double kBusGigabytesPerSecond = 12, kSubmitMs = 0.02;
 // Returns the milliseconds to copy weights. The host reads and writes in memory that it shares with the
 // device, or writes over the bus, also to a discrete GPU whose whole memory is mapped (resizable BAR). At the
 // same time it reads weights that are not in its memory from the disk.
-// The slowest of these limits the copy.
+// The slowest of these limits the copy. The rate of a CPU driver is assumed (kCpuRates), and its cores copy
+// as many bytes in a second as its kernels read: a rate that the caller measured replaces it.
 double copy_ms(uint64_t bytes, const DeviceCaps& caps, const StreamRates& given) {
-  double rate = device_rates(caps).gigabytes_per_s / 2;
+  const bool is_cpu = caps.type == DeviceType::cpu;
+  double rate = device_rates(caps).gigabytes_per_s / (is_cpu ? 1 : 2);
   if (given.bus > 0)
-    rate = std::min(rate, given.bus);
+    rate = is_cpu ? given.bus : std::min(rate, given.bus);
   else if (!shares_host_memory(caps))
     rate = std::min(rate, kBusGigabytesPerSecond);
   if (given.disk > 0) rate = std::min(rate, given.disk);

@@ -152,7 +152,9 @@ Loop loop_of(const Dispatch& dispatch, uint64_t bytes, uint64_t all_invocations,
   // Some kernels load several slices, or all columns of a window, before they multiply.
   const auto together = static_cast<double>(std::max<int64_t>(row.taps, number(dispatch, "AHEAD")));
   const double around = kStepsAround + (has(dispatch, "PARTS") ? kStepsToReduce : 0);
-  return {code.efficiency, around + macs / (code.macs_per_step * together)};
+  const bool unpacks = dispatch.shader == "block_product" && !has(dispatch, "SCALED_WEIGHTS");
+  return {unpacks ? traits.packed_efficiency : code.efficiency,
+          around + macs / (code.macs_per_step * together)};
 }
 
 }  // namespace

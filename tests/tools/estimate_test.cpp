@@ -103,6 +103,12 @@ TEST_F(EstimateTool, SaysHowLongARunWaitsForStreamedWeights) {
   EXPECT_NEAR(slow["streaming_ms"], bytes / 1e3, 1e-6);
   EXPECT_GE(slow["ms"], slow["streaming_ms"]);
   EXPECT_LT(from_disk("1")["ms"], slow["ms"]);
+  // The bandwidth of a CPU is assumed, unless the caller measured it.
+  const auto over_bus = [&](const char* rate) {
+    return run_of({"--weights-budget", "40KiB", "--bus-gigabytes", rate})["streaming_ms"].get<double>();
+  };
+  EXPECT_NEAR(over_bus("10"), run_of({"--weights-budget", "40KiB"})["streaming_ms"], 1e-9);
+  EXPECT_NEAR(over_bus("40"), over_bus("10") / 4, 1e-9);
   refused({"--disk-gigabytes", "0"}, 2, {"--disk-gigabytes"});
   refused({"--frontier", "--bus-gigabytes", "3"}, 2, {"--frontier"});
 }

@@ -167,13 +167,13 @@ Command add_estimate(CLI::App& app) {
               "bytes (or like 256MB): say whether the total fits, and which options would make it fit")
           ->transform(CLI::AsSizeValue(true));
   const std::string rate_help = "GB (10^9 bytes) per second at which weights that are streamed come ";
-  CLI::Option* bus =
-      command
-          ->add_option(
-              "--bus-gigabytes", arguments->rates.bus,
-              rate_help +
-                  "to the device's memory; default: 12, or half of the memory's own if the host shares it")
-          ->check(CLI::PositiveNumber);
+  CLI::Option* bus = command
+                         ->add_option("--bus-gigabytes", arguments->rates.bus,
+                                      rate_help +
+                                          "to the device's memory; default: 12, or half of the memory's own "
+                                          "if the host shares it, or "
+                                          "10 on the CPU")
+                         ->check(CLI::PositiveNumber);
   CLI::Option* disk = command
                           ->add_option("--disk-gigabytes", arguments->rates.disk,
                                        rate_help + "from the model's file; default: they are in host memory")

@@ -54,7 +54,7 @@ struct MemoryInterval {
 // Bandwidths for streamed weights, in GB (10^9 bytes) per second.
 struct StreamRates {
   // From host memory to device memory. 0: half of the device's memory bandwidth if host and device share
-  // memory, else 12 (PCIe 3.0 x16).
+  // memory (of a driver that runs on the CPU: 10), else 12 (PCIe 3.0 x16).
   double bus = 0;
   double disk = 0;  // from the model's file; 0: the weights are in host memory
 };

@@ -109,9 +109,7 @@ class IntegerRanges {
  public:
   IntegerRanges(const Graph& graph, const Program& program)
       : graph_(graph), program_(program), of_host_(values_of_host(program)), ranges_(graph.values.size()) {
-    for (ValueId i = 0; i < ranges_.size(); ++i)
-      if (const auto& constant = graph.values[i].constant; constant && is_followed(i))
-        ranges_[i] = range_of(*constant);
+    find_constants();
   }
 
   // Returns the name of a node whose result of 64-bit integers may exceed 32 bits; empty if none does.
@@ -135,6 +133,19 @@ class IntegerRanges {
 
  private:
   bool is_followed(ValueId id) const { return !is_float(graph_.values[id].type.dtype); }
+
+  // Finds the ranges of the constants of which integers are computed. Others are not read: packed weights of
+  // a large network are mapped files of many gigabytes.
+  void find_constants() {
+    for (const Node& node : graph_.nodes) {
+      const bool computes_integers = std::ranges::any_of(
+          node.outputs, [&](ValueId output) { return output != kNoValue && is_followed(output); });
+      if (!computes_integers) continue;
+      for (const ValueId input : node.inputs)
+        if (input != kNoValue && is_followed(input) && !ranges_[input] && graph_.values[input].constant)
+          ranges_[input] = range_of(*graph_.values[input].constant);
+    }
+  }
 
   static Range range_of(const HostTensor& constant) {
     const std::vector<int64_t> values = constant.to_ints();
