@@ -9,8 +9,10 @@
 // dependency, also on phones, for the hundred lines below.
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <tuple>
+#include <vector>
 
 #include "../orders.hpp"
 #include "../trees.hpp"
@@ -25,6 +27,7 @@ class Succession {
       : records_(records),
         items_(records.items),
         by_last_(items_.size()),
+        extent_of_(items_.size()),
         giver_of_(items_.size(), kNone),
         taker_of_(items_.size(), kNone),
         taker_potential_(items_.size(), 0),
@@ -33,6 +36,7 @@ class Succession {
     std::sort(by_last_.begin(), by_last_.end(), [&](uint32_t a, uint32_t b) {
       return std::tuple(items_[a].last, a) < std::tuple(items_[b].last, b);
     });
+    number_extents();
     for (const uint32_t taker : in_order(items_)) {
       if (is_given_up()) return;
       supply(taker);
@@ -57,6 +61,8 @@ class Succession {
   }
 
  private:
+  static constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
+  static constexpr size_t kMostTabledExtents = 1024;  // 8 MiB
   static constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
 
   int64_t bytes(uint32_t item) const { return static_cast<int64_t>(items_[item].bytes); }
@@ -64,6 +70,23 @@ class Succession {
   // Returns the bytes by which memory of that extent grows to hold the tensor too.
   uint64_t growth(const Extent& memory, uint32_t taker) const {
     return records_.bytes_of(cover(memory, items_[taker].extent)) - records_.bytes_of(memory);
+  }
+
+  void number_extents() {
+    std::map<Extent, uint32_t> numbers;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      const auto next = static_cast<uint32_t>(numbers.size());
+      extent_of_[i] = numbers.try_emplace(items_[i].extent, next).first->second;
+    }
+    extents_ = numbers.size();
+    if (extents_ <= kMostTabledExtents) growths_.assign(extents_ * extents_, kUnknown);
+  }
+
+  uint64_t growth(uint32_t giver, uint32_t taker) {
+    if (growths_.empty()) return growth(items_[giver].extent, taker);
+    uint64_t& known = growths_[extent_of_[giver] * extents_ + extent_of_[taker]];
+    if (known == kUnknown) known = growth(items_[giver].extent, taker);
+    return known;
   }
 
   // The search tree of one augmentation: distances in reduced costs from the taker without a giver.
@@ -86,7 +109,7 @@ class Succession {
       if (items_[giver].last >= items_[taker].first) break;
       steps_ += 1 + records_.widths.size();
       if (tree.settled[giver]) continue;
-      const uint64_t cost = growth(items_[giver].extent, taker);
+      const uint64_t cost = growth(giver, taker);
       if (cost >= items_[taker].bytes) continue;  // new memory costs no more
       const int64_t through = base + static_cast<int64_t>(cost) - giver_potential_[giver];
       if (through < tree.distance[giver]) {
@@ -150,6 +173,11 @@ class Succession {
   const RecordClass& records_;
   const std::vector<Item>& items_;
   std::vector<uint32_t> by_last_;
+  // Thousands of tensors have a few dozen different extents. The growth of each pair of them is computed
+  // once.
+  std::vector<uint32_t> extent_of_;  // per tensor
+  size_t extents_ = 0;
+  std::vector<uint64_t> growths_;              // from an extent to another; empty if there are too many
   std::vector<uint32_t> giver_of_, taker_of_;  // kNone: new memory; not reused
   std::vector<int64_t> taker_potential_, giver_potential_;
   uint64_t steps_ = 0;  // pairs that were compared, at each width
