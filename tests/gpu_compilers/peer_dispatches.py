@@ -5,8 +5,8 @@ of them, by default three. Prints two lines of JSON: the sums of the scoreboard 
 whose rates and latencies are those of both. --dispatches prints a line for each dispatch of the record before.
 
 A dispatch with constant weights and a bias multiplies each weight for each pixel of its output; the pixels are the elements of the
-output divided by those of the bias. The count has the padding of channels that the engine computes. Dispatches with weights and
-bias in one buffer count as copies.
+output divided by those of the bias. Weights may lie in several images of one size, as they do on Adreno. The count has the padding
+of channels that the engine computes. Dispatches with weights and bias in one buffer count as copies.
 """
 import argparse
 import collections
@@ -135,7 +135,8 @@ def written_by(dispatch, shader):
 def macs_of(dispatch, shader, constants, element_bytes):
     fixed = [resource.bytes for resource in dispatch.bound.values() if resource.number in constants]
     written = sum(resource.bytes for resource in written_by(dispatch, shader))
-    return written / min(fixed) * max(fixed) / element_bytes if len(fixed) > 1 else 0
+    weights = max(fixed, default=0)
+    return written / min(fixed) * weights * fixed.count(weights) / element_bytes if len(fixed) > 1 else 0
 
 
 def modelled(dispatch, pipeline, macs, rates):

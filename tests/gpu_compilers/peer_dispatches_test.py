@@ -98,6 +98,13 @@ class Record(unittest.TestCase):
         sums, lines = peer_dispatches.predict(self.folder, RATES, inferences=2)
         self.assertEqual((sums["macs"], sums["dispatches"], sums["pipelines"], len(lines)), (1600 * 8 * 16, 2, 2, 2))
 
+    def test_weights_may_lie_in_images_of_one_size(self):
+        shader = peer_dispatches.Shader((8, 4, 1), {(0, 1)})
+        bound = {(0, binding): Resource(number, size, sampled) for binding, number, size, sampled in
+                 ((0, 10, 64, False), (1, 11, 102400, False), (2, 12, 51200, True), (3, 13, 256, True), (4, 14, 256, True))}
+        dispatch = peer_dispatches.Dispatch(1, (400, 1, 1), False, bound)
+        self.assertEqual(peer_dispatches.macs_of(dispatch, shader, {10, 13, 14}, 4), 1600 * 8 * 16)
+
     def test_the_longest_time_of_each_dispatch_counts(self):
         sums, _ = peer_dispatches.predict(self.folder, RATES, inferences=2)
         # The convolution: 12800 invocations of 16 products, four in each step; 400 subgroups, 32 of which run at a time.
