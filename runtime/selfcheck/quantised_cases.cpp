@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "graph/byte_rows.hpp"
+#include "graph/operators/conv/conv_transpose.hpp"
 #include "graph/operators/conv/scaled_conv.hpp"
 #include "graph/operators/elementwise/byte_table.hpp"
 #include "graph/operators/elementwise/dynamic_steps.hpp"
@@ -214,6 +215,44 @@ void add_fixed_matmul(std::vector<SmallOperator>& list) {
   list.push_back(std::move(made));
 }
 
+// Layers of integers of 16 bits.
+void add_layers_of_16_bits(std::vector<SmallOperator>& list) {
+  constexpr float kStep = 1.0f / 16, kSumStep = 1.0f / 64;
+  const auto fixed_point = [&](size_t outputs) {
+    auto fixed = std::make_shared<FixedPoint>();
+    fixed->x_scale = kStep;
+    fixed->y_scale = kSumStep;
+    fixed->has_16_bits = true;
+    fixed->w_scale.assign(outputs, 1.0f);
+    fixed->bias.assign(outputs, -5);
+    fixed->multipliers.assign(outputs, short_multiplier(fixed_multiplier(0.3)));
+    return fixed;
+  };
+  const auto add = [&](const char* name, const char* type, Shape x, Shape w, const auto& layer) {
+    Operand values = small_integers(std::move(x), 1), filters = as_constant(small_integers(std::move(w), 2));
+    for (Operand* operand : {&values, &filters}) operand->tensor = cast(operand->tensor, DType::f32);
+    for (float& value : values.tensor.mutable_as<float>()) value *= kStep;
+    SmallOperator made = small_operator(
+        name, type, {std::move(values), std::move(filters)},
+        layer->with_activation({.step = kSumStep, .least = -32768, .most = 32767, .ties_away = true}));
+    made.graph.has_integer_weights = true;
+    list.push_back(std::move(made));
+  };
+  const auto conv = [&](size_t outputs, int64_t group, int64_t pad) {
+    auto op = std::make_shared<Conv>();
+    op->group = group;
+    op->window.pads.assign(4, pad);
+    op->fixed_point = fixed_point(outputs);
+    return op;
+  };
+  add("Conv 1x1 of 16 bits", "Conv", {1, 20, 9, 7}, {24, 20, 1, 1}, conv(24, 1, 0));
+  add("Conv 3x3 of 16 bits", "Conv", {1, 12, 9, 7}, {16, 12, 3, 3}, conv(16, 1, 1));
+  add("Conv 3x3 depthwise of 16 bits", "Conv", {1, 20, 13, 11}, {20, 1, 3, 3}, conv(20, 20, 1));
+  auto transposed = std::make_shared<ConvTranspose>();
+  transposed->fixed_point = fixed_point(16);
+  add("ConvTranspose 3x3 of 16 bits", "ConvTranspose", {1, 12, 9, 7}, {12, 16, 3, 3}, transposed);
+}
+
 // Multiples of 1/64 with a magnitude of 127/64 in each row of `channels`: no byte is rounded the other way.
 Operand exact_rows(Shape shape, int64_t channels, uint32_t seed) {
   Operand operand = computed(std::move(shape), seed);
@@ -309,6 +348,7 @@ void add_quantised_operators(std::vector<SmallOperator>& list) {
   add_fused_tables(list);
   add_fixed_rows(list);
   add_fixed_matmul(list);
+  add_layers_of_16_bits(list);
   add_dynamic_quantization(list);
   add_byte_caches(list);
   add_integer_caches(list, RowFormat::bytes);

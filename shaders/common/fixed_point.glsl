@@ -24,6 +24,35 @@ ivec4 fixed_product_once(ivec4 sum, ivec4 multiplier, ivec4 shift) {
   return mix((whole + ((ivec4(1) << right) >> 1)) >> right, half_up, equal(right, ivec4(0)));
 }
 
+// Returns (256 * high + low + bias) * multiplier * 2^(shift - 31), rounded once, halves up. The bias has 64 bits, the sum at most
+// 48, and `shift` is from -31 to 7.
+ivec4 fixed_product_of_64_bits(ivec4 high, ivec4 low, uvec4 bias_low, ivec4 bias_high, ivec4 multiplier, ivec4 shift) {
+  uvec4 carry, carry2;
+  uvec4 sum_low = uaddCarry(uvec4(high) << 8, uvec4(low), carry);
+  ivec4 sum_high = (high >> 24) + (low >> 31) + ivec4(carry);
+  sum_low = uaddCarry(sum_low, bias_low, carry);
+  sum_high += bias_high + ivec4(carry);
+  // The product has the words top, middle and bottom.
+  uvec4 middle, bottom;
+  ivec4 top, upper;
+  umulExtended(sum_low, uvec4(multiplier), middle, bottom);
+  imulExtended(sum_high, multiplier, top, upper);
+  middle = uaddCarry(middle, uvec4(upper), carry);
+  top += ivec4(carry);
+  // Adds half of the last bit that remains.
+  uvec4 bits = uvec4(31 - shift), none = uvec4(0), last = bits - 1u;
+  bvec4 in_bottom = lessThan(last, uvec4(32));
+  bottom = uaddCarry(bottom, mix(none, uvec4(1) << (last & 31u), in_bottom), carry);
+  middle = uaddCarry(middle, mix(uvec4(1) << (last & 31u), none, in_bottom), carry2);
+  top += ivec4(carry2);
+  middle = uaddCarry(middle, carry, carry2);
+  top += ivec4(carry2);
+  // Shifts by 0 and by 32 are apart, because the latter are undefined.
+  uvec4 right = bits & 31u, left = (32u - right) & 31u;
+  uvec4 whole = mix(middle, bottom, lessThan(bits, uvec4(32))), above = mix(uvec4(top), middle, lessThan(bits, uvec4(32)));
+  return ivec4((whole >> right) | mix(above << left, none, equal(right, none)));
+}
+
 // Returns the integers of numbers on a grid of `step`.
 ivec4 whole_steps(vec4 v, float step) { return ivec4(roundEven(v / step)); }
 

@@ -59,7 +59,9 @@ FACTORS load_column(int column, bool inside, ADDRESS_TYPE(x) row) {
 #ifdef HALF_PRODUCTS
 const int TEXELS_AFTER_TAPS = 3;
 #elif defined(BYTE_WEIGHTS)
-#ifdef FIXED_POINT
+#ifdef X_OF_16_BITS
+const int TEXELS_AFTER_TAPS = 16;
+#elif defined(FIXED_POINT)
 const int TEXELS_AFTER_TAPS = 12;
 #else
 const int TEXELS_AFTER_TAPS = 8;
@@ -105,6 +107,12 @@ const int BOX_TEXELS = 0;
 #define END_COLUMN kernel_size.x
 #endif
 
+#ifdef X_OF_16_BITS
+#define ADD_PRODUCT(i, x, w) sum[0][i] += ivec4(integers_of_x(x) * w)
+#else
+#define ADD_PRODUCT(i, x, w) PRODUCT_SUM[0][i] += x * w
+#endif
+
 void compute_results() {
   int channel_slices = slices(y_shape.z);
   int blocks_x = (y_shape.x + TILE_P - 1) / TILE_P;
@@ -135,6 +143,9 @@ void compute_results() {
   channel_bias[0] = ivec4(words_of_row(taps, slice, width));
   channel_multiplier[0] = ivec4(words_of_row(taps + 4, slice, width));
   channel_shift[0] = ivec4(words_of_row(taps + 8, slice, width));
+#ifdef X_OF_16_BITS
+  channel_bias_high[0] = ivec4(words_of_row(taps + 12, slice, width));
+#endif
 #elif defined(BYTE_WEIGHTS)
   start_sums(0, uintBitsToFloat(words_of_row(taps, slice, width)), scale);
   channel_scale[0] = uintBitsToFloat(words_of_row(taps + 4, slice, width));
@@ -183,14 +194,14 @@ void compute_results() {
     [[unroll]] for (int kx = 0; kx < KERNEL_X; ++kx) {
       FACTORS w = LOAD_W(ky * KERNEL_X + kx, slice, width);
       [[unroll]] for (int i = 0; i < TILE_P; ++i)
-        PRODUCT_SUM[0][i] += under_tap(x[i * STRIDE_X + kx], kx, ky) * w;
+        ADD_PRODUCT(i, under_tap(x[i * STRIDE_X + kx], kx, ky), w);
     }
 #else
     for (int kx = FIRST_COLUMN; kx < END_COLUMN; ++kx) {
       FACTORS w = LOAD_W(ky * kernel_size.x + kx, slice, width);
       [[unroll]] for (int i = 0; i < TILE_P; ++i) {
         int at = origin.x + i * stride.x + kx * dilation.x, column = clamp(at, 0, x_shape.x - 1);
-        PRODUCT_SUM[0][i] += under_tap(load_column(column, column == at, row), kx, ky) * w;
+        ADD_PRODUCT(i, under_tap(load_column(column, column == at, row), kx, ky), w);
       }
     }
 #endif

@@ -30,7 +30,10 @@
 // output channels. The last words after the weights are the sums of the weights of each output channel. With OFFSET_WEIGHTS the
 // bytes are weights less a number, because the weights exceed signed bytes.
 //
-// scaled_sums.glsl explains SUM_SCALE, X_IN_STEPS and FIXED_POINT, and tile_broadcast.glsl BROADCAST.
+// With X_OF_16_BITS products are exact in floats, of up to four of which the sum is. Sums are integers; with INTEGER_SUMS those
+// of a run are then divided by 256, the quotient is added to integer_sum, and the remainder stays.
+//
+// scaled_sums.glsl explains SUM_SCALE, X_IN_STEPS, X_OF_16_BITS and FIXED_POINT, and tile_broadcast.glsl BROADCAST.
 
 // CHANNELS: the channels of an input slice; fewer than four if the only slice has fewer.
 #ifndef CHANNELS
@@ -40,7 +43,7 @@
 #include "fixed_point.glsl"
 #include "residual.glsl"
 
-#ifdef DOT_PRODUCTS
+#if defined(DOT_PRODUCTS) || defined(X_OF_16_BITS)
 #define SUMS ivec4
 #else
 #define SUMS vec4
@@ -55,6 +58,14 @@ ivec4 integer_sum[TILE_S][TILE_P];
 // Returns sum[s][i], scaled, where s is the counter of a loop that is not unrolled. Storing results is half of
 // the code; compiling it once for all slices saves a fifth of LLVM's compile time.
 vec4 bare_sum_of(int s, int i) {
+#if defined(INTEGER_SUMS) && defined(X_OF_16_BITS)
+  ivec4 high = integer_sum[0][i], low = sum[0][i];
+  [[unroll]] for (int t = 1; t < TILE_S; ++t) {
+    high = s == t ? integer_sum[t][i] : high;
+    low = s == t ? sum[t][i] : low;
+  }
+  return scaled(s, high, low);
+#else
 #ifdef INTEGER_SUMS
   ivec4 v = integer_sum[0][i];
   [[unroll]] for (int t = 1; t < TILE_S; ++t) v = s == t ? integer_sum[t][i] : v;
@@ -66,6 +77,7 @@ vec4 bare_sum_of(int s, int i) {
   return scaled(s, ivec4(v));
 #else
   return scaled(s, vec4(v));
+#endif
 #endif
 }
 // Returns sum[s][i], scaled, with the residual at p.
@@ -162,8 +174,13 @@ void end_run() {}
 void end_run() {
   [[unroll]] for (int s = 0; s < TILE_S; ++s)
     [[unroll]] for (int i = 0; i < TILE_P; ++i) {
+#ifdef X_OF_16_BITS
+      integer_sum[s][i] += sum[s][i] >> 8;
+      sum[s][i] &= 255;
+#else
       integer_sum[s][i] += ivec4(sum[s][i]);
       sum[s][i] = vec4(0);
+#endif
     }
 }
 #define FOR_EACH_RUN(run, begin, end)                          \
@@ -225,6 +242,9 @@ void start_with_bias(int first_slice, int bias_row, int padded_slices, int grid_
     channel_bias[s] = ivec4(load_words(word, bias_row, grid_width));
     channel_multiplier[s] = ivec4(load_words(word + padded_slices, bias_row, grid_width));
     channel_shift[s] = ivec4(load_words(word + 2 * padded_slices, bias_row, grid_width));
+#ifdef X_OF_16_BITS
+    channel_bias_high[s] = ivec4(load_words(word + 3 * padded_slices, bias_row, grid_width));
+#endif
     start_sums(s, vec4(0), vec4(1));
 #else
     vec4 bias = load_bias_or_scale(first_slice + s, bias_row, grid_width), scale = vec4(1);
@@ -334,13 +354,31 @@ FACTORS[CHANNELS] weights_of_slice(const int s, int column, int row) {
   return w;
 }
 
+#ifdef X_OF_16_BITS
+// Returns the integers of x.
+vec4 integers_of_x(vec4 x) { return roundEven(x * x_steps); }
+#endif
+
 // Adds the products of one input slice x of each pixel. `rows`: row_of_w() of each output slice.
 void add_products_of_rows(FACTORS x[TILE_P], int column, int rows[TILE_S]) {
+#ifdef X_OF_16_BITS
+  vec4 integers[TILE_P];
+  [[unroll]] for (int i = 0; i < TILE_P; ++i) integers[i] = integers_of_x(x[i]);
+  [[unroll]] for (int s = 0; s < TILE_S; ++s) {
+    vec4 w[CHANNELS] = weights_of_slice(s, column, rows[s]);
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) {
+      vec4 products = integers[i][0] * w[0];
+      [[unroll]] for (int c = 1; c < CHANNELS; ++c) products += integers[i][c] * w[c];
+      sum[s][i] += ivec4(products);
+    }
+  }
+#else
   [[unroll]] for (int s = 0; s < TILE_S; ++s) {
     FACTORS w[CHANNELS] = weights_of_slice(s, column, rows[s]);
     [[unroll]] for (int i = 0; i < TILE_P; ++i)
       [[unroll]] for (int c = 0; c < CHANNELS; ++c) PRODUCT_SUM[s][i] += x[i][c] * w[c];
   }
+#endif
 }
 #endif
 

@@ -15,8 +15,27 @@
 // as in LiteRT's reference kernels (MultiplyByQuantizedMultiplier() in
 // tensorflow/lite/kernels/internal/common.cc), with ROUNDS_ONCE once. The words after the weights are integers:
 // four of bias for each output slice, then four of multiplier for each, then four of shift for each.
+//
+// With X_OF_16_BITS, x has integers of 16 bits times a step, whose inverse is the appended parameter x_steps, and the bias has
+// 64 bits: four words of its upper halves follow the shifts.
 
-#ifdef FIXED_POINT
+#ifdef X_OF_16_BITS
+WORDS_OF_TEXELS(w)
+ivec4 channel_bias[TILE_S], channel_multiplier[TILE_S], channel_shift[TILE_S], channel_bias_high[TILE_S];
+
+// The sum is 256 * high + low.
+vec4 scaled(int s, ivec4 high, ivec4 low) {
+  ivec4 bias = channel_bias[0], multiplier = channel_multiplier[0], shift = channel_shift[0], bias_high = channel_bias_high[0];
+  [[unroll]] for (int t = 1; t < TILE_S; ++t) {
+    bias = s == t ? channel_bias[t] : bias;
+    multiplier = s == t ? channel_multiplier[t] : multiplier;
+    shift = s == t ? channel_shift[t] : shift;
+    bias_high = s == t ? channel_bias_high[t] : bias_high;
+  }
+  return vec4(fixed_product_of_64_bits(high, low, uvec4(bias), bias_high, multiplier, shift));
+}
+vec4 scaled(int s, ivec4 v) { return scaled(s, ivec4(0), v); }
+#elif defined(FIXED_POINT)
 #define CHANNEL_WORDS 3  // of each output channel
 WORDS_OF_TEXELS(w)
 ivec4 channel_bias[TILE_S], channel_multiplier[TILE_S], channel_shift[TILE_S];

@@ -40,6 +40,35 @@ TEST(FixedPoint, RoundsOnceWhereAskedTo) {
   EXPECT_TRUE(fixed.of_channels(1, 1).rounds_once);
 }
 
+// LiteRT's multipliers of 64-bit sums have 15 bits.
+TEST(FixedPoint, MultipliesLongSumsBy15Bits) {
+  const FixedMultiplier third = short_multiplier(fixed_multiplier(0.3));
+  EXPECT_EQ(third, (FixedMultiplier{19661 << 16, -1}));
+  EXPECT_EQ(short_multiplier({0x7fffffff, 0}), (FixedMultiplier{0x7fff << 16, 0}));
+  const FixedPoint fixed{
+      .w_scale = {1}, .bias = {int64_t{1} << 40}, .multipliers = {{1 << 30, -25}}, .has_16_bits = true};
+  EXPECT_EQ(fixed.result(0, 0), 1 << 14);
+  EXPECT_EQ(fixed.result(int64_t{1} << 25, 0), (1 << 14) + 1) << "half of a step is rounded up";
+  EXPECT_EQ(fixed.result(-(int64_t{1} << 25), 0), 1 << 14);
+  EXPECT_EQ(fixed.result(-(int64_t{1} << 25) - 1, 0), (1 << 14) - 1);
+  EXPECT_TRUE(fixed.of_channels(0, 1).has_16_bits);
+}
+
+TEST(FixedPoint, KnowsWhichLongSumsFit) {
+  const auto with = [](int64_t bias, double multiplier) {
+    return FixedPoint{.x_scale = 0.1f,
+                      .w_scale = {1},
+                      .bias = {bias},
+                      .multipliers = {fixed_multiplier(multiplier)},
+                      .has_16_bits = true};
+  };
+  EXPECT_TRUE(with(0, 0.9).fits_int64(131071));
+  EXPECT_FALSE(with(0, 0.9).fits_int64(131072));
+  EXPECT_FALSE(with(int64_t{1} << 47, 0.9).fits_int64(1));
+  EXPECT_TRUE(with(0, 127.0).fits_int64(1));
+  EXPECT_FALSE(with(0, 256.0).fits_int64(1));
+}
+
 TEST(FixedPoint, CombinesTwoTensorsAsLiteRtDoes) {
   const FixedPair sum = fixed_sum(0.5f, 0.25f, 1.0f), product = fixed_product(0.5f, 0.3f, 40.0f);
   EXPECT_EQ(add_integers(3, 1, sum), 2) << "1.75";
@@ -63,7 +92,7 @@ TEST(FixedPoint, DividesByChannels) {
   FixedPoint fixed{.w_scale = {1, 2, 3}, .bias = {4, 5, 6}, .multipliers = {{1, 2}, {3, 4}, {5, 6}}};
   const FixedPoint part = fixed.of_channels(1, 2);
   EXPECT_EQ(part.w_scale, (std::vector<float>{2, 3}));
-  EXPECT_EQ(part.bias, (std::vector<int32_t>{5, 6}));
+  EXPECT_EQ(part.bias, (std::vector<int64_t>{5, 6}));
   EXPECT_EQ(part.multipliers.at(1).shift, 6);
 }
 

@@ -25,14 +25,21 @@ namespace fixed_point_test {
 
 using Ints = Attributes::Ints;
 
+constexpr float kInputStep = 0.037f, kOutputStep = 0.81f, kResidualStep = 0.5f, kSumStep = 0.9f,
+                kWeightStep = 0.011f;
+
 struct Layer {
   int64_t inputs, outputs, kernel, groups;
   bool has_residual = false;
   float mean = 0.0f;  // of the integers of the weights
   bool rounds_once = false;
-};
+  bool has_16_bits = false;
 
-constexpr float kInputStep = 0.037f, kOutputStep = 0.81f, kResidualStep = 0.5f, kSumStep = 0.9f;
+  float x_step() const { return has_16_bits ? kInputStep / 256 : kInputStep; }
+  // The integers of sums that are one integer of a result, with 16 bits.
+  float unit() const { return static_cast<float>(inputs / groups * kernel * kernel) * (mean + 20); }
+  float y_step() const { return has_16_bits ? unit() * x_step() * kWeightStep : kOutputStep; }
+};
 
 void quantise(OnnxModel& model, const std::string& from, const std::string& to, float step, int64_t zero,
               DType dtype = DType::u8) {
@@ -42,18 +49,31 @@ void quantise(OnnxModel& model, const std::string& from, const std::string& to, 
   model.node("DequantizeLinear", {to + "_q", to + "_s", to + "_z"}, {to});
 }
 
+template <typename Op, typename Edit>
+void edit_operators(Graph& graph, Edit&& edit) {
+  for (Node& node : graph.nodes)
+    if (const auto* found = dynamic_cast<const Op*>(node.op.get())) {
+      auto copy = std::make_shared<Op>(*found);
+      edit(*copy);
+      node.op = std::move(copy);
+    }
+}
+
 // Of the scales that `w` gets.
 std::shared_ptr<FixedPoint> fixed_point_of(const Layer& layer) {
   auto fixed = std::make_shared<FixedPoint>();
-  fixed->x_scale = kInputStep;
-  fixed->y_scale = kOutputStep;
+  fixed->x_scale = layer.x_step();
+  fixed->y_scale = layer.y_step();
   fixed->rounds_once = layer.rounds_once;
+  fixed->has_16_bits = layer.has_16_bits;
   for (int64_t m = 0; m < layer.outputs; ++m) {
-    fixed->w_scale.push_back(0.011f + 0.0007f * static_cast<float>(m));
-    fixed->bias.push_back(static_cast<int32_t>(1000 - 317 * m));
-    fixed->multipliers.push_back(
-        fixed_multiplier(static_cast<double>(kInputStep) * static_cast<double>(fixed->w_scale.back()) /
-                         static_cast<double>(kOutputStep)));
+    fixed->w_scale.push_back(kWeightStep + 0.0007f * static_cast<float>(m));
+    const int64_t bias = 1000 - 317 * m;
+    fixed->bias.push_back(layer.has_16_bits ? static_cast<int64_t>(3 * layer.unit()) * bias + 7 : bias);
+    const FixedMultiplier multiplier =
+        fixed_multiplier(static_cast<double>(fixed->x_scale) * static_cast<double>(fixed->w_scale.back()) /
+                         static_cast<double>(fixed->y_scale));
+    fixed->multipliers.push_back(layer.has_16_bits ? short_multiplier(multiplier) : multiplier);
   }
   return fixed;
 }
@@ -73,10 +93,11 @@ Graph graph_of(const Layer& layer) {
   const auto fixed = fixed_point_of(layer);
   OnnxModel model;
   model.input("x", {2, layer.inputs, 7, 5}).output("y").initializer("w", weights_of(layer, *fixed));
-  quantise(model, "x", "x_r", kInputStep, 120);
+  const DType dtype = layer.has_16_bits ? DType::i16 : DType::u8;
+  quantise(model, "x", "x_r", layer.x_step(), layer.has_16_bits ? 0 : 120, dtype);
   model.node("Conv", {"x_r", "w"}, {"c"},
              attributes({{"group", layer.groups}, {"pads", Ints(4, layer.kernel / 2)}}));
-  quantise(model, "c", "c_r", kOutputStep, 130);
+  quantise(model, "c", "c_r", layer.y_step(), layer.has_16_bits ? 0 : 130, dtype);
   std::string last = "c_r";
   if (layer.has_residual) {
     model.input("z", {2, layer.outputs, 7, 5});
@@ -86,13 +107,13 @@ Graph graph_of(const Layer& layer) {
   }
   model.node("LeakyRelu", {last}, {"y"});
   Graph graph = optimise(model.graph(), {});
-  for (Node& node : graph.nodes)
-    if (const auto* conv = dynamic_cast<const Conv*>(node.op.get())) {
-      auto copy = std::make_shared<Conv>(*conv);
-      copy->fixed_point = fixed;
-      if (layer.has_residual) copy->activation.fixed_sum = fixed_sum(kOutputStep, kResidualStep, kSumStep);
-      node.op = std::move(copy);
-    }
+  graph.has_integer_weights = layer.has_16_bits;
+  edit_operators<Conv>(graph, [&](Conv& conv) {
+    conv.fixed_point = fixed;
+    if (layer.has_residual)
+      conv.activation.fixed_sum =
+          fixed_sum(layer.y_step(), kResidualStep, kSumStep, layer.has_16_bits ? 16 : 8);
+  });
   return graph;
 }
 
@@ -143,6 +164,27 @@ TEST(FixedPoint, SumsBeforeAResidual) {
     expect_integers_of_host(layer);
 }
 
+// Convolutions of integers of 16 bits, whose sums and biases need more than 32 bits.
+TEST(FixedPoint, LayersOf16Bits) {
+  for (Layer layer : {Layer{13, 10, 1, 1},
+                      {3, 5, 3, 1},
+                      {8, 8, 3, 2},
+                      {9, 9, 3, 9},
+                      {6, 6, 5, 6},
+                      {8, 8, 1, 1, true}}) {
+    layer.has_16_bits = true;
+    expect_integers_of_host(layer);
+  }
+}
+
+TEST(FixedPoint, LongSumsOf16Bits) {
+  for (Layer layer : {Layer{1300, 6, 1, 1}, {150, 6, 3, 1}, {6, 6, 25, 6}}) {
+    layer.has_16_bits = true;
+    layer.mean = 80.0f;
+    expect_integers_of_host(layer);
+  }
+}
+
 // Cooperative matrices of halves add up floats.
 TEST(FixedPoint, NoCooperativeMatrices) {
   DeviceCaps caps = caps_as_gpu(kNvidia);
@@ -165,12 +207,7 @@ TEST(FixedPoint, SumsBeyondFloats) {
 
 // Returns the graph, whose functions of two tensors get the arithmetic.
 Graph with_pair(Graph graph, const FixedPair& pair) {
-  for (Node& node : graph.nodes)
-    if (const auto* binary = dynamic_cast<const Binary*>(node.op.get())) {
-      auto copy = std::make_shared<Binary>(*binary);
-      copy->fixed_point = pair;
-      node.op = std::move(copy);
-    }
+  edit_operators<Binary>(graph, [&](Binary& op) { op.fixed_point = pair; });
   return graph;
 }
 
@@ -240,12 +277,7 @@ Graph graph_with(const Shape& x, float y_step, int64_t y_zero, const std::functi
   quantise(model, "m", "m_r", y_step, y_zero);
   model.node("LeakyRelu", {"m_r"}, {"y"});
   Graph graph = optimise(model.graph(), {});
-  for (Node& entry : graph.nodes)
-    if (const auto* found = dynamic_cast<const Op*>(entry.op.get())) {
-      auto copy = std::make_shared<Op>(*found);
-      edit(*copy);
-      entry.op = std::move(copy);
-    }
+  edit_operators<Op>(graph, edit);
   return graph;
 }
 
@@ -309,12 +341,18 @@ TEST(FixedPoint, Interpolation) {
     }
 }
 
-TEST(FixedPoint, TransposedConvolutions) {
-  const auto fixed = fixed_point_of({.inputs = 6, .outputs = 10, .kernel = 3, .groups = 1});
+// Returns the weights (6, 10, 3, 3) of a transposed convolution.
+HostTensor transposed_weights(const FixedPoint& fixed) {
   HostTensor weights = random_tensor({6, 10, 3, 3}, 1, -90.0f, 90.0f);
   const auto values = weights.mutable_as<float>();
   for (size_t i = 0; i < values.size(); ++i)
-    values[i] = std::nearbyint(values[i]) * fixed->w_scale[i / 9 % 10];
+    values[i] = std::nearbyint(values[i]) * fixed.w_scale[i / 9 % 10];
+  return weights;
+}
+
+TEST(FixedPoint, TransposedConvolutions) {
+  const auto fixed = fixed_point_of({.inputs = 6, .outputs = 10, .kernel = 3, .groups = 1});
+  const HostTensor weights = transposed_weights(*fixed);
   for (const int64_t stride : {1, 2, 3}) {
     const Graph graph = graph_with<ConvTranspose>(
         {2, 6, 5, 4}, kOutputStep, 130,
@@ -325,6 +363,21 @@ TEST(FixedPoint, TransposedConvolutions) {
         [&](ConvTranspose& op) { op.fixed_point = fixed; });
     expect_values_of_host(graph, {random_tensor({2, 6, 5, 4}, 5, -4.0f, 5.0f)}, "FIXED_POINT");
   }
+}
+
+TEST(FixedPoint, TransposedConvolutionsOf16Bits) {
+  const Layer layer{.inputs = 6, .outputs = 10, .kernel = 3, .groups = 1, .has_16_bits = true};
+  const auto fixed = fixed_point_of(layer);
+  OnnxModel model;
+  model.input("x", {2, 6, 5, 4}).output("y").initializer("w", transposed_weights(*fixed));
+  quantise(model, "x", "x_r", layer.x_step(), 0, DType::i16);
+  model.node("ConvTranspose", {"x_r", "w"}, {"m"}, attributes({{"strides", Ints{2, 3}}}));
+  quantise(model, "m", "m_r", layer.y_step(), 0, DType::i16);
+  model.node("LeakyRelu", {"m_r"}, {"y"});
+  Graph graph = optimise(model.graph(), {});
+  graph.has_integer_weights = true;
+  edit_operators<ConvTranspose>(graph, [&](ConvTranspose& op) { op.fixed_point = fixed; });
+  expect_values_of_host(graph, {random_tensor({2, 6, 5, 4}, 5, -4.0f, 5.0f)}, "X_OF_16_BITS");
 }
 
 TEST(FixedPoint, SlopesOfNegativeNumbers) {

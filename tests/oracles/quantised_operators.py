@@ -38,8 +38,7 @@ KINDS_OF_16_BITS = ["add", "average_pool", "batch_matmul", "concatenation", "con
                     "quantize", "relu", "rows_connected", "softmax", "sub", "tanh", "transpose_conv"]
 # Vellum computes them in floats.
 IN_FLOATS = {"batch_matmul_by_constants", "divide", "log_softmax"}
-IN_FLOATS_OF_16_BITS = {"add", "batch_matmul", "conv", "depthwise_conv", "dilated_conv", "fully_connected", "mul",
-                        "rows_connected", "sub", "transpose_conv"}
+IN_FLOATS_OF_16_BITS = {"add", "batch_matmul", "mul", "sub"}
 
 
 def add_operators(maker, kinds, count, dtype=None):

@@ -61,14 +61,13 @@ bool emit_in_fixed_point(const Call& call, schema::FusedActivation activation) {
   const bool multiplies_floats = call.writer.scales_of(call.input(1)).size() == 1;
   const auto fixed = read_fixed_point(call, outputs, multiplies_floats);
   if (fixed == nullptr) return false;
+  fixed->rounds_once = !fixed->has_16_bits;
   for (const FixedMultiplier& multiplier : fixed->multipliers)
-    if (multiplier.shift > 0) return false;
-  auto once = std::make_shared<FixedPoint>(*fixed);
-  once->rounds_once = true;
+    if (fixed->rounds_once && multiplier.shift > 0) return false;
   emit_in_fixed_point(
       call, call.writer.in_file_order(call.input(0)), *constant,
-      call.has_input(2) ? std::optional(call.writer.in_file_order(call.input(2))) : std::nullopt,
-      std::move(once), activation);
+      call.has_input(2) ? std::optional(call.writer.in_file_order(call.input(2))) : std::nullopt, fixed,
+      activation);
   return true;
 }
 

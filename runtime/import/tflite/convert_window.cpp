@@ -91,12 +91,16 @@ std::shared_ptr<Conv> make_conv(const Call& call, const Options& options) {
   return conv;
 }
 
-// LiteRT multiplies the scales of an unsigned convolution as floats.
+// LiteRT multiplies the scales of an unsigned convolution as floats, and sums of 64 bits by multipliers of 15
+// bits.
 std::shared_ptr<const FixedPoint> fixed_point_of(const Call& call, int64_t channels, size_t x_index = 0,
                                                  size_t bias_index = 2) {
   const int32_t x = call.input(x_index);
   const bool is_unsigned = call.writer.quantised(x) && call.writer.stored_type(x) == DType::u8;
-  return read_fixed_point(call, channels, is_unsigned, x_index, bias_index);
+  auto fixed = read_fixed_point(call, channels, is_unsigned, x_index, bias_index);
+  if (fixed && fixed->has_16_bits)
+    for (FixedMultiplier& multiplier : fixed->multipliers) multiplier = short_multiplier(multiplier);
+  return fixed;
 }
 
 // Emits a convolution of floats with weights of integers (dequantise_batches() of passes/). LiteRT's kernels
@@ -131,7 +135,8 @@ void convert_conv(const Call& call) {
   conv->fixed_point = fixed_point_of(call, constant_weights(call, 1).shape()[0]);
   const Ints order{0, 3, 1, 2};  // OHWI -> OIHW
   if (emit_hybrid_conv(call, *conv, order, options.activation())) return;
-  const std::vector<float> ratios = short_multiplier_ratios(call, constant_weights(call, 1).shape()[0]);
+  std::vector<float> ratios;
+  if (!conv->fixed_point) ratios = short_multiplier_ratios(call, constant_weights(call, 1).shape()[0]);
   const ValueId weights = add_weights(call, 1, order, ratios);
   call.emit(std::move(conv), conv_values(call, weights, ratios), true, options.activation());
 }
@@ -149,7 +154,8 @@ void convert_depthwise_conv(const Call& call) {
   if (call.writer.quantised(call.input(1)) && has_scales_of_channels(call) &&
       emit_hybrid_conv(call, *conv, order, options.activation()))
     return;
-  const std::vector<float> ratios = short_multiplier_ratios(call, shape[3]);
+  std::vector<float> ratios;
+  if (!conv->fixed_point) ratios = short_multiplier_ratios(call, shape[3]);
   const ValueId weights = add_weights(call, 1, order, ratios, 3);
   call.emit(std::move(conv), conv_values(call, weights, ratios), true, options.activation());
 }
@@ -196,7 +202,8 @@ void convert_transpose_conv(const Call& call) {
   }
   conv->window.pads = {begin[0], begin[1], end[0], end[1]};
   conv->fixed_point = fixed_point_of(call, kernel[0], 2, 3);
-  const std::vector<float> ratios = short_multiplier_ratios(call, kernel[0], 2, 3);
+  std::vector<float> ratios;
+  if (!conv->fixed_point) ratios = short_multiplier_ratios(call, kernel[0], 2, 3);
   std::vector<ValueId> values{call.writer.as_image(call.input(2)),
                               add_weights(call, 1, {3, 0, 1, 2}, ratios)};
   if (call.has_input(3)) values.push_back(bias_value(call, 3, ratios));

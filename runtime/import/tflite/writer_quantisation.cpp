@@ -43,7 +43,7 @@ void Writer::make_real(Tensor& tensor, const schema::Tensor& entry) {
   Quantisation q = read_quantisation(entry, tensor.type);
   tensor.type.dtype = DType::f32;
   if (tensor.constant) {
-    if (stored == DType::i32) tensor.bias = tensor.constant;
+    if (is_bias) tensor.bias = tensor.constant;
     tensor.constant = to_real(*tensor.constant, q);
     file_.has_integer_weights = true;
   } else if (q.scale.elements() != 1) {

@@ -17,6 +17,7 @@ namespace vellum {
 namespace {
 
 constexpr int kMostInteger = 255;
+constexpr int kMost16Bits = 0xffff;
 
 // Returns whether all weights are integers of at most kMostInteger times the scale. Each weight is a product
 // that was rounded to fp32, and the scale is a rounded quotient. Compilers turn the inner loop into vector
@@ -88,18 +89,22 @@ std::optional<std::pair<int32_t, int32_t>> byte_range(std::span<const float> wei
 
 namespace {
 
-// Returns whether a sum of products with these weights may exceed the 24 bits of a float. The other factors
-// are integers from -z to 255 - z for any zero point z.
-bool may_exceed_floats(std::span<const float> weights, size_t channels) {
-  constexpr double kMost = 0x1p24;
+// Returns whether a sum of products with these weights may have a magnitude of `most`. The other factors are
+// integers from -z to `range` - z for any zero point z.
+bool may_reach(double most, int range, std::span<const float> weights, size_t channels) {
   const size_t each = weights.size() / std::max<size_t>(channels, 1);
   for (size_t m = 0; m < channels; ++m) {
     double positive = 0.0, negative = 0.0;
     for (const float weight : weights.subspan(m * each, each))
       (weight > 0.0f ? positive : negative) += static_cast<double>(std::abs(weight));
-    if (kMostInteger * std::max(positive, negative) >= kMost) return true;
+    if (range * std::max(positive, negative) >= most) return true;
   }
   return false;
+}
+
+// The same for the 24 bits of a float, if the other factors are bytes.
+bool may_exceed_floats(std::span<const float> weights, size_t channels) {
+  return may_reach(0x1p24, kMostInteger, weights, channels);
 }
 
 ByteWeightsPointer scaled_weights(const Lowering& lowering, size_t input) {
@@ -123,7 +128,8 @@ ByteWeightsPointer fixed_point_weights(const std::vector<float>& weights,
   found.scale = fixed->w_scale;
   found.fixed_point = fixed;
   if (range->first < -128 || range->second > 127) found.zero = -range->first;
-  found.exceeds_floats = may_exceed_floats(weights, found.scale.size());
+  found.exceeds_floats = fixed->has_16_bits || may_exceed_floats(weights, found.scale.size());
+  found.exceeds_int32 = fixed->has_16_bits && may_reach(0x1p31, kMost16Bits, weights, found.scale.size());
   if (found.exceeds_floats && !adds_integers) return nullptr;
   return std::make_shared<const ByteWeights>(std::move(found));
 }
@@ -133,12 +139,17 @@ ByteWeightsPointer fixed_point_weights(const Lowering& lowering, size_t input, b
   const auto* conv = dynamic_cast<const Conv*>(&layer_of(*lowering.node().op));
   if (!conv || !conv->fixed_point || !conv->fixed_point->fits(conv->activation, lowering.has_input(3)))
     return nullptr;
-  if (lowering.has_input(4) || !has_step(lowering, 0, conv->fixed_point->x_scale)) return nullptr;
+  if (lowering.has_input(4) || !has_integers_of(*conv->fixed_point, lowering)) return nullptr;
   return fixed_point_weights(in_integers(*lowering.constant(input), conv->fixed_point->w_scale).to_floats(),
                              conv->fixed_point, adds_integers);
 }
 
 }  // namespace
+
+bool has_integers_of(const FixedPoint& fixed, const Lowering& lowering) {
+  const bool has_bytes = has_step(lowering, 0, fixed.x_scale);
+  return has_bytes || (fixed.has_16_bits && lowering.desc_of_input(0).element == ElementType::f32);
+}
 
 bool has_step(const Lowering& lowering, size_t i, float step) {
   return lowering.is_in_bytes(i) && lowering.desc_of_input(i).grid.step == step;
@@ -163,7 +174,9 @@ float ByteWeights::word(size_t word, int64_t channel, const float* bias) const {
     return word == 1 ? scale_of_sum(m) : bias ? bias_of_sum(m, *bias) : 0.0f;
   if (!fixed_point) return word == 1 ? scale[m] : bias ? *bias / unit(channel) : 0.0f;
   const FixedMultiplier& by = fixed_point->multipliers[m];
-  return std::bit_cast<float>(word == 0 ? fixed_point->bias[m] : word == 1 ? by.multiplier : by.shift);
+  const int64_t low = fixed_point->bias[m], high = low >> 32;
+  const int64_t words[] = {low, by.multiplier, by.shift, high};
+  return std::bit_cast<float>(static_cast<int32_t>(words[word]));
 }
 
 std::vector<int64_t> ByteWeights::packing_parameters() const {
@@ -178,12 +191,13 @@ std::vector<int64_t> ByteWeights::packing_parameters() const {
   uint64_t hash = 14695981039346656037u;  // FNV-1a, of 32 bits at a time
   const auto add = [&](int32_t number) { hash = (hash ^ static_cast<uint32_t>(number)) * 1099511628211u; };
   for (size_t m = 0; m < scale.size(); ++m) {
-    add(fixed_point->bias[m]);
+    add(static_cast<int32_t>(fixed_point->bias[m]));
+    if (has_16_bits()) add(static_cast<int32_t>(fixed_point->bias[m] >> 32));
     add(fixed_point->multipliers[m].multiplier);
     add(fixed_point->multipliers[m].shift);
     add(std::bit_cast<int32_t>(scale[m]));
   }
-  parameters.push_back(2);
+  parameters.push_back(has_16_bits() ? 5 : 2);
   parameters.push_back(static_cast<int64_t>(hash));
   return parameters;
 }
@@ -227,7 +241,7 @@ int64_t transposed_weight_index(int64_t group_inputs, int64_t group_outputs, int
 ByteWeightsPointer transposed_byte_weights(const Lowering& lowering, int64_t taps) {
   const auto& conv = lowering.op<ConvTranspose>();
   if (!lowering.may_have_byte_weights() || computes_weights(lowering, 1)) return nullptr;
-  if (!conv.adds_integers() || !has_step(lowering, 0, conv.fixed_point->x_scale)) {
+  if (!conv.adds_integers() || !has_integers_of(*conv.fixed_point, lowering)) {
     const std::vector<float> weights = lowering.constant(1)->to_floats();
     const Shape& shape = lowering.input_type(1).shape;
     const int64_t inputs = shape[0] / conv.group, outputs = shape[1];
@@ -240,7 +254,8 @@ ByteWeightsPointer transposed_byte_weights(const Lowering& lowering, int64_t tap
   Transpose by_output;
   by_output.perm = Ints{1, 0, 2, 3};
   const HostTensor* inputs[] = {&integers};
-  return fixed_point_weights(by_output.evaluate(inputs)[0].to_floats(), conv.fixed_point, false);
+  return fixed_point_weights(by_output.evaluate(inputs)[0].to_floats(), conv.fixed_point,
+                             conv.fixed_point->has_16_bits);
 }
 
 TensorDesc in_bytes(TensorDesc desc, const ByteWeights& weights) {

@@ -37,6 +37,7 @@ struct ByteWeights {
   bool scales_last = false;
   // A sum may need more than the 24 bits that fp32 holds exactly, so that kernels accumulate in integers.
   bool exceeds_floats = false;
+  bool exceeds_int32 = false;  // with integers of 16 bits, a sum may need more than 32 bits
   // Not null: the kernel computes in fixed point. The device then has the bias, multiplier and shift of each
   // channel in place of bias and scale.
   std::shared_ptr<const FixedPoint> fixed_point = nullptr;
@@ -54,12 +55,17 @@ struct ByteWeights {
 
   // Returns the number of input channels whose weights a texel of four bytes holds.
   int64_t texel_channels() const { return 8 / bits; }
-  // Returns whether kernels add partial sums of floats to integers.
-  bool adds_in_runs() const { return exceeds_floats && dot_products == DotProducts::none; }
+  // Returns whether kernels add up partial sums: of floats in integers, or of integers in integers of 64
+  // bits.
+  bool adds_in_runs() const {
+    return dot_products == DotProducts::none && (has_16_bits() ? exceeds_int32 : exceeds_floats);
+  }
+  // Returns whether the integers of x have 16 bits.
+  bool has_16_bits() const { return fixed_point && fixed_point->has_16_bits; }
   // Returns the number of 32-bit words that each output channel has after its weights.
-  int64_t words() const { return fixed_point ? 3 : blocks ? 1 : 2; }
-  // Returns word `word` of a channel: 0 the bias, 1 the scale or multiplier, 2 the shift. Returns 0 for a
-  // channel beyond the last. `bias`: null if there is none.
+  int64_t words() const { return fixed_point ? has_16_bits() ? 4 : 3 : blocks ? 1 : 2; }
+  // Returns word `word` of a channel: 0 the bias, 1 the scale or multiplier, 2 the shift, 3 the upper half of
+  // the bias. Returns 0 for a channel beyond the last. `bias`: null if there is none.
   float word(size_t word, int64_t channel, const float* bias) const;
   // Return the scale and the bias of output channel m with an x_step.
   float scale_of_sum(size_t m) const;
@@ -78,6 +84,9 @@ std::optional<float> find_scale(std::span<const float> weights);
 
 // Returns whether input i of the node is stored in bytes with this step.
 bool has_step(const Lowering& lowering, size_t i, float step);
+// Returns whether input 0 has the integers that a layer in fixed point multiplies: bytes, or floats for
+// integers of 16 bits, unless their bounds let bytes hold them.
+bool has_integers_of(const FixedPoint& fixed, const Lowering& lowering);
 
 // Finds a scale for each output channel such that every weight is an integer times the scale, within the
 // rounding of fp32, and the integers fit in bytes. Returns null if there are no such scales. weight(channel,

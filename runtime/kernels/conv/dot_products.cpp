@@ -20,7 +20,7 @@ DotProducts accelerated(const DeviceCaps& caps) {
 // where no run has negative steps.
 bool multiplies_bytes(const Lowering& lowering, const ByteWeights& bytes) {
   if (bytes.scales_last) return lowering.is_in_bytes(0) && lowering.desc_of_input(0).grid.step == 1.0f;
-  return bytes.fixed_point || bytes.x_step != 0.0f;
+  return (bytes.fixed_point && !bytes.has_16_bits()) || bytes.x_step != 0.0f;
 }
 
 }  // namespace

@@ -154,7 +154,9 @@ ByteWeightsPointer narrow_weights(const Lowering& lowering, size_t input) {
 
 ByteWeightsPointer transposed_narrow_weights(const Lowering& lowering, int64_t taps) {
   if (!lowering.has_only_integer_weights() || computes_weights(lowering)) return nullptr;
-  const int64_t group = lowering.op<ConvTranspose>().group;
+  const auto& conv = lowering.op<ConvTranspose>();
+  if (conv.adds_integers() && has_integers_of(*conv.fixed_point, lowering)) return nullptr;
+  const int64_t group = conv.group;
   const Shape& shape = lowering.input_type(1).shape;
   const int64_t inputs = shape[0] / group, outputs = shape[1];
   const std::vector<float> values = lowering.constant(1)->to_floats();

@@ -105,8 +105,7 @@ ConvProblem conv_problem(const Lowering& lowering, const Window2d& window) {
   // The grid of a layer whose groups are not whole slices is mostly zeros; group_candidates() has bytes of
   // its own.
   const bool has_whole_slices = problem.groups == 1 || problem.group_inputs() % 4 == 0;
-  if (has_whole_slices && !problem.computes_weights && scaled == nullptr)
-    problem.narrow = narrow_weights(lowering);
+  if (has_whole_slices && !problem.computes_weights && !integers) problem.narrow = narrow_weights(lowering);
   if (has_byte_matrices(lowering.caps()) && problem.groups == 1 && !problem.narrow && !problem.has_scale &&
       !problem.computes_weights)
     problem.multiplies_bytes = can_multiply_matrices(

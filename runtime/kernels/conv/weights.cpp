@@ -274,7 +274,12 @@ void add_byte_weights(Lowering& lowering, Dispatch& dispatch, const ByteWeightsP
   }
   // A float holds the sum of 64 slices: four products of at most 255 * 255 each.
   if (bytes->adds_in_runs()) define(dispatch, "INTEGER_SUMS", "64");
-  if (bytes->fixed_point || bytes->x_step != 0.0f) define(dispatch, "X_IN_STEPS");
+  if (bytes->has_16_bits()) {
+    define(dispatch, "X_OF_16_BITS");
+    dispatch.appended.push_back({"x_steps", 1.0f / bytes->fixed_point->x_scale});
+  } else if (bytes->fixed_point || bytes->x_step != 0.0f) {
+    define(dispatch, "X_IN_STEPS");
+  }
   if (bytes->fixed_point || bytes->sum_step != 0.0f) define(dispatch, "SUMS_IN_STEPS");
   if (bytes->fixed_point) define(dispatch, "FIXED_POINT");
   define_dot_products(dispatch, *bytes);

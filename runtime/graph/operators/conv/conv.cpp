@@ -158,7 +158,7 @@ std::vector<HostTensor> Conv::evaluate_integers(HostInputs inputs, const TensorT
            [&](int64_t filter, std::span<const double> plane) {
              const auto m = static_cast<size_t>(filter);
              for (const double sum : plane) {
-               const int32_t integer = fixed.result(static_cast<int32_t>(sum), m);
+               const int32_t integer = fixed.result(static_cast<int64_t>(sum), m);
                const double more = filter < residual_channels ? static_cast<double>(*added++) : 0.0;
                const double value =
                    sum_with_residual(activation, static_cast<float>(integer) * fixed.y_scale, more);

@@ -128,7 +128,7 @@ std::vector<HostTensor> ConvTranspose::evaluate(HostInputs inputs) const {
         }
         const auto value = [&](double sum) {
           return integers ? static_cast<double>(static_cast<float>(fixed_point->result(
-                                                    static_cast<int32_t>(sum), static_cast<size_t>(m))) *
+                                                    static_cast<int64_t>(sum), static_cast<size_t>(m))) *
                                                 fixed_point->y_scale)
                           : sum;
         };

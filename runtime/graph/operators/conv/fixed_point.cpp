@@ -8,12 +8,33 @@
 
 namespace vellum {
 
-int32_t FixedPoint::result(int32_t sum, size_t channel) const {
-  const FixedMultiplier& by = multipliers[channel];
-  const int32_t with_bias = sum + bias[channel];
-  if (!rounds_once) return multiply(with_bias, by);
+namespace {
+
+// Returns sum * by.multiplier * 2^(by.shift - 31), rounded once, ties up. The sum has at most 48 bits, and
+// the shift is from -31 to 7.
+int32_t multiply_once(int64_t sum, const FixedMultiplier& by) {
   const int bits = 31 - by.shift;
-  return static_cast<int32_t>((int64_t{with_bias} * by.multiplier + (int64_t{1} << (bits - 1))) >> bits);
+  const int64_t high = (sum >> 32) * by.multiplier;
+  const uint64_t low = (static_cast<uint64_t>(sum) & 0xffffffffu) * static_cast<uint64_t>(by.multiplier) +
+                       (uint64_t{1} << (bits - 1));
+  return static_cast<int32_t>(bits < 32 ? (high << (32 - bits)) + static_cast<int64_t>(low >> bits)
+                                        : (high + static_cast<int64_t>(low >> 32)) >> (bits - 32));
+}
+
+}  // namespace
+
+int32_t FixedPoint::result(int64_t sum, size_t channel) const {
+  const int64_t with_bias = sum + bias[channel];
+  if (rounds_once || has_16_bits) return multiply_once(with_bias, multipliers[channel]);
+  return multiply(static_cast<int32_t>(with_bias), multipliers[channel]);
+}
+
+FixedMultiplier short_multiplier(FixedMultiplier multiplier) {
+  constexpr int kBits = 16;  // that are not used
+  constexpr int32_t kHalf = 1 << (kBits - 1), kMost = 0x7fff;
+  const int32_t upper =
+      multiplier.multiplier < kMost << kBits ? (multiplier.multiplier + kHalf) >> kBits : kMost;
+  return {upper << kBits, multiplier.shift};
 }
 
 bool FixedPoint::fits(const Activation& activation, bool has_residual) const {
@@ -32,12 +53,26 @@ bool FixedPoint::fits_int32(int64_t products) const {
   return true;
 }
 
+bool FixedPoint::fits_int64(int64_t products) const {
+  constexpr double kMostProduct = 0x1p22, kMostSum = 0x1p39, kMostBias = 0x1p46;
+  constexpr int32_t kLeastShift = -31, kMostShift = 7;
+  // Kernels multiply by the inverse of the scale.
+  if (!std::isnormal(x_scale) || !std::isnormal(1.0f / x_scale)) return false;
+  if (kMostProduct * static_cast<double>(products) >= kMostSum) return false;
+  for (size_t m = 0; m < bias.size(); ++m) {
+    const int32_t shift = multipliers[m].shift;
+    if (std::abs(static_cast<double>(bias[m])) > kMostBias || shift < kLeastShift || shift > kMostShift)
+      return false;
+  }
+  return true;
+}
+
 FixedPoint FixedPoint::of_channels(size_t first, size_t count) const {
   const auto part = [&](const auto& list) {
     const auto begin = list.begin() + static_cast<std::ptrdiff_t>(first);
     return std::decay_t<decltype(list)>(begin, begin + static_cast<std::ptrdiff_t>(count));
   };
-  return {x_scale, y_scale, part(w_scale), part(bias), part(multipliers), rounds_once};
+  return {x_scale, y_scale, part(w_scale), part(bias), part(multipliers), rounds_once, has_16_bits};
 }
 
 namespace {
