@@ -164,6 +164,34 @@ TEST(Epilogue, IsNoneBeyondTheBindingsOfADevice) {
   EXPECT_EQ(epilogues(lowered(model, {.storage = StorageChoice::buffer}, caps)).size(), 1u);
 }
 
+// A product with a residual reads its images as storage images where the device may bind four. With an
+// epilogue they are sampled instead.
+TEST(Epilogue, SamplesImagesBeyondTheStorageImagesOfADevice) {
+  const Shape shape{1, kChannels, 5, 7};
+  OnnxModel model;
+  model.input("x", shape).input("other", shape).input("factor", shape);
+  model.initializer("w", random_tensor({kChannels, kChannels, 1, 1}, 1));
+  model.node("Conv", {"x", "w"}, {"c"})
+      .node("Add", {"c", "other"}, {"s"})
+      .node("Mul", {"s", "factor"}, {"m"});
+  model.node("GlobalAveragePool", {"m"}, {"y"}).output("y");
+  const Graph graph = optimise(model.graph(), {});
+  DeviceCaps caps = test_context()->caps();
+  caps.reads_images_as_storage = true;
+  caps.max_storage_images_per_stage = 4;
+  const LoweringOptions options{.storage = StorageChoice::image2d, .inputs_to_channels4 = true};
+  Program program = lower(graph, caps, options);
+  ASSERT_EQ(epilogues(program), std::vector<std::string>{"conv_pointwise"});
+  std::vector<HostTensor> inputs;
+  for (uint32_t i = 0; i < 3; ++i) inputs.push_back(random_tensor(shape, 5 + i));
+  Executor executor(test_context(), compile_program(test_context(), std::move(program)));
+  for (size_t i = 0; i < inputs.size(); ++i) executor.set_input(i, inputs[i]);
+  executor.run();
+  EXPECT_LE(largest_difference(executor.output(0), evaluate(graph, inputs)[0]), 1e-5);
+  caps.max_sampled_images_per_stage = 1;
+  EXPECT_TRUE(epilogues(lower(graph, caps, options)).empty());
+}
+
 TEST(Epilogue, IsNoneWhereItsKernelIsWrong) {
   OnnxModel model = normalised();
   model.node("Add", {"n", "other"}, {"y"}).output("y");

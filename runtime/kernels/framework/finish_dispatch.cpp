@@ -9,6 +9,7 @@
 #include "cost/device_traits.hpp"
 #include "kernels/framework/binding_counts.hpp"
 #include "kernels/framework/elements.hpp"
+#include "program/macros.hpp"
 #include "vellum/error.hpp"
 
 namespace vellum {
@@ -18,8 +19,13 @@ std::string sizes(const std::array<uint32_t, 3>& v) {
   return std::to_string(v[0]) + "x" + std::to_string(v[1]) + "x" + std::to_string(v[2]);
 }
 
+bool reads_image(const Program& program, const Binding& binding) {
+  return binding.access == Access::read && program.tensors[binding.tensor].desc.storage != Storage::buffer;
+}
+
 // Images are read as storage images if the device prefers that and its limit on storage images allows it, and
-// as sampled images otherwise.
+// as sampled images otherwise. If the limit does not allow all, it is left to images that may share the
+// memory of a result (plan/in_place.hpp).
 void choose_image_reads(const Program& program, const DeviceCaps& caps, Dispatch& dispatch) {
   uint32_t images = 0, written = 0;
   for (const Binding& binding : dispatch.bindings) {
@@ -27,12 +33,13 @@ void choose_image_reads(const Program& program, const DeviceCaps& caps, Dispatch
     ++images;
     if (binding.access != Access::read) ++written;
   }
-  const uint32_t storage_reads = !caps.reads_images_as_storage                 ? 0
-                                 : images <= caps.max_storage_images_per_stage ? images - written
-                                                                               : 0;
-  for (Binding& binding : dispatch.bindings)
-    binding.sampled = binding.access == Access::read && storage_reads == 0 &&
-                      program.tensors[binding.tensor].desc.storage != Storage::buffer;
+  const uint32_t most = caps.reads_images_as_storage ? caps.max_storage_images_per_stage : 0;
+  uint32_t left = most > written ? most - written : 0;
+  for (Binding& binding : dispatch.bindings) {
+    if (!reads_image(program, binding)) continue;
+    binding.sampled = images > most && !(binding.same_position && left > 0);
+    if (!binding.sampled && images > most) --left;
+  }
 }
 
 // Reads as many buffers through texel buffers as the limits allow. Texel buffers count as storage images, or
@@ -163,6 +170,20 @@ void finish_dispatch(const Program& program, const DeviceCaps& caps, Dispatch& d
   if (has_halves && !caps.packs_halves) dispatch.defines.emplace_back("PACK_HALVES", "1");
   std::sort(dispatch.defines.begin(), dispatch.defines.end());
   check_limits(program, caps, dispatch);
+}
+
+bool can_bind(const Program& program, const DeviceCaps& caps, Dispatch& dispatch) {
+  // Images that may share the memory of a result are sampled last.
+  for (const bool same_position : {false, true}) {
+    if (count_bindings(program, dispatch).fit(caps)) return true;
+    for (Binding& binding : dispatch.bindings) {
+      if (!reads_image(program, binding) || binding.same_position != same_position) continue;
+      binding.sampled = true;
+      *find_macro(dispatch.defines, "STORAGE_" + binding.name) =
+          storage_macro(program.tensors[binding.tensor].desc, binding);
+    }
+  }
+  return count_bindings(program, dispatch).fit(caps);
 }
 
 }  // namespace vellum

@@ -11,4 +11,8 @@ namespace vellum {
 // the device.
 void finish_dispatch(const Program& program, const DeviceCaps& caps, Dispatch& dispatch);
 
+// Returns whether the device can bind the tensors of a finished dispatch, to which tensors were added. Reads
+// images as sampled images if there are too many storage images otherwise.
+bool can_bind(const Program& program, const DeviceCaps& caps, Dispatch& dispatch);
+
 }  // namespace vellum

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "graph/tensor.hpp"
-#include "kernels/framework/binding_counts.hpp"
+#include "kernels/framework/finish_dispatch.hpp"
 #include "kernels/framework/tensor_uses.hpp"
 #include "program/macros.hpp"
 
@@ -145,7 +145,7 @@ class Epilogues {
       macros.emplace_back(kSampled, "1");
     std::sort(macros.begin(), macros.end());
     producer.bindings.push_back(std::move(operand));
-    if (!count_bindings(program_, producer).fit(caps_)) return std::nullopt;
+    if (!can_bind(program_, caps_, producer)) return std::nullopt;
     if (wrong_ && wrong_->contains(kernel_id(producer).text())) return std::nullopt;
     return producer;
   }

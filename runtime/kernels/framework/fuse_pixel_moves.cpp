@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "graph/tensor.hpp"
-#include "kernels/framework/binding_counts.hpp"
+#include "kernels/framework/finish_dispatch.hpp"
 #include "kernels/framework/tensor_uses.hpp"
 #include "program/macros.hpp"
 #include "shaders/conv/conv_pointwise.h"
@@ -172,7 +172,7 @@ class PixelMoves {
     ConvPointwiseParameters parameters = parameters_of(pointwise);
     std::memcpy(reinterpret_cast<std::byte*>(&parameters) + byte, extent.data(), sizeof(extent));
     pointwise.push_constants = parameters;
-    if (!count_bindings(program_, pointwise).fit(caps_)) return std::nullopt;
+    if (!can_bind(program_, caps_, pointwise)) return std::nullopt;
     if (wrong_ && wrong_->contains(kernel_id(pointwise).text())) return std::nullopt;
     return pointwise;
   }
