@@ -25,7 +25,7 @@ ivec4 fixed_product_once(ivec4 sum, ivec4 multiplier, ivec4 shift) {
 }
 
 // Returns (256 * high + low + bias) * multiplier * 2^(shift - 31), rounded once, halves up. The bias has 64 bits, the sum at most
-// 48, and `shift` is from -31 to 7.
+// 48, and `shift` is from -31 to 14.
 ivec4 fixed_product_of_64_bits(ivec4 high, ivec4 low, uvec4 bias_low, ivec4 bias_high, ivec4 multiplier, ivec4 shift) {
   uvec4 carry, carry2;
   uvec4 sum_low = uaddCarry(uvec4(high) << 8, uvec4(low), carry);

@@ -65,8 +65,8 @@ TEST(FixedPoint, KnowsWhichLongSumsFit) {
   EXPECT_TRUE(with(0, 0.9).fits_int64(131071));
   EXPECT_FALSE(with(0, 0.9).fits_int64(131072));
   EXPECT_FALSE(with(int64_t{1} << 47, 0.9).fits_int64(1));
-  EXPECT_TRUE(with(0, 127.0).fits_int64(1));
-  EXPECT_FALSE(with(0, 256.0).fits_int64(1));
+  EXPECT_TRUE(with(0, 16383.0).fits_int64(1));
+  EXPECT_FALSE(with(0, 16384.0).fits_int64(1));
 }
 
 TEST(FixedPoint, CombinesTwoTensorsAsLiteRtDoes) {

@@ -57,8 +57,9 @@ bool emit_in_fixed_point(const Call& call, schema::FusedActivation activation) {
   const HostTensor* constant = call.writer.constant(call.input(1));
   if (constant == nullptr || !call.writer.quantised(call.input(1))) return false;
   const int64_t outputs = constant->shape()[0];
-  // With one multiplier for all channels, LiteRT multiplies the scales as floats.
-  const bool multiplies_floats = call.writer.scales_of(call.input(1)).size() == 1;
+  // With one multiplier for all channels, LiteRT multiplies the scales of bytes as floats.
+  const bool multiplies_floats = call.writer.scales_of(call.input(1)).size() == 1 &&
+                                 call.writer.stored_type(call.input(0)) != DType::i16;
   const auto fixed = read_fixed_point(call, outputs, multiplies_floats);
   if (fixed == nullptr) return false;
   fixed->rounds_once = !fixed->has_16_bits;

@@ -11,7 +11,7 @@ namespace vellum {
 namespace {
 
 // Returns sum * by.multiplier * 2^(by.shift - 31), rounded once, ties up. The sum has at most 48 bits, and
-// the shift is from -31 to 7.
+// the shift is from -31 to 14.
 int32_t multiply_once(int64_t sum, const FixedMultiplier& by) {
   const int bits = 31 - by.shift;
   const int64_t high = (sum >> 32) * by.multiplier;
@@ -55,7 +55,7 @@ bool FixedPoint::fits_int32(int64_t products) const {
 
 bool FixedPoint::fits_int64(int64_t products) const {
   constexpr double kMostProduct = 0x1p22, kMostSum = 0x1p39, kMostBias = 0x1p46;
-  constexpr int32_t kLeastShift = -31, kMostShift = 7;
+  constexpr int32_t kLeastShift = -31, kMostShift = 14;
   // Kernels multiply by the inverse of the scale.
   if (!std::isnormal(x_scale) || !std::isnormal(1.0f / x_scale)) return false;
   if (kMostProduct * static_cast<double>(products) >= kMostSum) return false;
