@@ -205,7 +205,11 @@ Graph prepare_graph(const Graph& imported, const DeviceCaps& caps, const Compile
                                   : imported,
                options.input_shapes, options.disabled_passes, options.input_values);
   if (!options.state.empty()) pack_integer_caches(graph, state_pairs(graph, options.state));
-  if (has_growing_caches) limit_attention_to_length(graph, state_pairs(graph, options.state));
+  if (has_growing_caches) {
+    limit_attention_to_length(graph, state_pairs(graph, options.state));
+    // Masks of caches follow the length, which attention has only now.
+    if (std::ranges::count(options.disabled_passes, "fuse_causal_masks") == 0) fuse_causal_masks(graph);
+  }
   if (options.state_precision == StatePrecision::int8)
     quantize_caches(graph, state_pairs(graph, options.state));
   return split_for_budget(std::move(graph), caps, options);

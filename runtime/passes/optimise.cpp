@@ -37,7 +37,8 @@ constexpr Pass kPasses[] = {
     {"fuse_softmax", fuse_softmax},
     {"fuse_rotation", fuse_rotation},
     {"fuse_attention", fuse_attention},  // after fuse_softmax: it matches Softmax
-    {"gather_rows", gather_rows},        // after fuse_attention, which reads rearranged heads itself
+    {"fuse_causal_masks", fuse_causal_masks},
+    {"gather_rows", gather_rows},  // after fuse_attention, which reads rearranged heads itself
     {"fuse_channel_shuffle", fuse_channel_shuffle},
     {"volumes_to_frames", volumes_to_frames},        // before all that fuses layers of pictures
     {"transpose_pictures", transpose_pictures},      // after the patterns of tokens

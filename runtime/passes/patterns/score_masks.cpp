@@ -17,9 +17,6 @@ Shape without_leading_ones(const Shape& shape) {
 
 namespace {
 
-// The sum of such a number and a score is the number, unless the score exceeds 1e22.
-constexpr float kNegligibleBeside = -1e30f;
-
 HostTensor evaluated(const Operator& op, const std::vector<const HostTensor*>& inputs) {
   return op.evaluate(inputs).front();
 }

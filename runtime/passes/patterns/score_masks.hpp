@@ -8,6 +8,9 @@
 
 namespace vellum {
 
+// The sum of a number up to this one and a score is the number, unless the score exceeds 1e22.
+constexpr float kNegligibleBeside = -1e30f;
+
 struct ScoreMasks {
   // A value of the scores' shape, but for leading ones. Floats are multiplied by `scale` and added. Booleans
   // select which scores become `least` times `scale`.
