@@ -104,7 +104,9 @@ enum class Reader { product, one_pixel, residual, other };
 
 Reader reader_of(const Graph& graph, const Node& node, size_t slot) {
   const auto* conv = dynamic_cast<const Conv*>(&layer_of(*node.op));
-  if (const FusedNodes* mean = as_fused(node, FusedKernelId::mean)) conv = &mean->op<Conv>(0);
+  for (const FusedKernelId kernel : {FusedKernelId::mean, FusedKernelId::norm})
+    if (const FusedNodes* fused = as_fused(node, kernel))
+      conv = dynamic_cast<const Conv*>(fused->body.nodes[0].op.get());
   if (!conv) return Reader::other;
   if (slot == 3) return Reader::residual;
   if (slot != 0 || conv->group != 1) return Reader::other;

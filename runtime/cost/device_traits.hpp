@@ -118,6 +118,7 @@ struct DeviceTraits {
   bool compares_fusions = false;         // overlapping fusions: the one that gains more; false: by rank
   bool merges_branches = true;           // a 1x1 and a 3x3 convolution of one input may be one dispatch
   bool fuses_global_average = true;      // a 1x1 convolution may compute the means of its pixels
+  bool fuses_norms = true;               // a product may normalise the channels of its pixels
   bool averages_in_quick_tiles = false;  // it does so only if one of its quickest tiles can
   bool computes_gates_last = true;       // the last workgroup of a dispatch may compute gates of its results
   bool counts_idle_lanes = true;  // idle lanes of conv_separable.comp's subgroups take as long as busy ones
@@ -230,6 +231,7 @@ void visit_traits(Traits& traits, Visit visit) {
   VELLUM_TRAIT(compares_fusions);
   VELLUM_TRAIT(merges_branches);
   VELLUM_TRAIT(fuses_global_average);
+  VELLUM_TRAIT(fuses_norms);
   VELLUM_TRAIT(averages_in_quick_tiles);
   VELLUM_TRAIT(computes_gates_last);
   VELLUM_TRAIT(counts_idle_lanes);

@@ -10,12 +10,16 @@
 
 #include "graph/operators/matmul/attention.hpp"
 #include "graph/operators/matmul/block_product.hpp"
+#include "graph/operators/matmul/matmul.hpp"
 #include "graph/operators/movement/block_gather.hpp"
+#include "graph/operators/reduction/channel_norm.hpp"
+#include "graph/operators/reduction/normalization.hpp"
 #include "graph/operators/reduction/pool.hpp"
 #include "graph/operators/reduction/squeeze_excite.hpp"
 #include "kernels/fused/branches.hpp"
 #include "kernels/fused/expand.hpp"
 #include "kernels/fused/mean.hpp"
+#include "kernels/fused/norm.hpp"
 #include "kernels/fused/pool.hpp"
 #include "kernels/fused/separable.hpp"
 #include "kernels/fused/squeeze_excite.hpp"
@@ -169,6 +173,22 @@ void add_mean_nodes(std::vector<SmallOperator>& list) {
         small_operator(channels == 20 ? "ConvMean" : "ConvMean of many channels", "ConvMean",
                        {computed({1, channels, 7, 7}), weights({24, channels, 1, 1}), weights({24}, 3)},
                        mean_nodes(std::make_shared<Conv>())));
+}
+
+void add_norm_nodes(std::vector<SmallOperator>& list) {
+  for (const int64_t channels : {40, 260})
+    list.push_back(
+        small_operator(channels == 40 ? "ProductNorm" : "ProductNorm of many channels", "ProductNorm",
+                       {computed({9, channels}), weights({channels, 36}), weights({36}, 3),
+                        computed({9, 36}, 4), weights({36}, 5), weights({36}, 6)},
+                       norm_nodes(std::make_shared<Gemm>(), std::make_shared<LayerNormalization>(), true)));
+  auto norm = std::make_shared<ChannelNormalization>();
+  norm->centred = false;
+  norm->activation = {.kind = ActivationKind::relu};
+  list.push_back(small_operator("ProductNorm of pictures", "ProductNorm",
+                                {computed({1, 20, 5, 7}), weights({22, 20, 1, 1}), weights({22}, 3),
+                                 computed({1, 22, 5, 7}, 4), weights({22}, 5), weights({22}, 6)},
+                                norm_nodes(std::make_shared<Conv>(), std::move(norm), false)));
 }
 
 void add_products(std::vector<SmallOperator>& list) {
@@ -343,6 +363,7 @@ std::vector<SmallOperator> small_operators() {
   add_branch_nodes(list);
   add_pool_nodes(list);
   add_mean_nodes(list);
+  add_norm_nodes(list);
   add_products(list);
   add_packed_weights(list);
   add_reductions(list);

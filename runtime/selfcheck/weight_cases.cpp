@@ -126,6 +126,7 @@ void add_integer_weights(std::vector<SmallOperator>& list) {
                                          "Conv 1x1 and 3x3",
                                          "PoolConv 3x3",
                                          "ConvMean",
+                                         "ProductNorm",
                                          "ConvTable 1x1",
                                          "ConvTable 3x3",
                                          "ConvTable 3x3 depthwise",
@@ -145,7 +146,8 @@ void add_integer_weights(std::vector<SmallOperator>& list) {
                                           "ExpandConv 3x3",
                                           "Conv 1x1 and 3x3",
                                           "PoolConv 3x3",
-                                          "ConvMean"};
+                                          "ConvMean",
+                                          "ProductNorm"};
   constexpr std::string_view kRecurrent[] = {"LSTM", "GRU", "RNN"};
   std::vector<SmallOperator> added;
   for (const SmallOperator& made : list) {

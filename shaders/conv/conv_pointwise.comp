@@ -20,6 +20,8 @@
 //
 // OTHER_PIXELS: x is a matrix whose rows are the pixels of y, or y is one whose rows are those of x (fuse_pixel_moves.hpp).
 //
+// NORM: the channels of each pixel are normalised (norm_of_pixels.glsl).
+//
 // MEAN: x is one image. A workgroup computes all pixels of its slices, and stores the mean of each channel
 // instead of the pixels.
 #version 450
@@ -77,6 +79,7 @@ TENSOR_IN(residual)
 
 #include "conv_tile.glsl"
 #include "range_of_results.glsl"
+#include "norm_of_pixels.glsl"
 
 // Loads slice `slice` of each pixel, at `address` plus the running offset `running_offset`, and advances to the next
 // slice.
@@ -160,6 +163,9 @@ void compute_results() {
   int blocks_s = (output_slices + TILE_S - 1) / TILE_S;
 #ifdef UNIFORM_SLICES
   ivec2 block = ivec2(gl_WorkGroupID.y, tile_of_row());
+#elif defined(NORM)
+  int lane = int(gl_LocalInvocationID.x);
+  ivec2 block = block_of_lane(lane);
 #else
   ivec2 block = block_of_invocation(blocks_p);
 #endif
@@ -170,7 +176,7 @@ void compute_results() {
 #ifdef PARTS
   bool wanted = block.x < blocks_s && block.y < blocks_p;
   first_output = min(first_output, TILE_S * (blocks_s - 1));
-#elif defined(MEAN)
+#elif defined(MEAN) || defined(NORM)
   bool wanted = block.y < blocks_p;
 #elif defined(UNIFORM_SLICES)
   if (block.y >= blocks_p) return;
@@ -257,6 +263,34 @@ void compute_results() {
       }
     }
   [[unroll]] for (int s = 0; s < TILE_S; ++s) store_mean(stored[s], first_output + s, pixels);
+#elif defined(NORM)
+#ifdef PARTS
+  share_partial_sums();
+  [[dont_unroll]] for (int texel = split_index(); texel < TILE_S * TILE_P; texel += PARTS) {
+    int s = texel / TILE_P, i = texel % TILE_P;
+#else
+  [[dont_unroll]] for (int s = 0; s < TILE_S; ++s)
+    [[unroll]] for (int i = 0; i < TILE_P; ++i) {
+#endif
+    int slice = first_output + s, number = first_pixel + i;
+    if (wanted && slice < output_slices && is_stored(number, block.y, pixels)) {
+      ivec4 p = position_of_result(number) + ivec4(0, 0, slice, 0);
+#ifdef PARTS
+      vec4 v = reduced_sum(texel);
+#else
+      vec4 v = bare_sum_of(s, i);
+#endif
+      put_in_row(lane, i, p, activate_layer(with_residual(v, p)));
+    }
+  }
+  ivec2 row = row_of_invocation();
+  vec2 statistics = statistics_of(row);
+  int tile = workgroup_of_pixels() * NORM + row.x / TILE_P, number = TILE_P * tile;
+#ifdef CONTIGUOUS
+  number = min(number, pixels - TILE_P);
+#endif
+  number += row.x % TILE_P;
+  if (has_row() && is_stored(number, tile, pixels)) store_row(row, statistics, position_of_result(number));
 #elif defined(PARTS)
   share_partial_sums();
   [[dont_unroll]] for (int texel = split_index(); texel < TILE_S * TILE_P; texel += PARTS) {

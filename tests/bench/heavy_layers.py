@@ -16,7 +16,7 @@ NETWORKS = {"coat_tiny": (224, False), "csatv2": (160, True), "ghostnetv3_100": 
             "mobilenetv5_base": (160, False), "nasnetalarge": (160, False), "pvt_v2_b0": (160, False),
             "pvt_v2_b2_li": (160, True), "swinv2_tiny_window8_256": (256, False), "eva02_tiny_patch14_224": (224, True),
             "mixer_b16_224": (224, False), "resmlp_12_224": (224, False), "gmlp_ti16_224": (224, False)}
-LAYERS = {"Conv", "ConvTranspose", "Gemm", "MatMul", "Attention", "SeparableConv", "PoolConv", "ConvSqueezeExcite", "ConvMean"}
+LAYERS = {"Conv", "ConvTranspose", "Gemm", "MatMul", "Attention", "SeparableConv", "PoolConv", "ConvSqueezeExcite", "ConvMean", "ProductNorm"}
 # Shaders that rearrange the operands or the result of a layer, or add its parts.
 LIGHT = {"attention_merge", "attention_pack", "matmul_pack", "pack_weights", "squeeze_excite", "strided_copy"}
 TITLES = ["network", "heavy layers", "dispatches", "ratio", "MiB of intermediates", "most of the rest"]

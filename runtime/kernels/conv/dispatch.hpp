@@ -21,13 +21,25 @@ void add_residual(Dispatch& dispatch, TensorId residual);
 // Returns the value of the shader's field residual_shape; zeros for kNoTensor.
 ivec4 residual_shape(const Lowering& lowering, TensorId residual);
 
+// The normalisation of the channels of each pixel of a 1x1 convolution, whose workgroups compute all slices
+// of their pixels (shaders/conv/norm_of_pixels.glsl).
+struct PixelNorm {
+  float epsilon = 0;
+  bool centred = true;
+  bool activates_last = false;   // the activation follows the normalisation instead of preceding it
+  int64_t pixel_tiles = 1;       // of a workgroup
+  TensorId factors = kNoTensor;  // the channel_pairs() of scales and biases
+  TensorId layer = kNoTensor;    // output: the pixels before the normalisation
+};
+
 // Optional inputs and outputs of a convolution.
 struct ConvExtras {
   // residual: added before the activation; may have fewer channels than y. scale: a factor for each channel
   // of x.
   TensorId residual = kNoTensor, scale = kNoTensor;
-  Activation scaling = {};  // Conv::scaling
-  bool mean = false;        // y is the mean over all pixels (kernels/fused/mean.cpp)
+  Activation scaling = {};                       // Conv::scaling
+  bool mean = false;                             // y is the mean over all pixels (kernels/fused/mean.cpp)
+  std::optional<PixelNorm> norm = std::nullopt;  // y is normalised (kernels/fused/norm.cpp)
 };
 
 // Adds the bindings and macros of residual and scale. `images`: the batch of x.

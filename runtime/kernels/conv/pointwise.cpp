@@ -1,6 +1,7 @@
 #include "kernels/conv/pointwise.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "cost/device_traits.hpp"
@@ -105,6 +106,31 @@ void take_means(Dispatch& dispatch, const DeviceCaps& caps, const InvocationTile
   dispatch.fused = FusedKernelId::mean;
 }
 
+// Makes each workgroup compute all slices of some pixels, so that it can normalise their channels.
+void normalise_pixels(Dispatch& dispatch, const DeviceCaps& caps, const InvocationTile& tile,
+                      const PixelNorm& norm, int64_t pixel_blocks, const ConvWeights& weights) {
+  const int64_t lanes = weights.blocks() * norm.pixel_tiles, parts = tile.split_k();
+  const Grid grid = workgroups_in_a_row(caps, divide_up(pixel_blocks, norm.pixel_tiles));
+  dispatch.workgroup_size = {static_cast<uint32_t>(lanes), static_cast<uint32_t>(parts), 1};
+  dispatch.workgroup_count = grid.workgroup_count;
+  define(dispatch, "NORM", std::to_string(norm.pixel_tiles));
+  define(dispatch, "NORM_EPSILON", std::to_string(std::bit_cast<uint32_t>(norm.epsilon)) + "u");
+  if (!norm.centred) define(dispatch, "UNCENTRED");
+  if (norm.activates_last) define(dispatch, "ACTIVATE_LAST");
+  if (weights.outputs % 4 != 0) define(dispatch, "MASKED");
+  dispatch.bindings.push_back(reads("factors", norm.factors));
+  if (norm.layer != kNoTensor) {
+    define(dispatch, "WITH_LAYER");
+    // Before y, so that it rather than y shares the memory of the residual: a sum of residuals lives as long.
+    const auto y = std::ranges::find(dispatch.bindings, "y", &Binding::name);
+    dispatch.bindings.insert(y, writes("layer", norm.layer));
+  }
+  const int64_t row_lanes = lanes * parts / (tile.output.pixels * norm.pixel_tiles);
+  dispatch.iterations += 3 * loop_iterations(divide_up(slices(weights.outputs), row_lanes)) +
+                         2 * loop_iterations(row_lanes) + loop_iterations(parts);
+  dispatch.fused = FusedKernelId::norm;
+}
+
 void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeights& weights,
                     const InvocationTile& tile, const Activation& activation, WeightValues values,
                     const ConvExtras& extras) {
@@ -126,6 +152,8 @@ void dispatch_tiles(Lowering& lowering, TensorId x, TensorId y, const ConvWeight
   define_tile(dispatch, tile);
   if (extras.mean)
     take_means(dispatch, caps, tile, blocks, weights.blocks());
+  else if (extras.norm)
+    normalise_pixels(dispatch, caps, tile, *extras.norm, blocks, weights);
   else
     cover_blocks(dispatch, caps, lowering.tensor(grid).desc.storage, tile, {blocks, weights.blocks(), 1},
                  blocks * weights.blocks());

@@ -47,8 +47,11 @@ namespace {
 
 // Returns the grid of the result if the kernel only stores results, and in bytes; else null.
 const ByteGrid* grid_of_results(const Lowering& lowering, const Dispatch& dispatch) {
-  const auto means = [](const auto& define) { return define.first == "MEAN" || define.first == "MEANS"; };
-  if (std::ranges::any_of(dispatch.defines, means)) return nullptr;
+  constexpr std::string_view kOfResults[] = {"MEAN", "MEANS", "NORM"};  // y has functions of the results
+  const auto is_of_results = [&](const auto& define) {
+    return std::ranges::find(kOfResults, define.first) != std::end(kOfResults);
+  };
+  if (std::ranges::any_of(dispatch.defines, is_of_results)) return nullptr;
   const auto y = std::ranges::find(dispatch.bindings, "y", &Binding::name);
   if (y == dispatch.bindings.end()) return nullptr;
   const TensorDesc& desc = lowering.tensor(y->tensor).desc;

@@ -17,13 +17,14 @@
 namespace vellum {
 namespace {
 
-// Shaders that store their results by store_result(), unless a macro is defined.
+// Shaders that store their results by store_result(), unless one of the macros is defined. The layer of
+// WITH_LAYER, which may share the memory of an operand, is stored before operands are read.
 struct Producer {
-  std::string_view shader, without = {};
+  std::string_view shader, without = {}, nor = {};
 };
 constexpr Producer kProducers[] = {{"binary", "FIXED_PAIR"},
                                    {"conv", "RANGE"},
-                                   {"conv_pointwise", "MEAN"},
+                                   {"conv_pointwise", "MEAN", "WITH_LAYER"},
                                    {"conv_separable"},
                                    {"matmul", "Y_SCALARS"},
                                    {"norm_rows"},
@@ -36,8 +37,8 @@ constexpr Producer kProducers[] = {{"binary", "FIXED_PAIR"},
 bool is_producer(const Dispatch& dispatch) {
   return !find_macro(dispatch.defines, "EPILOGUE") && !dispatch.copy &&
          std::ranges::any_of(kProducers, [&](const Producer& producer) {
-           return producer.shader == dispatch.shader &&
-                  (producer.without.empty() || !find_macro(dispatch.defines, producer.without));
+           return producer.shader == dispatch.shader && !find_macro(dispatch.defines, producer.without) &&
+                  !find_macro(dispatch.defines, producer.nor);
          });
 }
 

@@ -105,8 +105,8 @@ class PixelMoves {
     const size_t writer = *uses_.writers_of(from).begin();
     if (!is_pointwise(writer)) return false;
     const Dispatch& producer = *program_.tasks[writer].dispatch;
-    // Their residual and operand have the positions of the former result.
-    if (defines_any(producer, {"RESIDUAL", "EPILOGUE"})) return false;
+    // Their residual, operand and second result have the positions of the former result.
+    if (defines_any(producer, {"RESIDUAL", "EPILOGUE", "WITH_LAYER"})) return false;
     auto changed =
         with_tensor(producer, "y", moves, moves.bindings[1], offsetof(ConvPointwiseParameters, y_shape),
                     extent_at(moves.push_constants, offsetof(StridedTexelsParameters, y_shape)));

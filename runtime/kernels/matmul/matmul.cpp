@@ -90,8 +90,10 @@ IntegerFactors integer_factors(const Lowering& lowering, const Product& p) {
   return found;
 }
 
-// Multiplies in channels4: the rows of A are pixels of a 1x1 convolution.
-void multiply_channels4(Lowering& lowering, const Product& p, std::vector<float> bias) {
+// Multiplies in channels4: the rows of A are pixels of a 1x1 convolution. `result`: where the product is
+// stored; kNoTensor: in output 0.
+void multiply_channels4(Lowering& lowering, const Product& p, std::vector<float> bias,
+                        TensorId result = kNoTensor) {
   const int64_t rows = lowering.of_whole(p.m);
   const bool in_a_row = lowering.desc_of_input(0).storage == Storage::image2d;
   const auto [bytes, narrow] = integer_factors(lowering, p);
@@ -119,7 +121,7 @@ void multiply_channels4(Lowering& lowering, const Product& p, std::vector<float>
   WeightValues values = product_values(lowering, p, weights, std::move(bias));
   const TensorId x = lowering.read(0, Layout::channels4);
   const TensorId residual = read_residual(lowering);
-  const TensorId y = lowering.write(0, Layout::channels4);
+  const TensorId y = result == kNoTensor ? lowering.write(0, Layout::channels4) : result;
   dispatch_pointwise(lowering, x, y, weights, tile, p.activation, std::move(values), {.residual = residual});
 }
 
@@ -235,8 +237,9 @@ void lower_fixed_matmul(Lowering& lowering) {
 
 void lower_gemm(Lowering& lowering) { lower_product(lowering, lowering.op<Gemm>()); }
 
-void lower_product(Lowering& lowering, const Gemm& gemm) {
-  if (!floating(lowering)) return lowering.run_on_host("integers have no kernel");
+namespace {
+
+Product product_of(const Lowering& lowering, const Gemm& gemm) {
   const Shape &a = lowering.input_type(0).shape, &b = lowering.input_type(1).shape,
               &y = lowering.output_type().shape;
   Product p;
@@ -249,12 +252,40 @@ void lower_product(Lowering& lowering, const Gemm& gemm) {
   p.beta = gemm.beta;
   p.has_c = lowering.has_input(2) && gemm.beta != 0.0f;
   p.activation = gemm.activation;
+  return p;
+}
+
+std::vector<float> bias_values(const Lowering& lowering, const Product& p) {
+  return p.has_c ? lowering.constant(2)->to_floats() : std::vector<float>();
+}
+
+}  // namespace
+
+WeightValues gemm_values(Lowering& lowering, const Gemm& gemm, ConvWeights& weights) {
+  const Product p = product_of(lowering, gemm);
+  const auto [bytes, narrow] = integer_factors(lowering, p);
+  if (narrow)
+    weights.bytes = narrow;
+  else if (should_multiply_halves(lowering, p, Layout::channels4))
+    weights.run = kRunOfSlices;
+  else
+    weights.bytes = bytes;
+  return product_values(lowering, p, weights, bias_values(lowering, p));
+}
+
+void lower_gemm_into(Lowering& lowering, const Gemm& gemm, TensorId y) {
+  const Product p = product_of(lowering, gemm);
+  multiply_channels4(lowering, p, bias_values(lowering, p), y);
+}
+
+void lower_product(Lowering& lowering, const Gemm& gemm) {
+  if (!floating(lowering)) return lowering.run_on_host("integers have no kernel");
+  const Shape& y = lowering.output_type().shape;
+  Product p = product_of(lowering, gemm);
   const bool bias_known =
       !p.has_c || (lowering.constant(2) && same_in_all_rows(lowering.input_type(2).shape));
-  if (lowering.constant(1) && bias_known && !gemm.transpose_a && !is_too_deep(lowering, p.k)) {
-    std::vector<float> bias = p.has_c ? lowering.constant(2)->to_floats() : std::vector<float>();
-    return multiply_channels4(lowering, p, std::move(bias));
-  }
+  if (lowering.constant(1) && bias_known && !gemm.transpose_a && !is_too_deep(lowering, p.k))
+    return multiply_channels4(lowering, p, bias_values(lowering, p));
   if (lowering.has_input(kResultTable))
     return lowering.run_on_host("a table of the results of such a product has no kernel");
   if (lowering.has_input(3))

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/operators/matmul/matmul.hpp"
+#include "kernels/conv/weights.hpp"
 #include "kernels/framework/lowering.hpp"
 
 namespace vellum {
@@ -19,8 +20,8 @@ struct Product {
   float alpha = 1.0f, beta = 0.0f;
   bool has_c = false;
   Activation activation;
-  // Not empty: A and B are stored in bytes with these steps, their integers are multiplied, and the activation
-  // rounds to the result's step.
+  // Not empty: A and B are stored in bytes with these steps, their integers are multiplied, and the
+  // activation rounds to the result's step.
   FixedPair fixed_point = {};
 };
 
@@ -35,5 +36,13 @@ bool lower_left_product(Lowering& lowering, Product product);
 // Emits the product of the node that is being lowered, which is `gemm` or, with a table of its results,
 // FusedNodes (kernels/conv/result_table.hpp).
 void lower_product(Lowering& lowering, const Gemm& gemm);
+
+// In the next functions `gemm` is the operator of inputs 0 to 3 of the node that is being lowered; B is
+// constant, and C is omitted or constant and the same in all rows.
+//
+// Chooses the type of `weights` and returns their values, B and C.
+WeightValues gemm_values(Lowering& lowering, const Gemm& gemm, ConvWeights& weights);
+// Emits the product into `y`, a tensor in channels4.
+void lower_gemm_into(Lowering& lowering, const Gemm& gemm, TensorId y);
 
 }  // namespace vellum

@@ -6,6 +6,7 @@
 #include "graph/operators/conv/conv.hpp"
 #include "graph/operators/elementwise/binary.hpp"
 #include "graph/operators/elementwise/unary.hpp"
+#include "graph/operators/fused/fused_nodes.hpp"
 #include "graph/operators/matmul/matmul.hpp"
 #include "graph/operators/movement/concat.hpp"
 #include "graph/operators/reduction/normalization.hpp"
@@ -30,7 +31,9 @@ template <typename... Ops>
 bool is_read_by_only(const Lowering& lowering) {
   const ValueId y = lowering.node().outputs[0];
   return !lowering.is_final(0) && std::ranges::all_of(lowering.graph().nodes, [&](const Node& node) {
-    return std::ranges::find(node.inputs, y) == node.inputs.end() || is_one_of<Ops...>(*node.op);
+    const FusedNodes* const norm = as_fused(node, FusedKernelId::norm);
+    const Operator& reader = norm ? *norm->body.nodes.front().op : *node.op;  // the product
+    return std::ranges::find(node.inputs, y) == node.inputs.end() || is_one_of<Ops...>(reader);
   });
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/framework/iterations.hpp"
 #include "kernels/framework/shared_loop.hpp"
 #include "kernels/framework/strided.hpp"
+#include "kernels/reduction/normalization.hpp"
 #include "kernels/reduction/reduce.hpp"
 #include "program/divide.hpp"
 #include "shaders/reduction/instance_norm.h"
@@ -269,33 +270,56 @@ SharedLoop loop_of_texels(int64_t rows, int64_t length, bool centred) {
   return {.results = rows, .length = slices(length), .along = true, .iterations = centred ? 3u : 2u};
 }
 
-// Normalises rows of whole texels in one dispatch: the last dimension of a linear tensor, or the channels of
-// each pixel in channels4.
-void normalize_texels(Lowering& lowering, Layout layout, const Shape& shape, float epsilon,
-                      bool centred = true, const Activation& activation = {}) {
+struct RowTensors {
+  TensorId x = kNoTensor, factors = kNoTensor, y = kNoTensor;
+};
+
+void dispatch_rows(Lowering& lowering, Layout layout, const Shape& shape, const TexelNorm& norm, LoopBy by,
+                   const RowTensors& tensors) {
   const int64_t length = layout == Layout::linear ? shape.back() : shape[1];
   const int64_t rows = length == 0 ? 0 : element_count(shape) / length;
-  const SharedLoop loop = loop_of_texels(rows, length, centred);
-  const LoopBy by = choose_loop(lowering, loop);
-  std::vector<float> scale = lowering.constant(1)->to_floats();
-  std::vector<float> bias(scale.size(), 0.0f);
-  if (lowering.has_input(2)) bias = lowering.constant(2)->to_floats();
-  const TensorId factors =
-      channel_pairs(lowering, lowering.node().name + "/factors", std::move(scale), std::move(bias));
-  const TensorId x = lowering.read(0, layout), y = lowering.write(0, layout);
-  Dispatch dispatch = loop_dispatch(lowering.caps(), "norm_rows", loop, by,
-                                    {reads_in_place("x", x), reads("factors", factors), writes("y", y)},
-                                    NormRowsParameters{.activation_params = activation_params(activation),
-                                                       .y_shape = texel_shape(shape),
-                                                       .epsilon = epsilon});
-  define_activation(dispatch, activation);
+  Dispatch dispatch = loop_dispatch(
+      lowering.caps(), "norm_rows", loop_of_texels(rows, length, norm.centred), by,
+      {reads_in_place("x", tensors.x), reads("factors", tensors.factors), writes("y", tensors.y)},
+      NormRowsParameters{.activation_params = activation_params(norm.activation),
+                         .y_shape = texel_shape(shape),
+                         .epsilon = norm.epsilon});
+  define_activation(dispatch, norm.activation);
   if (layout == Layout::linear) define(dispatch, "LINEAR_LAYOUT");
   if (length % 4 != 0) define(dispatch, "MASKED");
-  if (!centred) define(dispatch, "UNCENTRED");
+  if (!norm.centred) define(dispatch, "UNCENTRED");
   lowering.dispatch(std::move(dispatch));
 }
 
+LoopBy choose_loop_of(Lowering& lowering, Layout layout, const Shape& shape, bool centred) {
+  const int64_t length = layout == Layout::linear ? shape.back() : shape[1];
+  const int64_t rows = length == 0 ? 0 : element_count(shape) / length;
+  return choose_loop(lowering, loop_of_texels(rows, length, centred));
+}
+
+// Normalises rows of whole texels in one dispatch: the last dimension of a linear tensor, or the channels of
+// each pixel in channels4.
+void normalize_texels(Lowering& lowering, Layout layout, const Shape& shape, const TexelNorm& norm) {
+  const LoopBy by = choose_loop_of(lowering, layout, shape, norm.centred);
+  const TensorId factors = norm_factors(lowering, 1);
+  const TensorId x = lowering.read(0, layout);
+  dispatch_rows(lowering, layout, shape, norm, by, {x, factors, lowering.write(0, layout)});
+}
+
 }  // namespace
+
+TensorId norm_factors(Lowering& lowering, size_t input) {
+  std::vector<float> scale = lowering.constant(input)->to_floats();
+  std::vector<float> bias(scale.size(), 0.0f);
+  if (lowering.has_input(input + 1)) bias = lowering.constant(input + 1)->to_floats();
+  return channel_pairs(lowering, lowering.node().name + "/factors", std::move(scale), std::move(bias));
+}
+
+void normalize_pixels(Lowering& lowering, const TexelNorm& norm, size_t factors, TensorId x, TensorId y) {
+  const Shape shape = lowering.tensor(y).desc.shape;
+  const LoopBy by = choose_loop_of(lowering, Layout::channels4, shape, norm.centred);
+  dispatch_rows(lowering, Layout::channels4, shape, norm, by, {x, norm_factors(lowering, factors), y});
+}
 
 void lower_layer_norm(Lowering& lowering) {
   const LayerNormalization& op = lowering.op<LayerNormalization>();
@@ -311,9 +335,9 @@ void lower_layer_norm(Lowering& lowering) {
   if (!lowering.is_read(1) && !lowering.is_read(2) && !splits) {
     // In channels4 the elements of a row are contiguous, too, if the row has all channels and nothing else.
     if (is_in_channels4(lowering, 0) && axis == 1 && product(shape, 2, shape.size()) == 1)
-      return normalize_texels(lowering, Layout::channels4, {rows, length}, op.epsilon, op.centred);
+      return normalize_texels(lowering, Layout::channels4, {rows, length}, {op.epsilon, op.centred});
     if (length % 4 == 0)
-      return normalize_texels(lowering, Layout::linear, {rows, length}, op.epsilon, op.centred);
+      return normalize_texels(lowering, Layout::linear, {rows, length}, {op.epsilon, op.centred});
   }
   const TensorId statistics = normalize_rows(lowering, rows, length, 1, op.epsilon, {}, op.centred);
   for (size_t i = 1; i <= 2; ++i)
@@ -325,8 +349,8 @@ void lower_layer_norm(Lowering& lowering) {
 void lower_channel_norm(Lowering& lowering) {
   if (!known(lowering, 1, 2)) return lowering.run_on_host(kComputedFactors);
   const auto& op = lowering.op<ChannelNormalization>();
-  normalize_texels(lowering, Layout::channels4, lowering.output_type().shape, op.epsilon, op.centred,
-                   op.activation);
+  normalize_texels(lowering, Layout::channels4, lowering.output_type().shape,
+                   {op.epsilon, op.centred, op.activation});
 }
 
 void lower_lrn(Lowering& lowering) {
