@@ -61,6 +61,19 @@ std::vector<Function> functions() {
   return list;
 }
 
+// A boolean is at most one, whatever limit the integers beside it have.
+TEST(IntegerLimits, LeaveBooleansAlone) {
+  for (const int64_t to : {7, 13}) {  // int64, uint64
+    OnnxModel model;
+    model.input("x", {4}, DType::boolean).node("Cast", {"x"}, {"w"}, attributes({{"to", to}}));
+    model.node("Add", {"w", "w"}, {"y"}).output("y");
+    Session session(Device::open(device_options()), load(model));
+    session.set_input("x", integers({4}, 1, DType::boolean));
+    session.run();
+    EXPECT_EQ(session.output("y").to_ints().back(), 2);
+  }
+}
+
 TEST(IntegerLimits, AreTheLargestInputsWithRightResults) {
   for (const Function& function : functions()) {
     SCOPED_TRACE(function.name);

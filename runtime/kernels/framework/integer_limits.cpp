@@ -90,6 +90,7 @@ bool has_64_bits(DType dtype) { return dtype == DType::i64 || dtype == DType::u6
 
 // Returns the range of an input whose elements have a magnitude of at most `most`.
 Interval input_range(DType dtype, int64_t most) {
+  if (dtype == DType::boolean) return {0.0, 1.0};
   const bool is_unsigned =
       dtype == DType::u64 || dtype == DType::u32 || dtype == DType::u16 || dtype == DType::u8;
   return {is_unsigned ? 0.0 : -static_cast<double>(most), static_cast<double>(most)};
