@@ -17,10 +17,12 @@ namespace {
 
 bool is_integer(DType dtype) { return dtype == DType::i64 || dtype == DType::i32; }
 
-// Returns c if the elements are c, c + 1, c + 2, ...
+// Returns c if the elements are c, c + 1, c + 2, ... and c is so near to 0 that distances do not overflow.
 std::optional<int64_t> ramp_begin(const HostTensor& constant) {
+  constexpr int64_t kFar = int64_t{1} << 40;
   if (!is_integer(constant.dtype()) || constant.elements() == 0) return std::nullopt;
   const std::vector<int64_t> values = constant.to_ints();
+  if (values[0] < -kFar || values[0] > kFar) return std::nullopt;
   for (size_t i = 0; i < values.size(); ++i)
     if (values[i] != values[0] + static_cast<int64_t>(i)) return std::nullopt;
   return values[0];

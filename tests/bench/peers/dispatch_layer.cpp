@@ -315,6 +315,15 @@ VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue queue, uint32_t count, const VkSub
   return next<PFN_vkQueueSubmit>("vkQueueSubmit")(queue, count, infos, fence);
 }
 
+// Dawn asks for the size and then for the data, and takes VK_INCOMPLETE for an error. Mesa's driver for Mali
+// gives it, because its cache grows in between.
+VKAPI_ATTR VkResult VKAPI_CALL get_cache_data(VkDevice device, VkPipelineCache cache, size_t* size,
+                                              void* data) {
+  const VkResult result =
+      next<PFN_vkGetPipelineCacheData>(device, "vkGetPipelineCacheData")(device, cache, size, data);
+  return result == VK_INCOMPLETE ? VK_SUCCESS : result;
+}
+
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_function(VkDevice device, const char* name);
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance instance, const char* name);
 
@@ -341,6 +350,7 @@ PFN_vkVoidFunction own_function(const char* name) {
       {"vkCmdDispatch", plain(dispatch)},
       {"vkCmdPipelineBarrier", plain(barrier)},
       {"vkQueueSubmit", plain(submit)},
+      {"vkGetPipelineCacheData", plain(get_cache_data)},
   };
   const auto found = functions.find(name);
   return found == functions.end() ? nullptr : found->second;
