@@ -1,4 +1,5 @@
 // Masks that are an order of tokens become attention's own order; masks that are nearly one stay.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -37,7 +38,12 @@ void fuse_masks(Graph& graph) {
   fuse_causal_masks(graph);
 }
 
-size_t attention_inputs(const Graph& graph) { return graph.nodes.back().inputs.size(); }
+const Node& attention_node(const Graph& graph) {
+  const auto is_attention = [](const Node& node) { return node.op->type() == "Attention"; };
+  return *std::ranges::find_if(graph.nodes, is_attention);
+}
+
+size_t attention_inputs(const Graph& graph) { return attention_node(graph).inputs.size(); }
 
 TEST(FuseCausalMasks, ConstantsOfTheFirstAndTheLastTokens) {
   for (const float excluded : {-INFINITY, kLowest, -1e30f}) {
@@ -59,6 +65,38 @@ TEST(FuseCausalMasks, ConstantsOfTheFirstAndTheLastTokens) {
     EXPECT_TRUE(attention_of(graph).causal);
     EXPECT_EQ(attention_of(graph).window, 3);
   }
+}
+
+// A constant order and padding that an input gives, as torch's exporters write them for shapes that are
+// known.
+TEST(FuseCausalMasks, ConstantsBesidePadding) {
+  for (const int64_t past : {0, 2})
+    for (const bool is_near : {false, true}) {
+      std::vector<int64_t> sees;
+      for (int64_t query = 0; query < 5; ++query)
+        for (int64_t key = 0; key < 7; ++key) sees.push_back(key <= query + past + (is_near ? 1 : 0));
+      OnnxModel m(23);
+      m.input("q", {1, kMaskedHeads, 5, kMaskedChannels})
+          .input("k", {1, kMaskedHeads, 7, kMaskedChannels})
+          .input("v", {1, kMaskedHeads, 7, kMaskedChannels})
+          .input("p", {1, 1, 1, 7})
+          .initializer("zero", scalar(0.0f))
+          .initializer("sees", HostTensor::from<int64_t>(DType::boolean, {5, 7}, sees));
+      m.node("Greater", {"p", "zero"}, {"padding"})
+          .node("And", {"sees", "padding"}, {"mask"})
+          .node("Attention", {"q", "k", "v", "mask"}, {"y"})
+          .output("y");
+      const Graph graph = after(
+          [](Graph& decoder) {
+            decompose(decoder);
+            fuse_masks(decoder);
+          },
+          m);
+      EXPECT_EQ(attention_of(graph).causal, !is_near) << past;
+      const std::string& mask = graph.values[attention_node(graph).inputs[3]].name;
+      EXPECT_EQ(mask, is_near ? "mask" : "padding");
+      EXPECT_EQ(attention_inputs(graph), is_near || past == 0 ? 4u : 5u);
+    }
 }
 
 TEST(FuseCausalMasks, ConstantsThatAreNearlyAnOrderStay) {
@@ -193,7 +231,7 @@ TEST(FuseCausalMasks, PositionsOfCaches) {
     CachedAttention cached;
     const Graph graph = cached.compare("sees", p).fused("sees");
     EXPECT_TRUE(attention_of(graph).causal) << p.kind;
-    EXPECT_EQ(graph.nodes.back().inputs[3], kNoValue) << p.kind;
+    EXPECT_EQ(attention_node(graph).inputs[3], kNoValue) << p.kind;
   }
 }
 
@@ -206,7 +244,7 @@ TEST(FuseCausalMasks, PositionsThatAreNearlyAnOrderStay) {
     CachedAttention cached;
     const Graph graph = cached.compare("sees", p).fused("sees");
     EXPECT_FALSE(attention_of(graph).causal) << p.kind << p.first_key << p.first_query << p.start;
-    EXPECT_NE(graph.nodes.back().inputs[3], kNoValue);
+    EXPECT_NE(attention_node(graph).inputs[3], kNoValue);
   }
 }
 
@@ -216,7 +254,7 @@ TEST(FuseCausalMasks, WindowsAndPaddingOfCaches) {
   const Graph graph = cached.both("sees", "near", "window").both("window", "padding", "mask").fused("mask");
   EXPECT_TRUE(attention_of(graph).causal);
   EXPECT_EQ(attention_of(graph).window, 2);
-  EXPECT_EQ(graph.values[graph.nodes.back().inputs[3]].name, "padding");
+  EXPECT_EQ(graph.values[attention_node(graph).inputs[3]].name, "padding");
 }
 
 // Floats: a finite number excludes exactly only where each query sees a key.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -83,6 +84,9 @@ class MaskSplitter {
     }
     if (const auto order = match_order(editor_, source, is_negated, positions_))
       return result.order.add(*order);
+    const HostTensor* constant = is_negated ? nullptr : editor_.constant(source);
+    if (const auto order = constant ? order_of(*constant, positions_) : std::nullopt)
+      return result.order.add(*order);
     if (!always_holds(source, is_negated)) result.conditions.push_back({source, is_negated});
   }
 
@@ -99,7 +103,18 @@ class MaskSplitter {
       for (const ValueId part : *sum) split_floats(part);
       return;
     }
-    if (!split_choice(source) && !is_zero(source)) result_.addends.push_back(source);
+    if (!split_constant(source) && !split_choice(source)) result_.addends.push_back(source);
+  }
+
+  bool split_constant(ValueId value) {
+    const HostTensor* constant = editor_.constant(value);
+    if (constant == nullptr) return false;
+    const auto order = order_of(*constant, positions_);
+    if (!order) return is_zero(value);
+    result_.order.add(*order);
+    result_.excludes_finitely |= std::ranges::any_of(
+        constant->to_floats(), [](float element) { return element != 0.0f && std::isfinite(element); });
+    return true;
   }
 
   bool is_zero(ValueId value) const {
@@ -143,15 +158,11 @@ class MaskReplacer {
     if (!attention || !has_input(index, kMask) || attention->weight_rounding) return;
     const Attention::Operands o = attention->operands(operator_inputs(editor_.graph(), editor_.node(index)));
     TokenPositions positions{.queries = o.q.shape[2], .keys = o.k.shape[2]};
-    if (!has_input(index, kLengths)) return replace_constant(index, *attention.op, positions, o.q.shape[0]);
+    if (!has_input(index, kLengths)) return replace_without_lengths(index, positions, o.q.shape[0]);
     const auto start = start_of(editor_.node(index).inputs[kLengths], positions.queries);
     if (!start) return;
     positions.start = *start;
-    const SplitMask split = MaskSplitter(editor_, positions).split(editor_.node(index).inputs[kMask]);
-    if (!split.order.causal && !attention->causal) return;
-    if (!split.order || (split.has_rest() && split.excludes_finitely)) return;
-    const auto mask = join(index, split);
-    if (mask) apply(index, split.order, *mask, kNoValue);
+    if (const auto rest = rest_of_mask(index, positions)) apply(index, *rest, kNoValue);
   }
 
  private:
@@ -160,22 +171,42 @@ class MaskReplacer {
     return slot < inputs.size() && inputs[slot] != kNoValue;
   }
 
+  // The order of a mask, and what remains of it: kNoValue for nothing.
+  struct Rest {
+    TokenOrder order;
+    ValueId mask = kNoValue;
+  };
+
+  // Returns nothing if the mask is no causal order, or cannot be divided into one and a mask.
+  std::optional<Rest> rest_of_mask(size_t index, const TokenPositions& positions) {
+    const ValueId mask = editor_.node(index).inputs[kMask];
+    const auto [known, is_new] = splits_.try_emplace({mask, positions.start, positions.first});
+    if (is_new) known->second = MaskSplitter(editor_, positions).split(mask);
+    const SplitMask& split = known->second;
+    const bool is_causal = split.order.causal || match_node<Attention>(editor_, index)->causal;
+    if (!split.order || !is_causal || (split.has_rest() && split.excludes_finitely)) return std::nullopt;
+    const auto joined = join(index, split);
+    return joined ? std::optional(Rest{split.order, *joined}) : std::nullopt;
+  }
+
   // Without lengths the queries are the first tokens of the keys, or, with a constant as lengths, the last.
   // In a graph with caches of a capacity, lengths are added later.
-  void replace_constant(size_t index, const Attention& op, const TokenPositions& positions, int64_t images) {
-    const HostTensor* mask = editor_.constant(editor_.node(index).inputs[kMask]);
-    if (mask == nullptr || op.window > 0 || editor_.graph().find_value(kCacheLength)) return;
+  void replace_without_lengths(size_t index, TokenPositions positions, int64_t images) {
+    const Attention op = *match_node<Attention>(editor_, index).op;
+    if (op.window > 0 || editor_.graph().find_value(kCacheLength)) return;
     const int64_t past = positions.keys - positions.queries;
     for (const int64_t first : {int64_t{0}, past}) {
-      const auto order = order_of(*mask, positions, first);
-      if (!order || (op.causal && first != 0)) continue;
-      const bool needs_lengths = first != 0 || order->window > 0;
+      positions.first = first;
+      if (op.causal && first != 0) continue;
+      const auto rest = rest_of_mask(index, positions);
+      if (!rest) continue;
+      const bool needs_lengths = first != 0 || rest->order.window > 0;
       if (needs_lengths && first != past) continue;
       const std::vector<int64_t> counts(static_cast<size_t>(images), positions.keys);
       const ValueId lengths = needs_lengths ? editor_.add_constant(editor_.node(index).name + "/lengths",
                                                                    HostTensor::i64({images}, counts))
                                             : kNoValue;
-      return apply(index, *order, kNoValue, lengths);
+      return apply(index, *rest, lengths);
     }
   }
 
@@ -195,7 +226,8 @@ class MaskReplacer {
   // Returns what remains of a mask: kNoValue for nothing; no value if it cannot be a mask.
   std::optional<ValueId> join(size_t index, const SplitMask& split) {
     const ValueId old = editor_.node(index).inputs[kMask];
-    const auto known = joined_.find(old);
+    const std::pair key(old, has_input(index, kKeyBias));
+    const auto known = joined_.find(key);
     if (known != joined_.end()) return known->second;
     const auto has_four = [&](ValueId value) { return editor_.type(value).shape.size() <= 4; };
     const bool fits = std::ranges::all_of(split.addends, has_four) &&
@@ -221,7 +253,7 @@ class MaskReplacer {
       mask = emit(index, std::make_shared<Where>(),
                   {condition, kept, number(-std::numeric_limits<float>::infinity(), dtype)}, dtype);
     }
-    return joined_[old] = mask;
+    return joined_[key] = mask;
   }
 
   static std::shared_ptr<const Operator> unary_not() {
@@ -240,16 +272,16 @@ class MaskReplacer {
     return editor_.compute_before(index, name_, std::move(op), std::move(inputs), {dtype, shape});
   }
 
-  void apply(size_t index, const TokenOrder& order, ValueId mask, ValueId lengths) {
+  void apply(size_t index, const Rest& rest, ValueId lengths) {
     Node node = editor_.node(index);
     auto op = std::make_shared<Attention>(*match_node<Attention>(editor_, index).op);
     TokenOrder both{op->causal, op->window};
-    both.add(order);
+    both.add(rest.order);
     op->causal = both.causal;
     op->window = both.window;
     std::vector<ValueId> inputs = node.inputs;
-    inputs[kMask] = mask;
-    if (mask == kNoValue && has_input(index, kKeyBias))
+    inputs[kMask] = rest.mask;
+    if (rest.mask == kNoValue && has_input(index, kKeyBias))
       inputs[kMask] = std::exchange(inputs[kKeyBias], kNoValue);
     if (lengths != kNoValue) {
       inputs.resize(std::max(inputs.size(), kLengths + 1), kNoValue);
@@ -261,7 +293,10 @@ class MaskReplacer {
   }
 
   GraphEditor& editor_;
-  std::map<ValueId, ValueId> joined_;  // what remains of masks that several layers read
+  // Of masks that several layers read: by the start of the queries, and what remains, beside a key bias or
+  // not.
+  std::map<std::tuple<ValueId, ValueId, std::optional<int64_t>>, SplitMask> splits_;
+  std::map<std::pair<ValueId, bool>, ValueId> joined_;
   std::string name_;
 };
 

@@ -126,8 +126,8 @@ std::optional<std::vector<bool>> kept_keys(const HostTensor& mask) {
 
 }  // namespace
 
-std::optional<TokenOrder> order_of(const HostTensor& mask, const TokenPositions& positions, int64_t first) {
-  const int64_t queries = positions.queries, keys = positions.keys;
+std::optional<TokenOrder> order_of(const HostTensor& mask, const TokenPositions& positions) {
+  const int64_t queries = positions.queries, keys = positions.keys, first = positions.first.value_or(-1);
   if (queries < 2 || first < 0 || first + queries > keys) return std::nullopt;
   if (without_leading_ones(mask.shape()) != Shape{queries, keys}) return std::nullopt;
   if (mask.dtype() != DType::boolean && !is_float(mask.dtype())) return std::nullopt;

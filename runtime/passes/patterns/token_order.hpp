@@ -18,10 +18,11 @@ struct TokenOrder {
   void add(const TokenOrder& other);
 };
 
-// The queries and keys of an attention. The position of query i is start + i.
+// The queries and keys of an attention. The position of query i is start + i, or first + i.
 struct TokenPositions {
   int64_t queries = 0, keys = 0;
   ValueId start = kNoValue;  // one integer
+  std::optional<int64_t> first = {};
 };
 
 // Matches a comparison of the positions of keys, which are constants, with those of queries, which follow
@@ -30,9 +31,9 @@ struct TokenPositions {
 std::optional<TokenOrder> match_order(const GraphEditor& editor, ValueId condition, bool is_negated,
                                       const TokenPositions& positions);
 
-// Returns the order of a constant mask (query, key), maybe after dimensions of 1, if the position of query i
-// is `first` + i. Booleans keep a key, floats keep it if they are 0 and exclude it below -1e30. Each query
-// sees itself at least.
-std::optional<TokenOrder> order_of(const HostTensor& mask, const TokenPositions& positions, int64_t first);
+// Returns the order of a constant mask (query, key), maybe after dimensions of 1, if the position of the
+// first query is known. Booleans keep a key, floats keep it if they are 0 and exclude it below -1e30. Each
+// query sees itself at least.
+std::optional<TokenOrder> order_of(const HostTensor& mask, const TokenPositions& positions);
 
 }  // namespace vellum
