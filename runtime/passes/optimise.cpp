@@ -67,8 +67,9 @@ constexpr Pass kPasses[] = {
     {"fuse_squeeze_excite", fuse_squeeze_excite},  // after fuse_activations: its products have activations
     {"factor_residual_scale", factor_residual_scale},  // before fuse_channel_scale, which takes its products
     {"fuse_channel_scale", fuse_channel_scale},
-    {"merge_moves", merge_moves},          // after the passes that know Transpose, Slice and Split
-    {"share_constants", share_constants},  // after folding, which adds constants
+    {"normalize_pictures", normalize_pictures},  // before merge_moves, which takes the Transposes
+    {"merge_moves", merge_moves},                // after the passes that know Transpose, Slice and Split
+    {"share_constants", share_constants},        // after folding, which adds constants
     {"remove_dead_code", remove_dead_code},
 };
 

@@ -67,6 +67,7 @@ void fuse_squeeze_excite(Graph& graph);       // SqueezeExcite: means of channel
 // layout: changes operators that move elements.
 void move_transposes(Graph& graph);       // operators on N, H, W, C between Transposes compute in N, C, H, W
 void transpose_pictures(Graph& graph);    // Transpose between tokens and pictures becomes one of a picture
+void normalize_pictures(Graph& graph);    // LayerNormalization of tokens becomes one of the picture before
 void volumes_to_frames(Graph& graph);     // layers of volumes become layers of pictures, frame by frame
 void columns_to_sequences(Graph& graph);  // layers of pictures of one column become layers of sequences
 void gather_rows(Graph& graph);           // rows of tokens that several operators rearrange become one Gather
