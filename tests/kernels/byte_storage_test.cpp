@@ -290,6 +290,36 @@ TEST(ByteStorage, RoundsInTheStoreAsExactlyAsAKernelOfItsOwn) {
   }
 }
 
+// A rounding of bytes to the same step has bounds of its own, as a ReLU6 after a pool has.
+TEST(ByteStorage, BoundsWhatAlreadyHasTheStep) {
+  for (const float most : {45.0f, 255.0f}) {
+    OnnxModel model;
+    model.input("x", {2, 5, 7, 6}).initializer("s", HostTensor::f32({}, std::array{0.25f}));
+    model.initializer("z", HostTensor::from<int64_t>(DType::u8, {}, std::array{int64_t{0}}));
+    model.node("QuantizeLinear", {"x", "s", "z"}, {"q"}).node("DequantizeLinear", {"q", "s", "z"}, {"r"});
+    model.node("MaxPool", {"r"}, {"p"}, attributes({{"kernel_shape", Ints{2, 2}}}));
+    model.node("Relu", {"p"}, {"bounded"}).node("LeakyRelu", {"bounded"}, {"y"}).output("y");
+    Graph graph = optimise(model.graph(), {});
+    for (Node& node : graph.nodes) {
+      if (node.op->type() != "Relu") continue;
+      auto rounding = std::make_shared<Unary>();
+      rounding->activation = {.step = 0.25f, .least = 0, .most = most, .ties_away = true};
+      node.op = std::move(rounding);
+    }
+    const std::vector<HostTensor> inputs{random_tensor({2, 5, 7, 6}, 1, -10.0f, 70.0f)};
+    for (const StorageChoice storage : {StorageChoice::automatic, StorageChoice::buffer}) {
+      Program program = lower(graph, test_context()->caps(), {.storage = storage});
+      const auto roundings = std::ranges::count_if(
+          program.tasks, [](const Task& task) { return task.dispatch->op == "FakeQuantize"; });
+      EXPECT_EQ(roundings, most < 255.0f ? 2 : 1) << "one is that of the input";
+      Executor executor(test_context(), compile_program(test_context(), std::move(program)));
+      executor.set_input(0, inputs[0]);
+      executor.run();
+      EXPECT_EQ(executor.output(0).to_floats(), evaluate(graph, inputs)[0].to_floats()) << most;
+    }
+  }
+}
+
 // Layers store the numbers of steps that they round to, without a product and a quotient by the step. Other
 // operators store multiples of the step.
 TEST(ByteStorage, StoresStepsOfLayers) {

@@ -119,7 +119,8 @@ void lower_unary(Lowering& lowering) {
   if (lowering.output_type().dtype == DType::boolean && detects) return lower_test(lowering, op);
   if (!all_float(lowering)) return lower_integer(lowering, op);
   const bool only_rounds = op.kind == UnaryKind::activation && op.activation.only_rounds();
-  if (only_rounds && lowering.alias_same_bytes()) return;  // the store of the input has rounded
+  // The store of the input has rounded.
+  if (only_rounds && lowering.alias_same_bytes(op.activation.least, op.activation.most)) return;
   if (op.kind == UnaryKind::activation) return activate(lowering, op.activation);
   Dispatch dispatch = map_elements(lowering, {});
   define(dispatch, "FUNCTION", std::string(op.type()));

@@ -147,7 +147,11 @@ TensorId Lowering::update_state(size_t input, size_t output) {
   return builder_.update_state(node_.inputs.at(input), node_.outputs.at(output));
 }
 
-bool Lowering::alias_same_bytes() {
+bool Lowering::alias_same_bytes(float least, float most) {
+  TensorDesc x;
+  builder_.choose_element(x, node_.inputs.at(0));
+  const auto zero = static_cast<float>(x.grid.zero);
+  if (x.element != ElementType::q8 || least > -zero || most < 255.0f - zero) return false;
   return builder_.alias_same_bytes(node_.outputs.at(0), node_.inputs.at(0));
 }
 

@@ -151,8 +151,8 @@ class Lowering {
   // Returns kNoTensor if the node must write a tensor of its own.
   TensorId update_state(size_t input, size_t output);
   // Declares without a dispatch that output 0 has the tensors of input 0, if both are stored in bytes on the
-  // same grid. Returns whether they are.
-  bool alias_same_bytes();
+  // same grid, and no byte is outside of `least` to `most` steps. Returns whether that is so.
+  bool alias_same_bytes(float least, float most);
 
   // Returns a prepacked weight. An image falls back to a buffer if its extent exceeds the device's limits, so
   // check tensor(id).desc.storage. Describe the weight by texel_grid().
