@@ -14,6 +14,7 @@
 #include "compile/tuned_storages.hpp"
 #include "cost/device_traits.hpp"
 #include "cost/registers.hpp"
+#include "kernels/framework/index_limits.hpp"
 #include "kernels/framework/integer_limits.hpp"
 #include "kernels/framework/lowering.hpp"
 #include "kernels/fused/fused_kernels.hpp"
@@ -184,6 +185,7 @@ void add_program(CompiledModel& model, const DeviceCaps& caps, const CompileOpti
   if (options.tiling.empty() && lowering.value_storages.empty() && may_use_buffers(caps, options))
     put_in_buffers(model, caps, options, lowering);
   limit_integer_inputs(model.program, model.graph);
+  limit_write_indices(model.program, model.graph);
 }
 
 }  // namespace

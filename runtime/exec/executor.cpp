@@ -224,10 +224,23 @@ size_t Executor::pipeline_count() const {
 
 namespace {
 
-void check_integer_limit(const Port& port, std::span<const std::byte> values) {
+std::vector<int64_t> integers_of(const Port& port, std::span<const std::byte> values) {
   HostTensor tensor(port.type.dtype, port.type.shape);
   std::ranges::copy(values, tensor.mutable_data());
-  for (const int64_t value : tensor.to_ints())
+  return tensor.to_ints();
+}
+
+void check_index_limits(const Port& port, std::span<const std::byte> values) {
+  for (const int64_t value : integers_of(port, values))
+    if (value < port.indices->least || value > port.indices->most)
+      throw Error(ErrorCode::invalid_argument,
+                  "input '" + port.name + "' has " + std::to_string(value) + ", with which '" +
+                      port.indices->node + "' would write outside of its cache: it takes " +
+                      std::to_string(port.indices->least) + " to " + std::to_string(port.indices->most));
+}
+
+void check_integer_limit(const Port& port, std::span<const std::byte> values) {
+  for (const int64_t value : integers_of(port, values))
     if (value > port.limit->most || value < -port.limit->most)
       throw Error(ErrorCode::unsupported, "input '" + port.name + "' has the integer " +
                                               std::to_string(value) + ", with which '" + port.limit->node +
@@ -259,6 +272,7 @@ void Executor::set_input(size_t index, std::span<const std::byte> values) {
     return;
   }
   if (port.limit) check_integer_limit(port, values);
+  if (port.indices) check_index_limits(port, values);
   const gpu::Buffer& buffer = tensors_.buffer(port.tensor);
   write_linear(program().tensors[port.tensor].desc, port.type.dtype, values, {buffer.data(), buffer.size()});
   buffer.flush();

@@ -248,13 +248,19 @@ struct Dispatch {
   std::shared_ptr<const Dispatch> together = nullptr;
 };
 
-// An input or output of a graph: a linear buffer that the host writes or reads.
 // With elements of a larger magnitude the result of a node, of int64, may exceed the 32 bits of the device.
 struct IntegerLimit {
   int64_t most = 0;
   std::string node;
 };
 
+// Other elements are positions outside of the cache into which a node writes.
+struct IndexLimits {
+  int64_t least = 0, most = 0;
+  std::string node;
+};
+
+// An input or output of a graph: a linear buffer that the host writes or reads.
 struct Port {
   std::string name;
   TensorType type;                     // as in the model
@@ -264,7 +270,8 @@ struct Port {
   // outputs of the partition's graph. `type` then has unknown dimensions.
   std::optional<size_t> host_output = std::nullopt;
   bool is_state = false;  // `tensor` belongs to a state, which the host does not access
-  std::optional<IntegerLimit> limit = std::nullopt;  // of an input
+  std::optional<IntegerLimit> limit = std::nullopt;   // of an input
+  std::optional<IndexLimits> indices = std::nullopt;  // of an input
 };
 
 // How the tensor of a state stores its values.

@@ -7,6 +7,7 @@
 
 #include "public_interface.hpp"
 #include "support/errors.hpp"
+#include "support/tensors.hpp"
 #include "vellum/vellum.hpp"
 
 namespace vellum::test {
@@ -137,6 +138,27 @@ TEST(IntegerLimits, LeaveMasksAndPositions) {
   session.set_input("x", integers({2, 3000}, 1));
   session.run();
   EXPECT_EQ(session.output("y").to_ints().back(), 2999);
+}
+
+// The device writes nothing beyond a cache: three tokens at a position that follows from an input.
+TEST(IntegerLimits, PositionsOutsideOfACache) {
+  OnnxModel model(24);
+  model.input("cache", {1, 2, 8, 4}).input("tokens", {1, 2, 3, 4}).input("length", {1}, DType::i32);
+  model.initializer("one", integers({1}, 1, DType::i32))
+      .node("Sub", {"length", "one"}, {"before"})
+      .node("Cast", {"before"}, {"begin"}, attributes({{"to", int64_t{7}}}))
+      .node("TensorScatter", {"cache", "tokens", "begin"}, {"y"}, attributes({{"axis", int64_t{2}}}))
+      .output("y");
+  Session session(Device::open(device_options()), load(model));
+  session.set_input("cache", random_tensor({1, 2, 8, 4}, 1));
+  session.set_input("tokens", random_tensor({1, 2, 3, 4}, 2));
+  for (const int64_t length : {1, 6}) {
+    session.set_input("length", integers({1}, length, DType::i32));
+    session.run();
+  }
+  for (const int64_t length : {0, 7, -1, INT32_MAX})
+    EXPECT_VELLUM_ERROR(session.set_input("length", integers({1}, length, DType::i32)),
+                        ErrorCode::invalid_argument, "outside of its cache", "1 to 6");
 }
 
 }  // namespace
