@@ -30,9 +30,6 @@
 // output channels. The last words after the weights are the sums of the weights of each output channel. With OFFSET_WEIGHTS the
 // bytes are weights less a number, because the weights exceed signed bytes.
 //
-// With X_OF_16_BITS products are exact in floats, of up to four of which the sum is. Sums are integers; with INTEGER_SUMS those
-// of a run are then divided by 256, the quotient is added to integer_sum, and the remainder stays.
-//
 // scaled_sums.glsl explains SUM_SCALE, X_IN_STEPS, X_OF_16_BITS and FIXED_POINT, and tile_broadcast.glsl BROADCAST.
 
 // CHANNELS: the channels of an input slice; fewer than four if the only slice has fewer.
@@ -55,17 +52,10 @@ ivec4 integer_sum[TILE_S][TILE_P];
 
 #include "scaled_sums.glsl"
 
+#ifndef X_OF_16_BITS
 // Returns sum[s][i], scaled, where s is the counter of a loop that is not unrolled. Storing results is half of
 // the code; compiling it once for all slices saves a fifth of LLVM's compile time.
 vec4 bare_sum_of(int s, int i) {
-#if defined(INTEGER_SUMS) && defined(X_OF_16_BITS)
-  ivec4 high = integer_sum[0][i], low = sum[0][i];
-  [[unroll]] for (int t = 1; t < TILE_S; ++t) {
-    high = s == t ? integer_sum[t][i] : high;
-    low = s == t ? sum[t][i] : low;
-  }
-  return scaled(s, high, low);
-#else
 #ifdef INTEGER_SUMS
   ivec4 v = integer_sum[0][i];
   [[unroll]] for (int t = 1; t < TILE_S; ++t) v = s == t ? integer_sum[t][i] : v;
@@ -78,8 +68,8 @@ vec4 bare_sum_of(int s, int i) {
 #else
   return scaled(s, vec4(v));
 #endif
-#endif
 }
+#endif
 // Returns sum[s][i], scaled, with the residual at p.
 vec4 sum_of(int s, int i, ivec4 p) { return with_residual(bare_sum_of(s, i), p); }
 
@@ -355,31 +345,17 @@ FACTORS[CHANNELS] weights_of_slice(const int s, int column, int row) {
 }
 
 #ifdef X_OF_16_BITS
-// Returns the integers of x.
-vec4 integers_of_x(vec4 x) { return roundEven(x * x_steps); }
-#endif
-
+#include "products_of_16_bits.glsl"
+#else
 // Adds the products of one input slice x of each pixel. `rows`: row_of_w() of each output slice.
 void add_products_of_rows(FACTORS x[TILE_P], int column, int rows[TILE_S]) {
-#ifdef X_OF_16_BITS
-  vec4 integers[TILE_P];
-  [[unroll]] for (int i = 0; i < TILE_P; ++i) integers[i] = integers_of_x(x[i]);
-  [[unroll]] for (int s = 0; s < TILE_S; ++s) {
-    vec4 w[CHANNELS] = weights_of_slice(s, column, rows[s]);
-    [[unroll]] for (int i = 0; i < TILE_P; ++i) {
-      vec4 products = integers[i][0] * w[0];
-      [[unroll]] for (int c = 1; c < CHANNELS; ++c) products += integers[i][c] * w[c];
-      sum[s][i] += ivec4(products);
-    }
-  }
-#else
   [[unroll]] for (int s = 0; s < TILE_S; ++s) {
     FACTORS w[CHANNELS] = weights_of_slice(s, column, rows[s]);
     [[unroll]] for (int i = 0; i < TILE_P; ++i)
       [[unroll]] for (int c = 0; c < CHANNELS; ++c) PRODUCT_SUM[s][i] += x[i][c] * w[c];
   }
-#endif
 }
+#endif
 #endif
 
 // Returns row_of_w() of each output slice. `row`: the first slice's row; `row_step`: rows from one slice to

@@ -35,6 +35,16 @@ vec4 scaled(int s, ivec4 high, ivec4 low) {
   return vec4(fixed_product_of_64_bits(high, low, uvec4(bias), bias_high, multiplier, shift));
 }
 vec4 scaled(int s, ivec4 v) { return scaled(s, ivec4(0), v); }
+
+// Returns sum[s][i], scaled.
+vec4 bare_sum_of(int s, int i) {
+  ivec4 high = ivec4(0), low = sum[0][i];
+  [[unroll]] for (int t = 1; t < TILE_S; ++t) low = s == t ? sum[t][i] : low;
+#ifdef INTEGER_SUMS
+  [[unroll]] for (int t = 0; t < TILE_S; ++t) high = s == t ? integer_sum[t][i] : high;
+#endif
+  return scaled(s, high, low);
+}
 #elif defined(FIXED_POINT)
 #define CHANNEL_WORDS 3  // of each output channel
 WORDS_OF_TEXELS(w)

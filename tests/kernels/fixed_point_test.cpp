@@ -166,12 +166,8 @@ TEST(FixedPoint, SumsBeforeAResidual) {
 
 // Convolutions of integers of 16 bits, whose sums and biases need more than 32 bits.
 TEST(FixedPoint, LayersOf16Bits) {
-  for (Layer layer : {Layer{13, 10, 1, 1},
-                      {3, 5, 3, 1},
-                      {8, 8, 3, 2},
-                      {9, 9, 3, 9},
-                      {6, 6, 5, 6},
-                      {8, 8, 1, 1, true}}) {
+  for (Layer layer :
+       {Layer{13, 10, 1, 1}, {3, 5, 3, 1}, {8, 8, 3, 2}, {9, 9, 3, 9}, {6, 6, 5, 6}, {8, 8, 1, 1, true}}) {
     layer.has_16_bits = true;
     expect_integers_of_host(layer);
   }
