@@ -146,7 +146,8 @@ constexpr DeviceTraits kQualcommGpu{
     .scales_halves_last = true,
     .contiguous_image_pixels = true,
     .attention_key_by_key = true,
-    .uniform_loads_are_cheap = false,  // code: every lane loads for itself and computes more addresses
+    .contracts_beside_infinities = false,  // code: a third of the loop's instructions were additions
+    .uniform_loads_are_cheap = false,      // code: every lane loads for itself and computes more addresses
     // By the model. Other vendors were not tried.
     .predicts_winograd = true,
     .compares_fusions = true,

@@ -94,6 +94,9 @@ struct DeviceTraits {
   bool contiguous_image_pixels = false;
   // Attention with many values loads the values of one key at a time (KEY_BY_KEY).
   bool attention_key_by_key = false;
+  // Products and sums become multiply-adds also in shaders that declare SignedZeroInfNanPreserve; if not, the
+  // loops of attention have fma() (FMA).
+  bool contracts_beside_infinities = true;
   // Convolutions with few input channels read linear planes. Three loads in place of one take less time than
   // a layout conversion, which costs a launch, a barrier, and reading and writing the tensor.
   bool reads_planes = true;
@@ -215,6 +218,7 @@ void visit_traits(Traits& traits, Visit visit) {
   VELLUM_TRAIT(scales_halves_last);
   VELLUM_TRAIT(contiguous_image_pixels);
   VELLUM_TRAIT(attention_key_by_key);
+  VELLUM_TRAIT(contracts_beside_infinities);
   VELLUM_TRAIT(reads_planes);
   VELLUM_TRAIT(cooperative_matrices);
   VELLUM_TRAIT(blocks_in_shared_memory);

@@ -20,6 +20,8 @@
 // With KEY_BY_KEY a loop multiplies the values of one key after another, for compilers that would otherwise
 // load the values of all four keys at once and run out of registers.
 //
+// With FMA fma() adds products, for compilers that do not contract products and sums in shaders that compute with infinities.
+//
 // With LENGTHS only the first `lengths` tokens of K and V are valid in each image, and the tokens of Q are the last of these.
 // The loop over keys ends after them. With WINDOW a token of Q attends to the WINDOW tokens that end with its own.
 //
@@ -72,6 +74,18 @@ const int TOKENS = WORKGROUP_X / SHARE_KEYS;  // tiles of TILE_Q tokens of a wor
 shared vec2 part_scores[WORKGROUP_X];         // the largest score and the sum of weights
 shared vec4 part_sums[SHARE_KEYS * WORKGROUP_X];
 #endif
+
+#ifdef FMA
+#define ADD_PRODUCT(sum, a, b) sum = fma(vec4(a), b, sum)
+#else
+#define ADD_PRODUCT(sum, a, b) sum += a * b
+#endif
+
+// Adds the products of q with each key. A dot() would begin with a product, and be added to the sum by another instruction.
+vec4 add_products(vec4 sum, vec4 q, vec4 k0, vec4 k1, vec4 k2, vec4 k3) {
+  [[unroll]] for (int c = 0; c < 4; ++c) ADD_PRODUCT(sum, q[c], vec4(k0[c], k1[c], k2[c], k3[c]));
+  return sum;
+}
 
 void main() {
 #ifdef SHARE_KEYS
@@ -191,8 +205,7 @@ void main() {
       }
       [[unroll]] for (int ahead = 0; ahead < AHEAD; ++ahead)
         [[unroll]] for (int i = 0; i < TILE_Q; ++i)
-          weight[i] += vec4(dot(q[ahead][i], k[ahead][0]), dot(q[ahead][i], k[ahead][1]), dot(q[ahead][i], k[ahead][2]),
-                            dot(q[ahead][i], k[ahead][3]));
+          weight[i] = add_products(weight[i], q[ahead][i], k[ahead][0], k[ahead][1], k[ahead][2], k[ahead][3]);
     }
 #endif
     for (; d < depth_slices; ++d) {
@@ -200,7 +213,7 @@ void main() {
       vec4 k2 = next_k(k2_at, first_k + d), k3 = next_k(k3_at, first_k + d);
       [[unroll]] for (int i = 0; i < TILE_Q; ++i) {
         vec4 q = next_q(q_at[i], first_q + d);
-        weight[i] += vec4(dot(q, k0), dot(q, k1), dot(q, k2), dot(q, k3));
+        weight[i] = add_products(weight[i], q, k0, k1, k2, k3);
       }
     }
 #if defined(BYTE_ROWS) && !defined(WITHOUT_SCALES)
@@ -259,7 +272,7 @@ void main() {
       [[unroll]] for (int i = 0; i < TILE_Q; ++i) weight_of_key[i] = weight[i][j];
       [[unroll]] for (int s = 0; s < V_SLICES; ++s) {
         vec4 v = next_v(v_at, first_v + s);
-        [[unroll]] for (int i = 0; i < TILE_Q; ++i) sum[s][i] += weight_of_key[i] * v;
+        [[unroll]] for (int i = 0; i < TILE_Q; ++i) ADD_PRODUCT(sum[s][i], weight_of_key[i], v);
       }
     }
 #else

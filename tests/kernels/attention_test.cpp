@@ -306,13 +306,15 @@ TEST(Attention, SlicesLoadedAhead) {
   check_operator(tokens_in_rows({.queries = 21, .keys = 21, .channels = 20}), gpu);
 }
 
-// On Adreno's GPUs a loop multiplies the values of one key after the other, where these have many slices.
+// On Adreno's GPUs a loop multiplies the values of one key after the other, where these have many slices, by
+// fma().
 TEST(Attention, KeyByKey) {
   const DeviceCaps adreno = adreno_named("Adreno (TM) 660");
   const OperatorCase test = attention({1, 2, 5, 20}, {1, 2, 21, 20}, {1, 2, 21, 38});
   const Program program = lower(single_node_graph(test), adreno, {});
   const auto& defines = program.tasks.back().dispatch->defines;
-  EXPECT_EQ(std::ranges::count(defines, std::pair<std::string, std::string>{"KEY_BY_KEY", "1"}), 1);
+  for (const std::string name : {"KEY_BY_KEY", "FMA"})
+    EXPECT_EQ(std::ranges::count(defines, std::pair<std::string, std::string>{name, "1"}), 1) << name;
   check_operator(test, adreno);
   check_operator(tokens_in_rows({.queries = 21, .keys = 21, .channels = 36}), adreno);
   check_operator(attention({1, 2, 6, 36}, {1, 2, 150, 36}, {1, 2, 150, 36}), adreno);

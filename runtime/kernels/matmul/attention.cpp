@@ -51,8 +51,9 @@ Dispatch start(Lowering& lowering, const Attention::Operands& o, const Attention
       kShortLoops + loop_iterations(divide_up(tile.split.keys, 4),
                                     iterations_of_four_keys(slices(o.q.shape[3]), tile.ahead) - 1);
   constexpr int64_t kManySlices = 8;  // of values, for the registers
-  if (slices(channels) >= kManySlices && device_traits(lowering.caps()).attention_key_by_key)
-    define(dispatch, "KEY_BY_KEY");
+  const DeviceTraits traits = device_traits(lowering.caps());
+  if (slices(channels) >= kManySlices && traits.attention_key_by_key) define(dispatch, "KEY_BY_KEY");
+  if (!traits.contracts_beside_infinities) define(dispatch, "FMA");
   const Attention& op = lowering.op<Attention>();
   if (op.causal) define(dispatch, "CAUSAL");
   if (op.softcap != 0.0f)
