@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "api/guard.hpp"
 #include "api/impl.hpp"
 #include "api/run_with_zeros.hpp"
+#include "api/session_impl.hpp"
 #include "cost/device_traits.hpp"
+#include "exec/input_integers.hpp"
 #include "platform/process_memory.hpp"
 #include "vellum/estimate.hpp"
 #include "vulkan/heap_usage.hpp"
@@ -18,15 +21,28 @@ bool is_state(const Session& session, const std::string& name) {
       session.states(), [&](const StateInfo& state) { return state.input == name || state.output == name; });
 }
 
+// Zeros may be outside of what an input takes: lengths of caches begin at the number of new tokens.
+Tensor zeros_for(const Session& session, size_t index) {
+  const auto& impl = *Handles::impl(session);
+  const TensorInfo input = session.inputs()[index];
+  if (impl.is_ready()) {
+    const Port& port = impl.first_executor().program().inputs[index];
+    if (port.type == TensorType{input.dtype, input.shape}) return zeros_of(port);
+  }
+  return Tensor(input.dtype, input.shape);
+}
+
 }  // namespace
 
 void run_with_zeros(Session& session) {
-  for (const TensorInfo& input : session.inputs()) {
+  const std::vector<TensorInfo> inputs = session.inputs();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorInfo& input = inputs[i];
     if (!is_known(input.shape))
       throw Error(ErrorCode::invalid_argument, "the model leaves the shape of input '" + input.name +
                                                    "' open (" + to_string(input.shape) + "); give one");
     if (!input.decides_shapes && !is_state(session, input.name))
-      session.set_input(input.name, Tensor(input.dtype, input.shape));
+      session.set_input(input.name, zeros_for(session, i));
   }
   session.run();
   session.run();

@@ -5,8 +5,8 @@
 
 namespace vellum {
 
-// Sets all inputs to zeros, runs twice and reads the outputs. Throws Error(invalid_argument) if the model
-// leaves the shape of an input open.
+// Sets all inputs to zeros, or the nearest integers that they take, runs twice and reads the outputs. Throws
+// Error(invalid_argument) if the model leaves the shape of an input open.
 void run_with_zeros(Session& session);
 
 }  // namespace vellum

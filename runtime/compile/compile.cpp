@@ -185,7 +185,7 @@ void add_program(CompiledModel& model, const DeviceCaps& caps, const CompileOpti
   if (options.tiling.empty() && lowering.value_storages.empty() && may_use_buffers(caps, options))
     put_in_buffers(model, caps, options, lowering);
   limit_integer_inputs(model.program, model.graph);
-  limit_write_indices(model.program, model.graph);
+  limit_indices(model.program, model.graph);
 }
 
 }  // namespace

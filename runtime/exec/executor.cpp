@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "exec/host_values.hpp"
+#include "exec/input_integers.hpp"
 #include "exec/pipeline_keys.hpp"
 #include "exec/poison.hpp"
 #include "exec/submit_times.hpp"
@@ -222,35 +223,6 @@ size_t Executor::pipeline_count() const {
   return std::set<std::shared_ptr<const gpu::Pipeline>>(pipelines_.begin(), pipelines_.end()).size();
 }
 
-namespace {
-
-std::vector<int64_t> integers_of(const Port& port, std::span<const std::byte> values) {
-  HostTensor tensor(port.type.dtype, port.type.shape);
-  std::ranges::copy(values, tensor.mutable_data());
-  return tensor.to_ints();
-}
-
-void check_index_limits(const Port& port, std::span<const std::byte> values) {
-  for (const int64_t value : integers_of(port, values))
-    if (value < port.indices->least || value > port.indices->most)
-      throw Error(ErrorCode::invalid_argument,
-                  "input '" + port.name + "' has " + std::to_string(value) + ", with which '" +
-                      port.indices->node + "' would write outside of its cache: it takes " +
-                      std::to_string(port.indices->least) + " to " + std::to_string(port.indices->most));
-}
-
-void check_integer_limit(const Port& port, std::span<const std::byte> values) {
-  for (const int64_t value : integers_of(port, values))
-    if (value > port.limit->most || value < -port.limit->most)
-      throw Error(ErrorCode::unsupported, "input '" + port.name + "' has the integer " +
-                                              std::to_string(value) + ", with which '" + port.limit->node +
-                                              "' may exceed the 32 bits of the device's integers; it has no "
-                                              "larger result up to " +
-                                              std::to_string(port.limit->most));
-}
-
-}  // namespace
-
 void Executor::set_input(size_t index, const HostTensor& tensor) {
   const Port& port = program().inputs.at(index);
   if (tensor.type() != port.type)
@@ -265,14 +237,13 @@ void Executor::set_input(size_t index, std::span<const std::byte> values) {
   const Port& port = program().inputs.at(index);
   if (port.is_state) throw Error(ErrorCode::internal, "input '" + port.name + "' is state");
   check_byte_size("input", port.name, port.type, values.size());
+  if (!port.constant) check_integers(port, values);
   (*has_input_)[index] = true;
   if (port.constant) {
     if (!values.empty() && std::memcmp(values.data(), port.constant->data(), values.size()) != 0)
       throw Error(ErrorCode::internal, "input '" + port.name + "' decides shapes and has other values now");
     return;
   }
-  if (port.limit) check_integer_limit(port, values);
-  if (port.indices) check_index_limits(port, values);
   const gpu::Buffer& buffer = tensors_.buffer(port.tensor);
   write_linear(program().tensors[port.tensor].desc, port.type.dtype, values, {buffer.data(), buffer.size()});
   buffer.flush();

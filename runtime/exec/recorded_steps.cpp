@@ -8,6 +8,7 @@
 
 #include "exec/binding_pipelines.hpp"
 #include "exec/host_values.hpp"
+#include "exec/input_integers.hpp"
 #include "kernels/movement/step_end.hpp"
 #include "vellum/error.hpp"
 #include "vulkan/context.hpp"
@@ -113,6 +114,8 @@ void RecordedSteps::set_input(size_t i, const HostTensor& values) {
   Values& input = inputs_[i];
   const TensorDesc& desc = network_.model().program.tensors[input.port->tensor].desc;
   const size_t step_bytes = values.byte_size() / steps_;
+  for (uint32_t step = 0; step < steps_; ++step)
+    check_integers(*input.port, {values.data() + step * step_bytes, step_bytes});
   for (uint32_t step = 0; step < steps_; ++step)
     write_linear(desc, values.dtype(), {values.data() + step * step_bytes, step_bytes},
                  {input.buffer.data() + step * input.bytes, input.bytes});

@@ -254,10 +254,15 @@ struct IntegerLimit {
   std::string node;
 };
 
-// Other elements are positions outside of the cache into which a node writes.
+// The positions that a node takes from an input. Element i is between the numbers of ranges[i % size].
 struct IndexLimits {
-  int64_t least = 0, most = 0;
+  struct Range {
+    int64_t least = 0, most = 0;
+    bool operator==(const Range&) const = default;
+  };
+  std::vector<Range> ranges;
   std::string node;
+  const char* fault = "";  // what the node would do with another element: "read outside of its data"
 };
 
 // An input or output of a graph: a linear buffer that the host writes or reads.
@@ -270,8 +275,8 @@ struct Port {
   // outputs of the partition's graph. `type` then has unknown dimensions.
   std::optional<size_t> host_output = std::nullopt;
   bool is_state = false;  // `tensor` belongs to a state, which the host does not access
-  std::optional<IntegerLimit> limit = std::nullopt;   // of an input
-  std::optional<IndexLimits> indices = std::nullopt;  // of an input
+  std::optional<IntegerLimit> limit = std::nullopt;  // of an input
+  std::vector<IndexLimits> indices = {};             // of an input
 };
 
 // How the tensor of a state stores its values.

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "exec/input_integers.hpp"
+
 namespace vellum {
 
 std::vector<StorageChoice> storages_of(const OneNode& one,
@@ -17,7 +19,7 @@ void set_some_inputs(Executor& executor) {
   uint64_t state = 1;
   for (size_t i = 0; i < ports.size(); ++i) {
     if (ports[i].constant) continue;
-    HostTensor tensor(ports[i].type.dtype, ports[i].type.shape);
+    HostTensor tensor = zeros_of(ports[i]);
     if (tensor.dtype() == DType::f32)
       for (float& value : tensor.mutable_as<float>()) {  // Knuth's MMIX linear congruential generator
         state = state * 6364136223846793005ull + 1442695040888963407ull;

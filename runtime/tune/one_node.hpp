@@ -13,7 +13,8 @@ namespace vellum {
 std::vector<StorageChoice> storages_of(const OneNode& one,
                                        const std::vector<StorageChoice>& network_storages);
 
-// Sets float inputs to values between -1 and 1, the same in every run, and all other inputs to 0.
+// Sets float inputs to values between -1 and 1, the same in every run, and all other inputs to 0
+// or the nearest integers that they take.
 void set_some_inputs(Executor& executor);
 
 // Returns whether the task computes an operator, as opposed to converting inputs or outputs.

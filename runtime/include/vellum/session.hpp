@@ -279,6 +279,7 @@ class VELLUM_API Session {
 
  private:
   friend class HardwareFrames;
+  friend struct Handles;
   struct Impl;
   explicit Session(std::unique_ptr<Impl> impl);
   Impl& checked() const;

@@ -1,4 +1,4 @@
-// The integers of inputs with which tokens are written within their caches.
+// The integers of inputs that are positions within the tensors that are read or written there.
 #pragma once
 
 #include "graph/graph.hpp"
@@ -6,9 +6,10 @@
 
 namespace vellum {
 
-// Sets Port::indices of each input of integers that gives, maybe after a constant is added, the positions at
-// which TensorScatter writes: seqlens_k of GroupQueryAttention, write_indices. The device writes nothing
-// beyond a cache, and attention would read other tokens than the model says. `program`: of the graph.
-void limit_write_indices(Program& program, const Graph& graph);
+// Sets Port::indices of each input of integers that gives, maybe after a constant is added, the positions
+// that Gather, GatherElements, GatherND and BlockGather read, or that ScatterElements, ScatterND,
+// TensorScatter and CacheUpdate write. A device reads the nearest position instead of one outside of its
+// data, and writes nothing there. `program`: of the graph.
+void limit_indices(Program& program, const Graph& graph);
 
 }  // namespace vellum
