@@ -1,6 +1,9 @@
 // Rotary positions become one operator, however they are written.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "graph/operators/matmul/rotate_channels.hpp"
 #include "passes/pass_harness.hpp"
 
@@ -188,6 +191,89 @@ TEST(FuseRotation, PairsOfTwoTablesStay) {
   };
   b.model.output(b.concat({pair("Sub", "cosines", "sines"), pair("Add", "other", "cosines")}, 3));
   EXPECT_EQ(rotation_of(after(fuse_rotation, b.model)), nullptr);
+}
+
+// What GPT-J and CodeGen export: neighbours are pairs, cosines and sines have each value twice, and the
+// channels of a head from `rotated` on stay. `swapped`: an exchange that makes it no rotation.
+struct NeighbourForm {
+  int64_t tokens = 5, rotated = 4;
+  enum class Swap : uint8_t { none, parts, rest } swapped = Swap::none;
+};
+
+std::string rotated_neighbours(Builder& b, const std::string& x, bool swaps) {
+  const std::string even = b.slice(x, 3, swaps ? 1 : 0, kEnd, 2), odd = b.slice(x, 3, swaps ? 0 : 1, kEnd, 2);
+  const std::string last = b.ints({-1});
+  const std::string pairs =
+      b.concat({b.node("Unsqueeze", {b.node("Neg", {odd}), last}), b.node("Unsqueeze", {even, last})}, -1);
+  return b.node("Reshape", {pairs, b.ints({0, 0, 0, -1})});
+}
+
+OnnxModel neighbours(const NeighbourForm& form) {
+  using Swap = NeighbourForm::Swap;
+  Builder b({1, form.tokens, 3, 24});
+  b.model.input("angles", {1, form.tokens, form.rotated / 2});
+  const auto twice = [&](const std::string& values) {
+    const std::string wide =
+        b.node("Tile", {b.node("Unsqueeze", {values, b.ints({2, 4})}), b.ints({1, 1, 1, 1, 2})});
+    return b.node("Reshape", {wide, b.ints({1, form.tokens, 1, form.rotated})});
+  };
+  const std::string cosines = twice(b.node("Cos", {"angles"})), sines = twice(b.node("Sin", {"angles"}));
+  for (const int64_t first : {0, 8}) {  // queries and keys of one product
+    const std::string heads = b.slice("x", 3, first, first + 8), x = b.slice(heads, 3, 0, form.rotated);
+    const std::string other = rotated_neighbours(b, x, form.swapped == Swap::parts);
+    const std::string sum = b.node("Add", {b.node("Mul", {x, cosines}), b.node("Mul", {other, sines})});
+    const int64_t rest = form.swapped == Swap::rest ? form.rotated - 1 : form.rotated;
+    b.model.output(form.rotated == 8 ? sum
+                                     : b.concat({sum, b.slice(heads, 3, rest, rest + 8 - form.rotated)}, -1));
+  }
+  return std::move(b.model);
+}
+
+size_t rotations_in(const Graph& graph) {
+  return static_cast<size_t>(std::ranges::count_if(
+      graph.nodes, [](const Node& node) { return node.op->type() == "RotateChannels"; }));
+}
+
+TEST(FuseRotation, NeighboursOfAPartOfEachHeadWithComputedTables) {
+  for (const int64_t rotated : {4, 8})
+    for (const int64_t tokens : {1, 5}) {
+      const OnnxModel model = neighbours({tokens, rotated});
+      const Graph graph = after(fuse_rotation, model);
+      EXPECT_EQ(rotations_in(graph), 2u) << types(graph);
+      EXPECT_EQ(types(graph).find("Neg"), std::string::npos) << types(graph);
+      EXPECT_EQ(types(graph).find("Add"), std::string::npos) << types(graph);
+      const std::vector<HostTensor> inputs{random_tensor({1, tokens, 3, 24}, 1),
+                                           random_tensor({1, tokens, rotated / 2}, 2, -3.0f, 3.0f)};
+      const auto expected = evaluate(model.graph(), inputs), outputs = evaluate(graph, inputs);
+      for (const size_t i : {0u, 1u}) EXPECT_TRUE(same_bits(outputs[i], expected[i])) << i;
+    }
+}
+
+TEST(FuseRotation, NeighboursThatAreNoRotationStay) {
+  using Swap = NeighbourForm::Swap;
+  EXPECT_EQ(rotations_in(after(fuse_rotation, neighbours({5, 4, Swap::parts}))), 0u);
+  // The sums alone rotate here: what is joined to them are not the channels that follow.
+  const OnnxModel model = neighbours({5, 4, Swap::rest});
+  const Graph graph = after(fuse_rotation, model);
+  const std::vector<HostTensor> inputs{random_tensor({1, 5, 3, 24}, 1), random_tensor({1, 5, 2}, 2)};
+  const auto expected = evaluate(model.graph(), inputs), outputs = evaluate(graph, inputs);
+  for (const size_t i : {0u, 1u}) EXPECT_TRUE(same_bits(outputs[i], expected[i])) << i;
+}
+
+// Halves of a part of each head, as Phi and GPT-NeoX rotate.
+TEST(FuseRotation, HalvesOfAPartOfEachHeadWithComputedTables) {
+  Builder b({1, 3, 5, 16});
+  b.model.input("angles", {1, 1, 5, 8});
+  const std::string x = b.slice("x", 3, 0, 8);
+  const std::string sum =
+      b.node("Add", {b.node("Mul", {x, b.node("Cos", {"angles"})}),
+                     b.node("Mul", {rotated_halves(b, x, 8), b.node("Sin", {"angles"})})});
+  b.model.output(b.concat({sum, b.slice("x", 3, 8, kEnd)}, 3));
+  const Graph graph = after(fuse_rotation, b.model);
+  EXPECT_EQ(types(graph), "Cos Sin Mul Concat Concat Concat RotateChannels");
+  const std::vector<HostTensor> inputs{random_tensor({1, 3, 5, 16}, 1),
+                                       random_tensor({1, 1, 5, 8}, 2, -3.0f, 3.0f)};
+  EXPECT_TRUE(same_bits(evaluate(graph, inputs)[0], evaluate(b.model.graph(), inputs)[0]));
 }
 
 TEST(FuseRotation, WhatIsNoRotationStays) {
