@@ -138,6 +138,23 @@ TEST_P(IntegerCacheSessions, RunsGiveTheIntegersAndResultsOfTheModel) {
   EXPECT_EQ(device.validation_messages(), 0u);
 }
 
+// Integers of 4 bits have an offset: a token of zeros is no byte of zeros.
+TEST_P(IntegerCacheSessions, TokensOfZerosAreZeros) {
+  Session session(Device::open(device_options()), load(model()), options());
+  const Form& form = GetParam();
+  HostTensor keys(form.dtype(), form.cache(form.grows ? 0 : kRoom)), values = keys;
+  for (int64_t length = 1; length <= 4; ++length) {
+    auto given = inputs(1, length);
+    if (length != 3)
+      for (const char* token : {"k", "v"}) given.at(token) = Tensor(DType::f32, {1, 1, kGroups * kSize});
+    const std::vector<HostTensor> wanted = expected(given, keys, values);
+    EXPECT_TRUE(close(session.run(given).at("y"), wanted[0], 1e-5)) << length;
+    keys = wanted[1], values = wanted[2];
+    EXPECT_EQ(first_tokens(session.state("past.key"), length).to_ints(),
+              first_tokens(keys, length).to_ints());
+  }
+}
+
 TEST_P(IntegerCacheSessions, StatesTakeTheirBytesAndAreSetAndSaved) {
   const Device device = Device::open(device_options());
   const Model loaded = load(model());
