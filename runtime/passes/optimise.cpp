@@ -37,6 +37,7 @@ constexpr Pass kPasses[] = {
     {"fuse_softmax", fuse_softmax},
     {"fuse_rotation", fuse_rotation},
     {"fuse_attention", fuse_attention},  // after fuse_softmax: it matches Softmax
+    {"fuse_attention_norms", fuse_attention_norms},
     {"fuse_causal_masks", fuse_causal_masks},
     {"gather_rows", gather_rows},  // after fuse_attention, which reads rearranged heads itself
     {"fuse_channel_shuffle", fuse_channel_shuffle},

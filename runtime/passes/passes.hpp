@@ -60,6 +60,7 @@ void fuse_length_norm(Graph& graph);          // RMSNormalization: rows divided 
 void fuse_softmax(Graph& graph);              // Softmax
 void fuse_rotation(Graph& graph);             // RotateChannels: rotary positions in any form
 void fuse_attention(Graph& graph);            // Attention, with the views of heads around it
+void fuse_attention_norms(Graph& graph);      // normalisations of queries and keys become Attention's
 void fuse_causal_masks(Graph& graph);         // masks of Attention that are an order of tokens become its own
 void fuse_channel_shuffle(Graph& graph);      // PickChannels: channels that Reshapes and Transposes shuffle
 void fuse_squeeze_excite(Graph& graph);       // SqueezeExcite: means of channels and two 1x1 Conv of them

@@ -246,6 +246,12 @@ void add_products(std::vector<SmallOperator>& list) {
   list.push_back(small_operator("Attention of rounded operands", "Attention",
                                 {steps({1, 4, 20, 16}), steps({1, 4, 20, 16}), computed({1, 4, 20, 16}, 3)},
                                 operands));
+  auto cosines = std::make_shared<Attention>();
+  cosines->q_norm = {1e-6f, std::vector<float>(4 * 16, 0.25f)};
+  cosines->k_norm = {1e-6f, std::vector<float>(4 * 16, 0.5f)};
+  list.push_back(small_operator(
+      "Attention of normalised operands", "Attention",
+      {computed({1, 4, 20, 16}), computed({1, 4, 20, 16}, 2), computed({1, 4, 20, 16}, 3)}, cosines));
 }
 
 // Bytes of any value, as packed weights have.

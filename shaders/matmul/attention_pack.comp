@@ -12,6 +12,9 @@
 //
 // ROUND_OPERANDS: `roundings` has a texel (step, least, most, factor) for each of the operands. Elements are multiplied by
 // the factor and rounded, unless the step is 0.
+//
+// NORMALIZE: an invocation gathers all slices of a head, so that it normalises them. `norms` has a row for each of the
+// operands: a texel (epsilon, whether the operand is normalised, 0, 0), then the factors of each head's slices.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
@@ -61,7 +64,66 @@ TENSOR_OUT(y)
 #ifdef ROUND_OPERANDS
 TEXELS_IN(roundings)
 #endif
+#ifdef NORMALIZE
+TEXELS_IN(norms)
+#endif
 
+// Returns where the channels of a token begin.
+int first_of(int operand, int head, ivec2 by_token) {
+  int place = by_token.y * token_stride + head * head_stride + by_token.x * image_stride;
+#ifdef BYTE_ROWS
+  return base + operand * operand_stride + place;
+#else
+  return base_of(operand) + place;
+#endif
+}
+
+vec4 load_slice(int operand, int first, int slice, int slices_each) {
+#ifdef BYTE_ROWS
+  vec4 v = numbers_of_slice(bytes_x(first + word_of_slice(slice)), slice);
+#ifndef WITHOUT_SCALES
+  v *= uintBitsToFloat(word_x(first + slices_each));
+#endif
+#else
+  int channel = 4 * slice;
+  int at = first + channel * channel_stride;
+#ifdef QUADS
+  vec4 v = load_quad(operand, at);
+#else
+  vec4 v = vec4(0);
+  for (int j = 0; j < 4; ++j)
+    if (channel + j < channels) v[j] = load_element(operand, at + j * channel_stride);
+#endif
+#endif
+  return v;
+}
+
+#ifdef NORMALIZE
+void main() {
+  int width = tokens * images, slices_each = slices(channels), norms_width = 1 + heads * slices_each;
+  ivec2 by_column = divide(flat_index(), width);
+  if (by_column.x >= operands * heads) return;
+  ivec2 by_token = divide(by_column.y, tokens);
+  ivec2 by_head = divide(by_column.x, heads);
+  int first = first_of(by_head.x, by_head.y, by_token);
+  vec4 norm = load_norms(0, by_head.x, norms_width);
+  bool normalizes = norm.y != 0.0;
+  float factor = 1.0;
+  if (normalizes) {
+    float squares = 0.0;
+    for (int slice = 0; slice < slices_each; ++slice) {
+      vec4 v = load_slice(by_head.x, first, slice, slices_each);
+      squares += dot(v, v);
+    }
+    factor = 1.0 / sqrt(squares / float(channels) + norm.x);
+  }
+  for (int slice = 0; slice < slices_each; ++slice) {
+    vec4 v = load_slice(by_head.x, first, slice, slices_each);
+    if (normalizes) v *= factor * load_norms(1 + by_head.y * slices_each + slice, by_head.x, norms_width);
+    store_y(ivec4(by_column.y, first_row + by_column.x * slices_each + slice, 0, 0), v);
+  }
+}
+#else
 void main() {
   int width = tokens * images, slices_each = slices(channels);
   ivec2 by_column = divide(flat_index(), width);
@@ -69,25 +131,7 @@ void main() {
   ivec2 by_token = divide(by_column.y, tokens);
   ivec2 by_slice = divide(by_column.x, slices_each);
   ivec2 by_head = divide(by_slice.x, heads);
-#ifdef BYTE_ROWS
-  int row = base + by_head.x * operand_stride + by_token.y * token_stride + by_head.y * head_stride +
-            by_token.x * image_stride;
-  vec4 v = numbers_of_slice(bytes_x(row + word_of_slice(by_slice.y)), by_slice.y);
-#ifndef WITHOUT_SCALES
-  v *= uintBitsToFloat(word_x(row + slices_each));
-#endif
-#else
-  int channel = 4 * by_slice.y;
-  int at = base_of(by_head.x) + by_token.y * token_stride + by_head.y * head_stride +
-           channel * channel_stride + by_token.x * image_stride;
-#ifdef QUADS
-  vec4 v = load_quad(by_head.x, at);
-#else
-  vec4 v = vec4(0);
-  for (int j = 0; j < 4; ++j)
-    if (channel + j < channels) v[j] = load_element(by_head.x, at + j * channel_stride);
-#endif
-#endif
+  vec4 v = load_slice(by_head.x, first_of(by_head.x, by_head.y, by_token), by_slice.y, slices_each);
 #ifdef ROUND_OPERANDS
   vec4 rounding = load_roundings(by_head.x, 0, operands);
   precise vec4 scaled = v * rounding.w;
@@ -95,3 +139,4 @@ void main() {
 #endif
   store_y(ivec4(by_column.y, first_row + by_column.x, 0, 0), v);
 }
+#endif

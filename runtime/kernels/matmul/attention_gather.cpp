@@ -10,6 +10,7 @@
 #include "kernels/conv/weights.hpp"
 #include "kernels/framework/activation.hpp"
 #include "kernels/framework/elements.hpp"
+#include "kernels/framework/iterations.hpp"
 #include "kernels/framework/step_rounding.hpp"
 #include "kernels/movement/strided_reads.hpp"
 #include "shaders/matmul/attention_pack.h"
@@ -39,6 +40,40 @@ void bind_operand_roundings(Lowering& lowering, Dispatch& dispatch, size_t first
   dispatch.bindings.push_back(reads("roundings", lowering.weight(name, desc, values)));
   define(dispatch, "ROUND_OPERANDS");
   for (const OperandRounding& operand : roundings) define_steps(dispatch, {result_steps(operand.rounding)});
+}
+
+// The normalisations of the operands from `first` on; empty if none of them is normalised.
+std::vector<OperandNorm> norms_of(const Attention& op, size_t first, int64_t operands) {
+  const std::array all{op.q_norm, op.k_norm, OperandNorm()};
+  std::vector<OperandNorm> norms(all.begin() + static_cast<std::ptrdiff_t>(first),
+                                 all.begin() + static_cast<std::ptrdiff_t>(first) + operands);
+  if (std::ranges::none_of(norms, [](const OperandNorm& norm) { return bool{norm}; })) norms.clear();
+  return norms;
+}
+
+// Binds what attention_pack.comp normalises the operands from `first` on with.
+void bind_norms(Lowering& lowering, Dispatch& dispatch, size_t first, const std::vector<OperandNorm>& norms,
+                const StridedView& view) {
+  const int64_t channels = view.shape[3], padded = 4 * slices(channels), heads = view.shape[1];
+  TensorDesc desc =
+      lowering.texel_grid(static_cast<uint32_t>(1 + rows_of(view)), static_cast<uint32_t>(norms.size()));
+  desc.element = ElementType::f32;
+  const auto values = [norms, channels, padded, heads] {
+    std::vector<float> texels;
+    for (const OperandNorm& norm : norms) {
+      texels.insert(texels.end(), {norm.epsilon, norm ? 1.0f : 0.0f, 0.0f, 0.0f});
+      for (int64_t i = 0; i < heads * padded; ++i) {
+        const int64_t head = i / padded, channel = i % padded;
+        const bool has_factor = norm && channel < channels;
+        texels.push_back(has_factor ? norm.factors[static_cast<size_t>(head * channels + channel)] : 0.0f);
+      }
+    }
+    return texels;
+  };
+  const std::string name = lowering.node().name + "/operand_norms_" + std::to_string(first);
+  dispatch.bindings.push_back(reads("norms", lowering.weight(name, desc, values)));
+  define(dispatch, "NORMALIZE");
+  dispatch.iterations = kShortLoops + 2 * loop_iterations(slices(channels), loop_iterations(4));
 }
 
 // The view's strides, 0 along axes of one element, whose strides mean nothing.
@@ -136,9 +171,11 @@ void pack_into(Lowering& lowering, const OperandGrid& grid, std::span<const Oper
   }
   bindings.push_back(writes("y", grid.tensor));
   const auto y_shape = texel_shape(lowering.tensor(grid.tensor).desc.shape);
-  const int64_t texels = operands * rows_of(view) * view.shape[0] * view.shape[2];
+  const std::vector<OperandNorm> norms = norms_of(lowering.op<Attention>(), first.input, operands);
+  const int64_t rows_of_each = norms.empty() ? rows_of(view) : view.shape[1];
+  const int64_t invocations = operands * rows_of_each * view.shape[0] * view.shape[2];
   Dispatch dispatch =
-      make_dispatch("attention_pack", grid_1d(lowering.caps(), texels), std::move(bindings),
+      make_dispatch("attention_pack", grid_1d(lowering.caps(), invocations), std::move(bindings),
                     sources.size() > 1 ? of_several_tensors(sources, y_shape, row)
                                        : of_one_tensor(first, y_shape, row, operands, operand_stride));
   if (first.in_bytes)
@@ -149,13 +186,15 @@ void pack_into(Lowering& lowering, const OperandGrid& grid, std::span<const Oper
   if (first.quads && operand_stride % (4 * first.plane()) == 0) define(dispatch, "QUADS");
   if (sources.size() > 1) define(dispatch, "OPERANDS", std::to_string(sources.size()));
   bind_operand_roundings(lowering, dispatch, first.input, operands);
+  if (!norms.empty()) bind_norms(lowering, dispatch, first.input, norms, view);
   lowering.dispatch(std::move(dispatch));
 }
 
 // Returns how many of the operands from `first` on one dispatch gathers.
 size_t gathered_at_once(const Lowering& lowering, std::span<const OperandSource> sources, size_t first) {
   const Attention& op = lowering.op<Attention>();
-  const size_t others = op.q_rounding || op.k_rounding ? 2 : 1;  // the grid and the roundings
+  const bool binds_factors = op.q_rounding || op.k_rounding || op.q_norm || op.k_norm;
+  const size_t others = binds_factors ? 2 : 1;  // the grid, and roundings or norms
   const size_t most = std::max<size_t>(lowering.caps().max_storage_buffers_per_stage, others + 1) - others;
   size_t last = first + 1;
   while (last < sources.size() && last - first < most && are_alike(sources[first], sources[last])) ++last;

@@ -120,7 +120,8 @@ AttentionSizes attention_sizes(const Lowering& lowering, const Attention::Operan
 }
 
 bool reads_caches(const Lowering& lowering, const Attention::Operands& o) {
-  if (!lowering.has_input(4)) return false;
+  const Attention& op = lowering.op<Attention>();
+  if (!lowering.has_input(4) || op.q_norm || op.k_norm) return false;
   const bool in_bytes = lowering.op<Attention>().has_word_caches();
   const auto has_whole_slices = [](const StridedView& view) {
     const auto is_whole = [](int64_t count) { return count >= 0 && count % 4 == 0; };
@@ -132,9 +133,9 @@ bool reads_caches(const Lowering& lowering, const Attention::Operands& o) {
 }
 
 std::optional<MatrixOperands> operands_in_place(const Lowering& lowering, const Attention::Operands& o) {
-  // The kernel reads each key for many queries, so the gathering rounds or expands them.
+  // The kernel reads each key for many queries, so the gathering rounds, normalises or expands them.
   const Attention& op = lowering.op<Attention>();
-  if (op.has_word_caches() || op.q_rounding || op.k_rounding) return std::nullopt;
+  if (op.has_word_caches() || op.q_rounding || op.k_rounding || op.q_norm || op.k_norm) return std::nullopt;
   auto operands = operands_in_matrices(lowering, o);
   if (!operands) operands = operands_in_pictures(lowering, o);
   if (!operands) return std::nullopt;

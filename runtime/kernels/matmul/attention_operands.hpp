@@ -42,7 +42,7 @@ Shape mask_shape(const Lowering& lowering);
 // reads only a part of it.
 bool reads_caches(const Lowering& lowering, const Attention::Operands& o);
 // Returns Q, K and V in place. Returns nothing if they must be gathered, because of their layout, because
-// they are rounded or because the device has too few bindings.
+// they are rounded or normalised, or because the device has too few bindings.
 std::optional<MatrixOperands> operands_in_place(const Lowering& lowering, const Attention::Operands& o);
 
 // Bind Q, K and V, and set the parameters of attention.comp or attention_rounded.comp. bind_gathered() first

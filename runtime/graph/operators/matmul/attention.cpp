@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "graph/byte_rows.hpp"
 #include "graph/operators/matmul/attention_forms.hpp"
@@ -93,6 +94,7 @@ std::vector<TensorType> Attention::infer(Inputs inputs) const {
   if (weight_rounding && has_input(inputs, 4)) throw Error(ErrorCode::internal, "caches are not rounded");
   if (weight_rounding && (softcap != 0.0f || has_input(inputs, 5)))
     throw Error(ErrorCode::internal, "weights with a soft cap or sinks are not rounded");
+  check_norms(o);
   const DType dtype = inputs[0].type.dtype;
   if (!has_word_caches() && (inputs[1].type.dtype != dtype || inputs[2].type.dtype != dtype))
     refuse_model("Q, K and V differ in type");
@@ -121,6 +123,16 @@ std::vector<TensorType> Attention::infer(Inputs inputs) const {
   return {{dtype, o.output}};
 }
 
+void Attention::check_norms(const Operands& o) const {
+  const auto fits = [](const OperandNorm& norm, const Shape& rows) {
+    return !norm || static_cast<int64_t>(norm.factors.size()) == rows[1] * rows[3];
+  };
+  if (!fits(q_norm, o.q.shape) || !fits(k_norm, o.k.shape))
+    throw Error(ErrorCode::internal, "a normalised operand has not one factor for each channel of its heads");
+  if ((q_norm || k_norm) && (q_rounding || k_rounding))
+    throw Error(ErrorCode::internal, "an operand of attention is normalised and rounded");
+}
+
 void Attention::check_key_bias(Inputs inputs, const Operands& o) const {
   const TensorType &bias = inputs[6].type, &q = inputs[0].type;
   if (weight_rounding || !has_input(inputs, 3) || inputs[3].type.dtype != q.dtype)
@@ -139,6 +151,23 @@ double rounded(const Activation& rounding, double x) {
 void round_operand(HostTensor& operand, const OperandRounding& rounding) {
   if (!rounding) return;
   for (float& x : operand.mutable_as<float>()) x = apply(rounding.rounding, x * rounding.factor);
+}
+
+// The operand's shape is (batch, head, token, channel).
+void normalize_operand(HostTensor& operand, const OperandNorm& norm) {
+  if (!norm) return;
+  const Shape shape = operand.shape();
+  const auto channels = static_cast<size_t>(shape[3]);
+  const std::span<float> values = operand.mutable_as<float>();
+  for (size_t first = 0; first < values.size(); first += channels) {
+    const size_t head = first / channels / static_cast<size_t>(shape[2]) % static_cast<size_t>(shape[1]);
+    double squares = 0.0;
+    for (size_t c = 0; c < channels; ++c) squares += double{values[first + c]} * double{values[first + c]};
+    const double root = std::sqrt(squares / static_cast<double>(channels) + double{norm.epsilon});
+    for (size_t c = 0; c < channels; ++c)
+      values[first + c] =
+          static_cast<float>(double{values[first + c]} / root * double{norm.factors[head * channels + c]});
+  }
 }
 
 // Converts the scores of one token of Q to the weights of the values: a softmax. A token that may attend to
@@ -179,6 +208,8 @@ std::vector<HostTensor> Attention::evaluate(HostInputs inputs) const {
   const HostTensor v = gathered_cache(2, o.v);
   round_operand(q, q_rounding);
   round_operand(k, k_rounding);
+  normalize_operand(q, q_norm);
+  normalize_operand(k, k_norm);
   const int64_t heads = o.q.shape[1], queries = o.q.shape[2], keys = o.k.shape[2], depth = o.q.shape[3],
                 width = o.v.shape[3], per_kv_head = heads / o.k.shape[1];
   const Shape all{o.q.shape[0], heads, queries, keys};
@@ -240,6 +271,8 @@ Attributes Attention::attributes() const {
   if (weight_rounding) result.set("weight_step", weight_rounding.step);
   if (q_rounding) result.set("q_factor", q_rounding.factor), result.set("q_step", q_rounding.rounding.step);
   if (k_rounding) result.set("k_factor", k_rounding.factor), result.set("k_step", k_rounding.rounding.step);
+  if (q_norm) result.set("q_norm_epsilon", q_norm.epsilon), result.set("q_norm_factors", q_norm.factors);
+  if (k_norm) result.set("k_norm_epsilon", k_norm.epsilon), result.set("k_norm_factors", k_norm.factors);
   if (q_heads) result.set("q_num_heads", q_heads);
   if (kv_heads) result.set("kv_num_heads", kv_heads);
   if (views) {

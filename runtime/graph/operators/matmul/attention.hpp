@@ -24,6 +24,15 @@ struct OperandRounding {
   explicit operator bool() const { return rounding.is_rounded(); }
 };
 
+// Each row of an operand, which is the channels of a token in a head, is divided by the root of the mean of its
+// squares plus epsilon, and multiplied by factors.
+struct OperandNorm {
+  float epsilon = 0.0f;
+  std::vector<float> factors;  // (head of the operand, channel); empty: the operand is not normalised
+  bool operator==(const OperandNorm&) const = default;
+  explicit operator bool() const { return !factors.empty(); }
+};
+
 // Throws Error(corrupt_model) unless the view has four dimensions and stays within a tensor of shape `input`.
 void check_view(const StridedView& view, const Shape& input);
 
@@ -73,6 +82,8 @@ struct Attention : Operator {
   Activation score_rounding, weight_rounding;
   // They may also scale and round Q and K before the product of both, only if they round the weights.
   OperandRounding q_rounding, k_rounding;
+  // Q and K may be normalised before their product (attention by cosines), where none of both is rounded.
+  OperandNorm q_norm, k_norm;
 
   struct Operands {
     StridedView q, k, v;  // (batch, head, token, channel); k and v in words as in `views`
@@ -89,6 +100,7 @@ struct Attention : Operator {
   Attributes attributes() const override;
 
  private:
+  void check_norms(const Operands& o) const;
   void check_key_bias(Inputs inputs, const Operands& o) const;
 };
 
