@@ -32,6 +32,7 @@ constexpr Pass kPasses[] = {
     {"fuse_slice_sums", fuse_slice_sums},
     {"fuse_adaptive_pool", fuse_adaptive_pool},  // after fuse_slice_sums, which makes its ReduceSum
     {"fuse_layer_norm", fuse_layer_norm},
+    {"fold_constant_norms", fold_constant_norms},  // after fuse_layer_norm, which makes LayerNormalization
     {"fuse_group_norm", fuse_group_norm},
     {"fuse_length_norm", fuse_length_norm},
     {"fuse_softmax", fuse_softmax},

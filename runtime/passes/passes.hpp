@@ -42,6 +42,7 @@ void decompose(Graph& graph);
 // simplify: removes nodes and constants.
 void remove_identities(Graph& graph);    // operators that change nothing, such as Identity, x + 0, x * 1
 void widen_halves(Graph& graph);         // values of halves become float32, without Casts between the two
+void fold_constant_norms(Graph& graph);  // LayerNormalization of single elements, whose result is the bias
 void merge_reshapes(Graph& graph);       // Reshape after Reshape, Transpose after Transpose become one
 void concat_zeros_to_pad(Graph& graph);  // Concat with constant zeros becomes Pad, which stores no zeros
 void scatter_to_concat(Graph& graph);    // Concat of the rows that a chain of ScatterND writes
