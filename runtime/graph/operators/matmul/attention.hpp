@@ -24,8 +24,8 @@ struct OperandRounding {
   explicit operator bool() const { return rounding.is_rounded(); }
 };
 
-// Each row of an operand, which is the channels of a token in a head, is divided by the root of the mean of its
-// squares plus epsilon, and multiplied by factors.
+// Each row of an operand, which is the channels of a token in a head, is divided by the root of the mean of
+// its squares plus epsilon, and multiplied by factors.
 struct OperandNorm {
   float epsilon = 0.0f;
   std::vector<float> factors;  // (head of the operand, channel); empty: the operand is not normalised
