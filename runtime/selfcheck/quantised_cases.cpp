@@ -217,23 +217,32 @@ void add_fixed_matmul(std::vector<SmallOperator>& list) {
 
 // Layers of integers of 16 bits.
 void add_layers_of_16_bits(std::vector<SmallOperator>& list) {
-  constexpr float kStep = 1.0f / 16, kSumStep = 1.0f / 64;
+  // Kernels of halves compute the same numbers in floats, hence the scales are those of the multiplier.
+  constexpr float kStep = 1.0f / 16, kSumStep = 1.0f / 64, kMultiplier = 0.3f;
+  constexpr float kWeightStep = kMultiplier * kSumStep / kStep, kBias = -5.0f;
   const auto fixed_point = [&](size_t outputs) {
     auto fixed = std::make_shared<FixedPoint>();
     fixed->x_scale = kStep;
     fixed->y_scale = kSumStep;
     fixed->has_16_bits = true;
-    fixed->w_scale.assign(outputs, 1.0f);
-    fixed->bias.assign(outputs, -5);
-    fixed->multipliers.assign(outputs, short_multiplier(fixed_multiplier(0.3)));
+    fixed->w_scale.assign(outputs, kWeightStep);
+    fixed->bias.assign(outputs, static_cast<int64_t>(kBias));
+    fixed->multipliers.assign(outputs, short_multiplier(fixed_multiplier(kMultiplier)));
     return fixed;
   };
+  const auto multiples = [](const Operand& integers, float step) {
+    HostTensor tensor = cast(integers.tensor, DType::f32);
+    for (float& value : tensor.mutable_as<float>()) value *= step;
+    return tensor;
+  };
   const auto add = [&](const char* name, const char* type, Shape x, Shape w, const auto& layer) {
-    Operand values = small_integers(std::move(x), 1), filters = as_constant(small_integers(std::move(w), 2));
-    for (Operand* operand : {&values, &filters}) operand->tensor = cast(operand->tensor, DType::f32);
-    for (float& value : values.tensor.mutable_as<float>()) value *= kStep;
+    const auto outputs = static_cast<int64_t>(layer->fixed_point->w_scale.size());
+    const std::vector<float> bias(static_cast<size_t>(outputs), kBias * kStep * kWeightStep);
     SmallOperator made = small_operator(
-        name, type, {std::move(values), std::move(filters)},
+        name, type,
+        {{multiples(small_integers(std::move(x), 1), kStep)},
+         {multiples(small_integers(std::move(w), 2), kWeightStep), true},
+         {HostTensor::from<float>(DType::f32, {outputs}, bias), true}},
         layer->with_activation({.step = kSumStep, .least = -32768, .most = 32767, .ties_away = true}));
     made.graph.has_integer_weights = true;
     list.push_back(std::move(made));

@@ -57,7 +57,8 @@ SmallOperator with_unsigned_weights(const SmallOperator& operation) {
 // depthwise convolutions.
 template <typename Set>
 void for_each_weight(SmallOperator& made, const Set& set) {
-  const bool is_product = made.graph.nodes[0].op->type() == "Gemm";
+  const std::string_view type = made.graph.nodes[0].op->type();
+  const bool by_inputs = type == "Gemm" || type == "ProductNorm" || type == "ConvTranspose";
   for (Value& value : made.graph.values) {
     if (!value.constant || value.type.shape.size() < 2) continue;
     const Shape& shape = value.type.shape;
@@ -66,7 +67,6 @@ void for_each_weight(SmallOperator& made, const Set& set) {
     const int64_t taps = element_count(Shape(shape.begin() + 2, shape.end()));
     for (int64_t i = 0; i < static_cast<int64_t>(weights.size()); ++i) {
       const int64_t first = i / (shape[1] * taps), second = i / taps % shape[1];
-      const bool by_inputs = is_product || made.graph.nodes[0].op->type() == "ConvTranspose";
       set(weights[static_cast<size_t>(i)], by_inputs ? second : first, by_inputs ? first : second);
     }
   }
