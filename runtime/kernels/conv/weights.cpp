@@ -302,6 +302,15 @@ bool computes_weights(const Lowering& lowering, size_t input) {
   return false;
 }
 
+void choose_weight_type(Lowering& lowering, ConvWeights& weights, size_t input) {
+  if (const ByteWeightsPointer narrow = narrow_weights(lowering, input))
+    weights.bytes = narrow;
+  else if (should_multiply_halves(lowering))
+    weights.run = kRunOfSlices;
+  else
+    weights.bytes = byte_weights(lowering, input);
+}
+
 HostTensor weights_of(const Lowering& lowering, size_t input) {
   return constant_or_gather_indices(lowering, input, input, 1);
 }

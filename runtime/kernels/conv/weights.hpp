@@ -90,6 +90,9 @@ void add_byte_weights(Lowering& lowering, Dispatch& dispatch, const ConvWeights&
 //
 // Returns whether the weights or the bias are computed at run time.
 bool computes_weights(const Lowering& lowering, size_t input = 1);
+// Chooses the type of a Conv's weights: integers of few bits, runs of halves, or bytes, if the node allows
+// one of them, in this order. Call it before reading inputs.
+void choose_weight_type(Lowering& lowering, ConvWeights& weights, size_t input = 1);
 // Return the weights and the bias for packing; an empty vector if there is no bias. If computes_weights(),
 // they return gather indices in place of values: 1, 2, ... for the elements of the weights, and then on for
 // the elements of the bias.

@@ -209,12 +209,7 @@ bool binds_tables(const Lowering& lowering, const ExpandProblem& problem) {
 void emit_one_kernel(Lowering& lowering, const ExpandProblem& problem, const ExpandTile& tile) {
   const ExpandDemand demand = problem.demand();
   ConvWeights weights{problem.inputs, problem.outputs, 1, 1, tile.tile.slices};
-  if (const ByteWeightsPointer narrow = narrow_weights(lowering, kPointwise))
-    weights.bytes = narrow;
-  else if (should_multiply_halves(lowering))
-    weights.run = kRunOfSlices;
-  else
-    weights.bytes = byte_weights(lowering, kPointwise);
+  choose_weight_type(lowering, weights, kPointwise);
   const TensorId x = lowering.read(0, Layout::channels4);
   const TensorId grid = lowering.weight(lowering.node().name + "/pointwise", weight_grid(lowering, weights),
                                         conv_values(lowering, weights, kPointwise));
@@ -362,7 +357,7 @@ std::optional<FusedMatch> match_expand(const GraphEditor& editor, size_t index,
   if (tiles.empty()) return std::nullopt;
   const UnfusedTimes apart = layers_apart(context.caps, device_rates(context.caps), problem.demand());
   match->us = tiles.front().us;
-  match->layers = {{layers->pointwise, apart.pointwise_us}, {layers->depthwise, apart.depthwise_us}};
+  match->layers = {{layers->pointwise, apart.product_us}, {layers->depthwise, apart.other_us}};
   return std::move(layers->match);
 }
 

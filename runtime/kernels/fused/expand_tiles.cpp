@@ -36,10 +36,10 @@ UnfusedTimes layers_apart(const DeviceCaps& caps, const DeviceRates& rates, cons
   const double gates = demand.gates > 0 ? rates.launch_us + rates.barrier_us +
                                               1e-3 * rates.latency_ns * gate_steps(demand.gates, 256)
                                         : 0;
-  return {.depthwise_us =
+  return {.other_us =
               gates + depthwise_us(caps, rates, outputs, taps, middle + texel * (outputs + taps * slices)),
-          .pointwise_us = product_us(caps, rates, demand.x_width * demand.x_height * demand.images,
-                                     demand.x_width, demand.inputs, demand.slices, demand.texel_bytes)};
+          .product_us = product_us(caps, rates, demand.x_width * demand.x_height * demand.images,
+                                   demand.x_width, demand.inputs, demand.slices, demand.texel_bytes)};
 }
 
 namespace {

@@ -84,12 +84,7 @@ void lower_fused_mean(Lowering& lowering) {
       has_mean_kernel(conv, inputs) ? mean_tile(inputs, lowering.caps()) : std::nullopt;
   if (!tile) return lowering.run_on_host("no workgroup holds all pixels");
   ConvWeights weights{inputs[0].type.shape[1], inputs[1].type.shape[0], 1, 1, tile->output.slices};
-  if (const ByteWeightsPointer narrow = narrow_weights(lowering))
-    weights.bytes = narrow;
-  else if (should_multiply_halves(lowering))
-    weights.run = kRunOfSlices;
-  else
-    weights.bytes = byte_weights(lowering);
+  choose_weight_type(lowering, weights);
   ConvExtras extras{.residual = lowering.has_input(kMeanResidual)
                                     ? lowering.read(kMeanResidual, Layout::channels4)
                                     : kNoTensor,

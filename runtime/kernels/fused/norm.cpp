@@ -228,20 +228,15 @@ void emit_nodes_apart(Lowering& lowering, const NormProblem& problem, NormTensor
 WeightValues norm_weights(Lowering& lowering, ConvWeights& weights) {
   const Operator& product = *lowering.op<FusedNodes>().body.nodes[kNormedNode].op;
   if (const auto* gemm = dynamic_cast<const Gemm*>(&product)) return gemm_values(lowering, *gemm, weights);
-  if (const ByteWeightsPointer narrow = narrow_weights(lowering))
-    weights.bytes = narrow;
-  else if (should_multiply_halves(lowering))
-    weights.run = kRunOfSlices;
-  else
-    weights.bytes = byte_weights(lowering);
+  choose_weight_type(lowering, weights);
   return conv_values(lowering, weights);
 }
 
 void emit_norm(Lowering& lowering, const NormProblem& problem, const NormTile& tile) {
+  ConvWeights weights{problem.inputs, problem.outputs, 1, 1, tile.output.slices};
+  WeightValues values = norm_weights(lowering, weights);  // chooses, before inputs are read
   const NormTensors tensors = read_and_write(lowering, problem);
   if (!can_bind_all(lowering, tensors)) return emit_nodes_apart(lowering, problem, tensors);
-  ConvWeights weights{problem.inputs, problem.outputs, 1, 1, tile.output.slices};
-  WeightValues values = norm_weights(lowering, weights);
   const Activation& last = problem.norm.activation;
   const bool activates_last = last.kind != ActivationKind::none;
   const PixelNorm norm{.epsilon = problem.norm.epsilon,
@@ -346,7 +341,7 @@ std::optional<FusedMatch> match_norm(const GraphEditor& editor, size_t index, co
                     std::move(node),
                     {product.index},
                     tiles.front().us,
-                    {{product.index, apart.pointwise_us}, {index, apart.depthwise_us}}};
+                    {{product.index, apart.product_us}, {index, apart.other_us}}};
 }
 
 void lower_fused_norm(Lowering& lowering) {

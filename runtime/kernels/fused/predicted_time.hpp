@@ -18,9 +18,10 @@ inline constexpr double kMaxFusedTimeShare = 0.9;
 // value for padding.
 inline constexpr double kCheckedEfficiency = 0.3;
 
-// Predicted microseconds of an unfused depthwise and an unfused 1x1 convolution.
+// Predicted microseconds of the two layers without fusion: a 1x1 convolution or a product of matrices, and
+// the other layer.
 struct UnfusedTimes {
-  double depthwise_us = 0, pointwise_us = 0;
+  double other_us = 0, product_us = 0;
 };
 
 // A tile of a fused kernel and its predicted microseconds.
@@ -36,7 +37,7 @@ template <typename Tile, typename Time>
 std::vector<TimedTile<Tile>> quickest_tiles(const std::vector<Tile>& tiles, const Time& us_of,
                                             const UnfusedTimes& apart) {
   constexpr size_t kMostTiles = 3;  // each is a candidate of `vellum tune`
-  const double most = kMaxFusedTimeShare * (apart.depthwise_us + apart.pointwise_us);
+  const double most = kMaxFusedTimeShare * (apart.other_us + apart.product_us);
   std::vector<TimedTile<Tile>> timed;
   for (const Tile& tile : tiles)
     if (const double us = us_of(tile); us < most) timed.push_back({tile, us});

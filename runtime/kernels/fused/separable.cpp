@@ -183,12 +183,7 @@ void emit_one_kernel(Lowering& lowering, const SeparableProblem& problem, size_t
                      const SeparableTile& tile) {
   const SeparableDemand demand = problem.demand();
   ConvWeights weights{problem.inputs, problem.outputs, 1, 1, tile.tile.slices};
-  if (const ByteWeightsPointer narrow = narrow_weights(lowering, pointwise_weights))
-    weights.bytes = narrow;
-  else if (should_multiply_halves(lowering))
-    weights.run = kRunOfSlices;
-  else
-    weights.bytes = byte_weights(lowering, pointwise_weights);
+  choose_weight_type(lowering, weights, pointwise_weights);
   const TensorId x = lowering.read(0, Layout::channels4);
   const TensorId filters = problem.pools ? kNoTensor : depthwise_filters(lowering);
   const TensorId grid = lowering.weight(lowering.node().name + "/pointwise", weight_grid(lowering, weights),
@@ -371,7 +366,7 @@ std::optional<FusedMatch> match_separable(const GraphEditor& editor, size_t inde
                     std::move(node),
                     {depthwise.index},
                     tiles.front().us,
-                    {{depthwise.index, apart.depthwise_us}, {index, apart.pointwise_us}}};
+                    {{depthwise.index, apart.other_us}, {index, apart.product_us}}};
 }
 
 void lower_fused_separable(Lowering& lowering) {
