@@ -266,20 +266,26 @@ void lower_group_norm(Lowering& lowering) {
 
 namespace {
 
-SharedLoop loop_of_texels(int64_t rows, int64_t length, bool centred) {
-  return {.results = rows, .length = slices(length), .along = true, .iterations = centred ? 3u : 2u};
+// The loop over rows of whole texels: the last dimension of a linear tensor, or the channels of each pixel in
+// channels4.
+SharedLoop loop_of_texels(Layout layout, const Shape& shape, bool centred) {
+  const int64_t length = layout == Layout::linear ? shape.back() : shape[1];
+  return {.results = length == 0 ? 0 : element_count(shape) / length,
+          .length = slices(length),
+          .along = true,
+          .iterations = centred ? 3u : 2u};
 }
 
 struct RowTensors {
   TensorId x = kNoTensor, factors = kNoTensor, y = kNoTensor;
 };
 
+// Normalises rows of whole texels in one dispatch.
 void dispatch_rows(Lowering& lowering, Layout layout, const Shape& shape, const TexelNorm& norm, LoopBy by,
                    const RowTensors& tensors) {
   const int64_t length = layout == Layout::linear ? shape.back() : shape[1];
-  const int64_t rows = length == 0 ? 0 : element_count(shape) / length;
   Dispatch dispatch = loop_dispatch(
-      lowering.caps(), "norm_rows", loop_of_texels(rows, length, norm.centred), by,
+      lowering.caps(), "norm_rows", loop_of_texels(layout, shape, norm.centred), by,
       {reads_in_place("x", tensors.x), reads("factors", tensors.factors), writes("y", tensors.y)},
       NormRowsParameters{.activation_params = activation_params(norm.activation),
                          .y_shape = texel_shape(shape),
@@ -291,16 +297,8 @@ void dispatch_rows(Lowering& lowering, Layout layout, const Shape& shape, const 
   lowering.dispatch(std::move(dispatch));
 }
 
-LoopBy choose_loop_of(Lowering& lowering, Layout layout, const Shape& shape, bool centred) {
-  const int64_t length = layout == Layout::linear ? shape.back() : shape[1];
-  const int64_t rows = length == 0 ? 0 : element_count(shape) / length;
-  return choose_loop(lowering, loop_of_texels(rows, length, centred));
-}
-
-// Normalises rows of whole texels in one dispatch: the last dimension of a linear tensor, or the channels of
-// each pixel in channels4.
 void normalize_texels(Lowering& lowering, Layout layout, const Shape& shape, const TexelNorm& norm) {
-  const LoopBy by = choose_loop_of(lowering, layout, shape, norm.centred);
+  const LoopBy by = choose_loop(lowering, loop_of_texels(layout, shape, norm.centred));
   const TensorId factors = norm_factors(lowering, 1);
   const TensorId x = lowering.read(0, layout);
   dispatch_rows(lowering, layout, shape, norm, by, {x, factors, lowering.write(0, layout)});
@@ -317,7 +315,7 @@ TensorId norm_factors(Lowering& lowering, size_t input) {
 
 void normalize_pixels(Lowering& lowering, const TexelNorm& norm, size_t factors, TensorId x, TensorId y) {
   const Shape shape = lowering.tensor(y).desc.shape;
-  const LoopBy by = choose_loop_of(lowering, Layout::channels4, shape, norm.centred);
+  const LoopBy by = choose_loop(lowering, loop_of_texels(Layout::channels4, shape, norm.centred));
   dispatch_rows(lowering, Layout::channels4, shape, norm, by, {x, norm_factors(lowering, factors), y});
 }
 
@@ -331,7 +329,8 @@ void lower_layer_norm(Lowering& lowering) {
     if (lowering.has_input(i) && lowering.constant(i)->elements() != length)
       return lowering.run_on_host("LayerNormalization whose scale broadcasts has no kernel");
   const int64_t rows = product(shape, 0, axis);
-  const bool splits = split_loop(lowering.caps(), loop_of_texels(rows, length, op.centred)).are_many();
+  const SharedLoop loop = loop_of_texels(Layout::linear, {rows, length}, op.centred);
+  const bool splits = split_loop(lowering.caps(), loop).are_many();
   if (!lowering.is_read(1) && !lowering.is_read(2) && !splits) {
     // In channels4 the elements of a row are contiguous, too, if the row has all channels and nothing else.
     if (is_in_channels4(lowering, 0) && axis == 1 && product(shape, 2, shape.size()) == 1)
