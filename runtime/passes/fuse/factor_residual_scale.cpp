@@ -11,6 +11,7 @@
 #include "passes/fuse/channel_affine.hpp"
 #include "passes/fuse/channel_scale.hpp"
 #include "passes/passes.hpp"
+#include "passes/rewrite/build.hpp"
 #include "passes/rewrite/match.hpp"
 
 namespace vellum {
@@ -133,9 +134,7 @@ void factor(GraphEditor& editor, size_t index) {
   TensorType type = editor.type(found->x);
   std::fill(type.shape.begin() + 2, type.shape.end(), 1);
   const ValueId scale = factors_plus_one(editor, index, found->factors, type);
-  auto multiply = std::make_shared<Binary>();
-  multiply->kind = BinaryKind::mul;
-  editor.replace(index, std::move(multiply), {found->x, scale});
+  editor.replace(index, binary_of(BinaryKind::mul), {found->x, scale});
 }
 
 }  // namespace

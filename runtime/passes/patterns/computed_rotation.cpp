@@ -153,9 +153,7 @@ ValueId ComputedRotations::table_of_sum(size_t index, ValueId cosines, ValueId s
   for (size_t i = 0; i < signs.size() / 2; ++i) signs[interleaved ? 2 * i : i] = -1.0f;
   const ValueId sign = editor_.add_constant(editor_.node(index).name + "/signs",
                                             HostTensor::from<float>(type.dtype, {part[3]}, signs));
-  auto multiply = std::make_shared<Binary>();
-  multiply->kind = BinaryKind::mul;
-  const ValueId turned = computed(index, "sines", std::move(multiply), {sines, sign}, type);
+  const ValueId turned = computed(index, "sines", binary_of(BinaryKind::mul), {sines, sign}, type);
   return entry->second = table_of_parts(index, {in_shape(index, cosines, part)},
                                         {in_shape(index, turned, part)}, channels);
 }
@@ -187,9 +185,7 @@ ValueId ComputedRotations::table_of_pairs(size_t index, const RotatedPairs& rota
   if (!is_new) return entry->second;
   const ValueId cosines = in_shape(index, rotated.cosines, rotated.table),
                 sines = in_shape(index, rotated.sines, rotated.table);
-  auto negate = std::make_shared<Unary>();
-  negate->kind = UnaryKind::neg;
-  const ValueId negated = computed(index, "negated", std::move(negate), {sines}, editor_.type(sines));
+  const ValueId negated = computed(index, "negated", unary_of(UnaryKind::neg), {sines}, editor_.type(sines));
   return entry->second = table_of_parts(index, {cosines, cosines}, {negated, sines}, channels);
 }
 

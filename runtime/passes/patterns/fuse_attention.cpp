@@ -144,10 +144,8 @@ Shape scores_of(const std::array<ViewedValue, 3>& heads) {
 void scale_heads(GraphEditor& editor, size_t index, AttentionScores& scores) {
   const std::string name = editor.node(index).name + "/heads";
   const ValueId factors = editor.add_constant(name, *scores.head_factors);
-  auto multiply = std::make_shared<Binary>();
-  multiply->kind = BinaryKind::mul;
   const TensorType type = editor.type(scores.q);
-  scores.q = editor.compute_before(index, name, std::move(multiply), {scores.q, factors}, type);
+  scores.q = editor.compute_before(index, name, binary_of(BinaryKind::mul), {scores.q, factors}, type);
 }
 
 struct MatchedAttention {

@@ -238,8 +238,9 @@ class MaskReplacer {
     const DType dtype = editor_.type(old).dtype;
     ValueId condition = kNoValue, sum = kNoValue;
     for (const SplitMask::Condition& each : split.conditions) {
-      const ValueId holds =
-          each.is_negated ? emit(index, unary_not(), {each.value}, DType::boolean) : each.value;
+      const ValueId holds = each.is_negated
+                                ? emit(index, unary_of(UnaryKind::logical_not), {each.value}, DType::boolean)
+                                : each.value;
       condition = condition == kNoValue
                       ? holds
                       : emit(index, binary_of(BinaryKind::logical_and), {condition, holds}, DType::boolean);
@@ -254,12 +255,6 @@ class MaskReplacer {
                   {condition, kept, number(-std::numeric_limits<float>::infinity(), dtype)}, dtype);
     }
     return joined_[key] = mask;
-  }
-
-  static std::shared_ptr<const Operator> unary_not() {
-    auto op = std::make_shared<Unary>();
-    op->kind = UnaryKind::logical_not;
-    return op;
   }
 
   ValueId number(float value, DType dtype) {
@@ -293,8 +288,8 @@ class MaskReplacer {
   }
 
   GraphEditor& editor_;
-  // Of masks that several layers read: by the start of the queries, and what remains, beside a key bias or
-  // not.
+  // Several layers may read a mask. The orders of masks, by mask, start of the queries and first position;
+  // what remains of them, by mask and whether the layer has a key bias.
   std::map<std::tuple<ValueId, ValueId, std::optional<int64_t>>, SplitMask> splits_;
   std::map<std::pair<ValueId, bool>, ValueId> joined_;
   std::string name_;

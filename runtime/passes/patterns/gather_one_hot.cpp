@@ -171,10 +171,8 @@ class OneHotProducts {
                                     type);
     };
     const auto combined = [&](const char* what, BinaryKind kind, ValueId value, int64_t number) {
-      auto op = std::make_shared<Binary>();
-      op->kind = kind;
       return step(
-          what, std::move(op),
+          what, binary_of(kind),
           {value, editor_.add_constant(editor_.node(index).name + what,
                                        HostTensor::from<int64_t>(type.dtype, {}, std::array{number}))});
     };

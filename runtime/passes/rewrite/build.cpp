@@ -12,6 +12,12 @@ std::shared_ptr<const Operator> reshape_to(Shape shape) {
   return op;
 }
 
+std::shared_ptr<const Operator> unary_of(UnaryKind kind) {
+  auto op = std::make_shared<Unary>();
+  op->kind = kind;
+  return op;
+}
+
 std::shared_ptr<const Operator> binary_of(BinaryKind kind) {
   auto op = std::make_shared<Binary>();
   op->kind = kind;
