@@ -22,9 +22,8 @@ bool is_state(const Session& session, const std::string& name) {
 }
 
 // Zeros may be outside of what an input takes: lengths of caches begin at the number of new tokens.
-Tensor zeros_for(const Session& session, size_t index) {
+Tensor zeros_for(const Session& session, size_t index, const TensorInfo& input) {
   const auto& impl = *Handles::impl(session);
-  const TensorInfo input = session.inputs()[index];
   if (impl.is_ready()) {
     const Port& port = impl.first_executor().program().inputs[index];
     if (port.type == TensorType{input.dtype, input.shape}) return zeros_of(port);
@@ -42,7 +41,7 @@ void run_with_zeros(Session& session) {
       throw Error(ErrorCode::invalid_argument, "the model leaves the shape of input '" + input.name +
                                                    "' open (" + to_string(input.shape) + "); give one");
     if (!input.decides_shapes && !is_state(session, input.name))
-      session.set_input(input.name, zeros_for(session, i));
+      session.set_input(input.name, zeros_for(session, i, input));
   }
   session.run();
   session.run();

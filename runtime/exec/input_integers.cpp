@@ -39,9 +39,8 @@ void check_limit(const Port& port, std::span<const std::byte> values) {
 }
 
 void check_indices(const Port& port, const IndexLimits& limits, std::span<const std::byte> values) {
-  const size_t period = limits.ranges.size();
   for_each_integer(port.type.dtype, values, [&](size_t i, int64_t value) {
-    const auto [least, most] = limits.ranges[period == 1 ? 0 : i % period];
+    const auto [least, most] = limits.range_of(i);
     if (value >= least && value <= most) return;
     throw Error(ErrorCode::invalid_argument, "input '" + port.name + "' has " + std::to_string(value) +
                                                  ", with which '" + limits.node + "' would " + limits.fault +
@@ -63,7 +62,7 @@ HostTensor zeros_of(const Port& port) {
   std::vector<int64_t> integers(static_cast<size_t>(zeros.elements()), 0);
   for (const IndexLimits& limits : port.indices)
     for (size_t i = 0; i < integers.size(); ++i) {
-      const auto [least, most] = limits.ranges[i % limits.ranges.size()];
+      const auto [least, most] = limits.range_of(i);
       integers[i] = std::max(std::min(integers[i], most), least);
     }
   return HostTensor::from<int64_t>(port.type.dtype, port.type.shape, integers);

@@ -254,15 +254,18 @@ struct IntegerLimit {
   std::string node;
 };
 
-// The positions that a node takes from an input. Element i is between the numbers of ranges[i % size].
+// The positions that a node takes from an input.
 struct IndexLimits {
   struct Range {
     int64_t least = 0, most = 0;
     bool operator==(const Range&) const = default;
   };
-  std::vector<Range> ranges;
+  std::vector<Range> ranges;  // of the positions of a tuple; the elements are tuples one after another
   std::string node;
   const char* fault = "";  // what the node would do with another element: "read outside of its data"
+
+  // Returns the range of element i.
+  const Range& range_of(size_t i) const { return ranges[ranges.size() == 1 ? 0 : i % ranges.size()]; }
 };
 
 // An input or output of a graph: a linear buffer that the host writes or reads.
