@@ -135,8 +135,8 @@ void convert_conv(const Call& call) {
   conv->fixed_point = fixed_point_of(call, constant_weights(call, 1).shape()[0]);
   const Ints order{0, 3, 1, 2};  // OHWI -> OIHW
   if (emit_hybrid_conv(call, *conv, order, options.activation())) return;
-  std::vector<float> ratios;
-  if (!conv->fixed_point) ratios = short_multiplier_ratios(call, constant_weights(call, 1).shape()[0]);
+  const std::vector<float> ratios =
+      short_multiplier_ratios(call, conv->fixed_point.get(), constant_weights(call, 1).shape()[0]);
   const ValueId weights = add_weights(call, 1, order, ratios);
   call.emit(std::move(conv), conv_values(call, weights, ratios), true, options.activation());
 }
@@ -154,8 +154,7 @@ void convert_depthwise_conv(const Call& call) {
   if (call.writer.quantised(call.input(1)) && has_scales_of_channels(call) &&
       emit_hybrid_conv(call, *conv, order, options.activation()))
     return;
-  std::vector<float> ratios;
-  if (!conv->fixed_point) ratios = short_multiplier_ratios(call, shape[3]);
+  const std::vector<float> ratios = short_multiplier_ratios(call, conv->fixed_point.get(), shape[3]);
   const ValueId weights = add_weights(call, 1, order, ratios, 3);
   call.emit(std::move(conv), conv_values(call, weights, ratios), true, options.activation());
 }
@@ -202,8 +201,7 @@ void convert_transpose_conv(const Call& call) {
   }
   conv->window.pads = {begin[0], begin[1], end[0], end[1]};
   conv->fixed_point = fixed_point_of(call, kernel[0], 2, 3);
-  std::vector<float> ratios;
-  if (!conv->fixed_point) ratios = short_multiplier_ratios(call, kernel[0], 2, 3);
+  const std::vector<float> ratios = short_multiplier_ratios(call, conv->fixed_point.get(), kernel[0], 2, 3);
   std::vector<ValueId> values{call.writer.as_image(call.input(2)),
                               add_weights(call, 1, {3, 0, 1, 2}, ratios)};
   if (call.has_input(3)) values.push_back(bias_value(call, 3, ratios));

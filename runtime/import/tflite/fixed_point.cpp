@@ -76,16 +76,12 @@ std::optional<float> short_multiplier_ratio(double exact) {
   return ratio > 0.5f && ratio < 2.0f ? std::optional(ratio) : std::nullopt;
 }
 
-std::vector<float> short_multiplier_ratios(const Call& call, int64_t channels, size_t x_index,
-                                           size_t bias_index) {
+std::vector<float> short_multiplier_ratios(const Call& call, const FixedPoint* fixed, int64_t channels,
+                                           size_t x_index, size_t bias_index) {
   const Writer& writer = call.writer;
-  const auto is_stored_as = [&](int32_t tensor, DType stored) {
-    return writer.quantised(tensor) && writer.stored_type(tensor) == stored;
-  };
   const int32_t x = call.input(x_index), weights = call.input(1), y = call.output(0);
-  if (!is_stored_as(x, DType::i16) || !is_stored_as(weights, DType::i8) || !is_stored_as(y, DType::i16))
-    return {};
-  if (call.has_input(bias_index) && !is_stored_as(call.input(bias_index), DType::i64)) return {};
+  if (fixed != nullptr || has_integers_of_16_bits(call, x_index, bias_index) != true) return {};
+  if (call.has_input(bias_index) && !writer.quantised(call.input(bias_index))) return {};
   const std::vector<float> scales = scales_of(call, weights, static_cast<size_t>(channels));
   std::vector<float> ratios;
   for (const float w : scales) {

@@ -23,8 +23,9 @@ std::shared_ptr<FixedPoint> read_fixed_point(const Call& call, int64_t channels,
 // Returns nothing if it is far from 1. MultiplyByQuantizedMultiplier() in tflite/kernels/internal/common.cc.
 std::optional<float> short_multiplier_ratio(double exact);
 
-// Returns that ratio for each output channel of a 16-bit convolution. Returns nothing for other layers.
-std::vector<float> short_multiplier_ratios(const Call& call, int64_t channels, size_t x_index = 0,
-                                           size_t bias_index = 2);
+// Returns that ratio for each output channel of a 16-bit convolution that is computed in floats. Returns
+// nothing for other layers, and if the convolution has `fixed`, LiteRT's integers.
+std::vector<float> short_multiplier_ratios(const Call& call, const FixedPoint* fixed, int64_t channels,
+                                           size_t x_index = 0, size_t bias_index = 2);
 
 }  // namespace vellum::tflite
