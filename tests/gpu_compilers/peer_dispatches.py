@@ -5,8 +5,8 @@ of them, by default three. Prints two lines of JSON: the sums of the scoreboard 
 whose rates and latencies are those of both. --dispatches prints a line for each dispatch of the record before.
 
 A dispatch with constant weights and a bias multiplies each weight for each pixel of its output; the pixels are the elements of the
-output divided by those of the bias. Weights may lie in several images of one size, as they do on Adreno. The count has the padding
-of channels that the engine computes. Dispatches with weights and bias in one buffer count as copies.
+output divided by those of the bias. Where several constants are as large as the largest, as the four images of weights are on
+Adreno, all of them are weights. The count includes the padding of channels that the engine computes. Dispatches with weights and bias in one buffer count as copies.
 """
 import argparse
 import collections

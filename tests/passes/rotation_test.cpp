@@ -193,8 +193,8 @@ TEST(FuseRotation, PairsOfTwoTablesStay) {
   EXPECT_EQ(rotation_of(after(fuse_rotation, b.model)), nullptr);
 }
 
-// What GPT-J and CodeGen export: neighbours are pairs, cosines and sines have each value twice, and the
-// channels of a head from `rotated` on stay. `swapped`: an exchange that makes it no rotation.
+// The rotation of GPT-J and CodeGen, as exported: neighbours are pairs, cosines and sines have each value
+// twice, and the channels of a head from `rotated` on stay. `swapped`: an exchange that makes it no rotation.
 struct NeighbourForm {
   int64_t tokens = 5, rotated = 4;
   enum class Swap : uint8_t { none, parts, rest } swapped = Swap::none;

@@ -102,7 +102,7 @@ bool may_reach(double most, int range, std::span<const float> weights, size_t ch
   return false;
 }
 
-// The same for the 24 bits of a float, if the other factors are bytes.
+// Returns whether a sum of products of bytes with these weights may exceed the 24 bits of a float.
 bool may_exceed_floats(std::span<const float> weights, size_t channels) {
   return may_reach(0x1p24, kMostInteger, weights, channels);
 }

@@ -102,7 +102,7 @@ std::vector<IndexRange> positions_along(const Shape& shape, int64_t axis) {
   return {positions_along(shape[normalize_axis(axis, shape.size())])};
 }
 
-// Of tuples of `depth` positions, the first of them in dimension `first`.
+// Returns the ranges of the positions in a tuple: in dimension `first`, and in the next ones up to `depth`.
 std::vector<IndexRange> tuple_positions(const Shape& shape, size_t first, int64_t depth) {
   std::vector<IndexRange> ranges;
   for (size_t i = 0; i < static_cast<size_t>(depth); ++i) ranges.push_back(positions_along(shape[first + i]));
